@@ -1,5 +1,10 @@
 """Every error and warning of the package, in one tree."""
 
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
 
 class PegasosStatsError(Exception):
     """Base of all errors that the package raises on purpose."""
@@ -39,3 +44,34 @@ class ConvergenceWarning(PegasosStatsWarning):
 
 class UndefinedMetricWarning(PegasosStatsWarning):
     """A statistic is not defined for these data and is given as NA."""
+
+
+def listing(items: Iterable[object], limit: int = 5) -> str:
+    """Write the first few items of a list for an error message.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c"])
+    "'a', 'b', 'c'"
+    >>> listing(range(9), limit=3)
+    '0, 1, 2 and 6 more'
+    """
+    shown = [repr(plain(item)) for item in items]
+    more = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def plain(item: Any) -> Any:
+    """Turn a numpy scalar into Python's own, so that ``5`` is shown as ``5``."""
+    return item.item() if isinstance(item, np.generic) else item

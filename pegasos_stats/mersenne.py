@@ -1,0 +1,160 @@
+"""R's seeds, its state and its words, on numpy's Mersenne-Twister.
+
+References
+----------
+Matsumoto & Nishimura, *Mersenne Twister: a 623-dimensionally equidistributed uniform
+pseudo-random number generator*, ACM Transactions on Modeling and Computer Simulation 8
+(1998).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import MT19937
+from numpy.typing import ArrayLike, NDArray
+
+from pegasos_stats.errors import OptionError, SeedError
+from pegasos_stats.rng_input import is_number
+
+Key = NDArray[np.uint32]
+Integers = NDArray[np.int64]
+
+BLOCK = 624  # words that one turn of the twister gives
+CHUNK = 64 * BLOCK  # words made at once for a kernel that asks for more, at most
+KIND_CODES = {"rejection": 10403, "rounding": 403}
+
+
+class Words:
+    """The 32-bit words that follow a state of the Mersenne-Twister.
+
+    Words are made in whole blocks and kept until used. The block of the last used one
+    stays, because R's state is the key of that block and the place reached in it.
+
+    Parameters
+    ----------
+    key : uint32 array, shape (624,)
+    place : int
+        Words of this key used before, 1 to 624.
+    """
+
+    def __init__(self, key: Key, place: int) -> None:
+        self._twister = MT19937()
+        state: Any = {"key": key, "pos": 0}
+        self._twister.state = {"bit_generator": "MT19937", "state": state}
+        self._made = self._twister.random_raw(BLOCK).view(np.int64)
+        self._next = place
+
+    @classmethod
+    def seeded(cls, seed: int) -> Self:
+        """Start as ``set.seed`` does: the first draw makes the first block."""
+        return cls(seeded_key(seed), BLOCK)
+
+    def state(self) -> tuple[Key, int]:
+        """Give the key, shape (624,), and the number of its words used, 1 to 624."""
+        start = (self._next - 1) // BLOCK * BLOCK
+        block = self._made[start : start + BLOCK].astype(np.uint32)
+        return untempered(block), self._next - start
+
+    def uniform(self, count: int) -> NDArray[np.float64]:
+        """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
+        from pegasos_stats.kernels.sampling import uniforms
+
+        missing = count - (self._made.size - self._next)
+        if missing > 0:
+            self._append(missing)
+        words = self._made[self._next : self._next + count]
+        self._next += count
+        numbers: NDArray[np.float64] = uniforms(words)
+        return numbers
+
+    def fill(
+        self, kernel: Callable[..., tuple[int, int]], out: NDArray[Any], *args: Any
+    ) -> None:
+        """Fill ``out`` by a kernel that stops whenever the words run out.
+
+        It is called with ``(out, done, words, at, *args)`` and returns ``done, at``:
+        the entries of ``out`` filled, and the position of the first word not used.
+        """
+        done = 0
+        while True:
+            done, self._next = kernel(out, done, self._made, self._next, *args)
+            if done == out.size:
+                return
+            self._append(min(2 * (out.size - done), CHUNK))
+
+    def _append(self, count: int) -> None:
+        """Make at least ``count`` words more, in whole blocks; forget used blocks."""
+        fresh = self._twister.random_raw(BLOCK * -(-count // BLOCK)).view(np.int64)
+        used = (self._next - 1) // BLOCK * BLOCK
+        self._made = np.concatenate((self._made[used:], fresh))
+        self._next -= used
+
+
+def seeded_key(seed: int) -> Key:
+    """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
+    values = []
+    for _ in range(51 + BLOCK):
+        seed = (69069 * seed + 1) % 2**32
+        values.append(seed)
+    return np.array(values[51:], np.uint32)
+
+
+def untempered(words: Key) -> Key:
+    """Give the key of a block of words: MT19937's tempering, undone step by step."""
+    key: Key = words ^ (words >> np.uint32(18))
+    key ^= (key << np.uint32(15)) & np.uint32(0xEFC60000)
+    tempered = key
+    for _ in range(4):
+        key = tempered ^ ((key << np.uint32(7)) & np.uint32(0x9D2C5680))
+    key ^= (key >> np.uint32(11)) ^ (key >> np.uint32(22))
+    return key
+
+
+def seed_number(seed: Any) -> int:
+    """Make of ``seed`` the whole number that R's ``set.seed`` does.
+
+    Raises
+    ------
+    SeedError
+        If ``seed`` is no number, or its whole part not in -2147483647 .. 2147483647.
+
+    Examples
+    --------
+    >>> [seed_number(seed) for seed in (3.7, -3.7, True, "42")]
+    [3, -3, 1, 42]
+    """
+    readable = is_number(seed, bool) or (isinstance(seed, str) and "_" not in seed)
+    try:
+        value = float(seed) if readable else math.nan
+    except (ValueError, OverflowError):
+        value = math.nan
+    if not -(2.0**31) < value < 2.0**31:
+        raise SeedError(
+            f"The seed is {seed!r}, where set.seed allows numbers from -2147483647 to "
+            "2147483647; choose one of these."
+        )
+    return int(value)
+
+
+def checked_state(state: ArrayLike) -> Integers:
+    """Check the 626 numbers of a ``.Random.seed``: kind, place, key.
+
+    Raises
+    ------
+    OptionError
+        If the kind is not 10403 or 403, the place not in 1 .. 624, the key 0
+        throughout, or the numbers not 626 whole ones.
+    """
+    values = np.asarray(state)
+    kinds = list(KIND_CODES.values())
+    good = values.shape == (BLOCK + 2,) and values.dtype.kind in "iu"
+    if good and values[0] in kinds and 1 <= values[1] <= BLOCK and values[2:].any():
+        return values.astype(np.int64)
+    raise OptionError(
+        f"The state has shape {values.shape} and begins with "
+        f"{values.ravel()[:2].tolist()}, where a kind in {kinds}, a place from 1 to "
+        "624 and 624 whole numbers, not all 0, are allowed; pass what get_state or R's "
+        ".Random.seed gives."
+    )

@@ -1,0 +1,400 @@
+"""R's random numbers, bit for bit, without R.
+
+`RRandom` starts as R does after ``set.seed`` and gives what ``runif``, ``rnorm``,
+``rexp``, ``rbinom`` and ``sample`` of R give from there on. The generator is numpy's
+`numpy.random.MT19937`, which takes R's state as it is.
+
+References
+----------
+Matsumoto & Nishimura, *Mersenne Twister*, ACM Transactions on Modeling and Computer
+Simulation 8 (1998). The methods of the distributions are named in the kernels.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pegasos_stats.mersenne import KIND_CODES, Words, checked_state, seed_number
+from pegasos_stats.rng_input import (
+    checked_weights,
+    floats,
+    is_number,
+    picked,
+    recycled,
+    require,
+    vector,
+    whole,
+)
+
+SampleKind = Literal["rejection", "rounding"]
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
+LARGEST_SIZE = 2_147_483_646  # from 2**31 - 1 on R has another method
+LARGEST_N = 4_500_000_000_000_000
+HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
+WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
+
+
+class RRandom:
+    """R's default generator: the Mersenne-Twister, inversion, rejection.
+
+    Parameters
+    ----------
+    seed : int, optional
+        What R's ``set.seed`` takes: a number whose whole part lies between
+        -2147483647 and 2147483647 (also as text, or a bool). Without one, a seed is
+        drawn from the operating system and kept in `seed`.
+    sample_kind : {"rejection", "rounding"}
+        How `sample` makes whole numbers of uniform ones: "rejection" is R's default
+        since 3.6, "rounding" that of all versions before.
+
+    Attributes
+    ----------
+    seed : int or None
+        The seed it started from; None once a state has been set.
+    sample_kind : str
+
+    Raises
+    ------
+    SeedError
+        If ``set.seed`` would refuse the seed.
+    OptionError
+        If ``sample_kind`` is neither of the two.
+
+    Examples
+    --------
+    >>> rng = RRandom(443)             # set.seed(443)
+    >>> rng.sample_int(8)              # sample(8)
+    array([3, 1, 5, 8, 4, 7, 6, 2])
+    >>> rng.sample_int(8)
+    array([2, 6, 4, 8, 7, 1, 3, 5])
+    """
+
+    def __init__(
+        self, seed: Any = None, *, sample_kind: SampleKind = "rejection"
+    ) -> None:
+        known = "'rejection' (R since 3.6) or 'rounding' (before)"
+        require(sample_kind in list(KIND_CODES), "sample_kind", sample_kind, known)
+        seed = secrets.randbelow(2**31) if seed is None else seed_number(seed)
+        self.seed: int | None = seed
+        self.sample_kind: SampleKind = sample_kind
+        self._words = Words.seeded(seed)
+
+    def __repr__(self) -> str:
+        """Name the seed and the kind of sampling."""
+        return f"RRandom(seed={self.seed}, sample_kind={self.sample_kind!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Seed and state, for `copy` and `pickle`: a copy draws on its own."""
+        return {"seed": self.seed, "state": self.get_state()}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """Restore what ``__getstate__`` gave."""
+        self.set_state(saved["state"])
+        self.seed = saved["seed"]
+
+    def get_state(self) -> NDArray[np.int32]:
+        """R's ``.Random.seed``: the kind, the place in the key, the key.
+
+        Returns
+        -------
+        int32 array, shape (626,)
+            10403 or 403 (rounding); 1 to 624; 624 signed integers.
+
+        Examples
+        --------
+        >>> RRandom(443).get_state()[:4]
+        array([      10403,         624, -1148357369,  -734064228], dtype=int32)
+        """
+        key, place = self._words.state()
+        head = [KIND_CODES[self.sample_kind], place]
+        return np.array([*head, *key.view(np.int32)], np.int32)
+
+    def set_state(self, state: ArrayLike) -> None:
+        """Go on from a ``.Random.seed`` that `get_state` or R gave.
+
+        Parameters
+        ----------
+        state : integers, shape (626,)
+
+        Raises
+        ------
+        OptionError
+            If ``state`` is not one of a Mersenne-Twister with inversion.
+
+        Examples
+        --------
+        >>> rng = RRandom(443)
+        >>> saved = rng.get_state()
+        >>> first = rng.runif(3)
+        >>> rng.set_state(saved)
+        >>> bool((rng.runif(3) == first).all())
+        True
+        """
+        values = checked_state(state)
+        self.sample_kind = "rejection" if values[0] == 10403 else "rounding"
+        self.seed = None
+        self._words = Words((values[2:] % 2**32).astype(np.uint32), int(values[1]))
+
+    def runif(self, n: int = 1, min: ArrayLike = 0.0, max: ArrayLike = 1.0) -> Vector:
+        """Draw uniform numbers between ``min`` and ``max``, both recycled to ``n``.
+
+        Where ``min`` equals ``max`` nothing is drawn. Raises `OptionError` for a bad
+        ``n``, for ends that are not finite, or for ``max`` below ``min``.
+
+        Examples
+        --------
+        >>> RRandom(443).runif(2)
+        array([0.6369937 , 0.76867286])
+        """
+        n = whole(n, "n")
+        low, high = recycled(min, n, "min"), recycled(max, n, "max")
+        finite = np.isfinite(low) & np.isfinite(high)
+        require(finite, "min or max", (min, max), "a finite number")
+        require(low <= high, "max", max, f"a number of at least min = {min!r}")
+        random = low < high
+        low[random] += (high - low)[random] * self._words.uniform(random.sum())
+        return low
+
+    def rnorm(self, n: int = 1, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0) -> Vector:
+        """Draw normal numbers by inversion; ``mean`` and ``sd`` are recycled to ``n``.
+
+        ``qnorm((floor(2**27 u1) + u2) / 2**27)``. Where ``sd`` is 0 or ``mean``
+        infinite nothing is drawn. Raises `OptionError` for a bad ``n``, a ``mean``
+        that is NaN, or an ``sd`` that is not finite or below 0.
+
+        Examples
+        --------
+        >>> RRandom(443).rnorm(2)
+        array([0.35043456, 0.58022437])
+        """
+        n = whole(n, "n")
+        centre, scale = recycled(mean, n, "mean"), recycled(sd, n, "sd")
+        require((scale >= 0.0) & (scale < np.inf), "sd", sd, "a finite number >= 0")
+        random = (scale > 0.0) & np.isfinite(centre)
+        u = self._words.uniform(2 * random.sum()).reshape(-1, 2)
+        z = qnorm((np.floor(2.0**27 * u[:, 0]) + u[:, 1]) / 2.0**27)
+        centre[random] += scale[random] * z
+        return centre
+
+    def rexp(self, n: int = 1, rate: ArrayLike = 1.0) -> Vector:
+        """Draw exponential numbers of mean ``1 / rate``, ``rate`` recycled to ``n``.
+
+        Where ``rate`` is infinite the number is 0 and nothing is drawn. Raises
+        `OptionError` for a bad ``n`` or a ``rate`` that is not above 0.
+
+        Examples
+        --------
+        >>> RRandom(443).rexp(2)
+        array([0.2739874 , 0.53734572])
+        """
+        from pegasos_stats.kernels.variates import draw_exponentials
+
+        rates = recycled(rate, whole(n, "n"), "rate")
+        require(rates > LEAST_RATE, "rate", rate, f"a number above {LEAST_RATE}")
+        scale = 1.0 / rates
+        standard = np.empty(np.count_nonzero(scale))
+        self._words.fill(draw_exponentials, standard)
+        scale[scale > 0.0] *= standard
+        return scale
+
+    def rbinom(self, n: int, size: ArrayLike, prob: ArrayLike) -> Integers:
+        """Draw binomial numbers; ``size`` and ``prob`` are recycled to ``n``.
+
+        By inversion for ``size * min(prob, 1 - prob) < 30``, by BTPE above. Raises
+        `OptionError` for a bad ``n``, a ``size`` that is not a whole number from 0 to
+        2147483646, or a ``prob`` outside [0, 1].
+
+        Examples
+        --------
+        >>> RRandom(443).rbinom(5, 10, 0.3)
+        array([3, 4, 4, 4, 1])
+        """
+        from pegasos_stats.kernels.variates import draw_binomials
+
+        n = whole(n, "n")
+        sizes, probs = recycled(size, n, "size"), recycled(prob, n, "prob")
+        good = (sizes == np.floor(sizes)) & (sizes >= 0) & (sizes <= LARGEST_SIZE)
+        require(good, "size", size, f"a whole number from 0 to {LARGEST_SIZE}")
+        require(abs(probs - 0.5) <= 0.5, "prob", prob, "a number from 0 to 1")
+        out = np.empty(n, np.int64)
+        self._words.fill(draw_binomials, out, sizes.astype(np.int64), probs)
+        return out
+
+    def permutation(self, n: int) -> Integers:
+        """``0 .. n - 1`` in the order of R's ``sample.int(n)``, less 1; shape (n,).
+
+        Examples
+        --------
+        >>> RRandom(443).permutation(8)
+        array([2, 0, 4, 7, 3, 6, 5, 1])
+        """
+        n = whole(n, "n")
+        return self._without_replacement(n, n)
+
+    def sample_int(
+        self,
+        n: int,
+        size: int | None = None,
+        replace: bool = False,
+        prob: ArrayLike | None = None,
+    ) -> Integers:
+        """R's ``sample.int``: ``size`` numbers out of 1 to ``n``.
+
+        Parameters
+        ----------
+        n : int
+            Up to 4.5e15.
+        size : int, optional
+            How many; ``n`` without it.
+        replace : bool
+            Whether a number may come more than once.
+        prob : array of shape (n,), optional
+            Weights of 1 to ``n``, not negative; they need not sum to 1.
+
+        Returns
+        -------
+        int64 array, shape (size,)
+
+        Raises
+        ------
+        OptionError
+            If ``size`` is above ``n`` without replacement, or above the number of
+            weights that are not 0; for weights of another length, negative, or not
+            finite; for an ``n`` or ``size`` that is negative or no number.
+
+        Examples
+        --------
+        >>> RRandom(443).sample_int(10, 12, replace=True)
+        array([ 3,  8,  9,  5,  3,  4,  1,  1, 10,  6,  4,  8])
+        """
+        n = whole(n, "n", LARGEST_N)
+        size = n if size is None else whole(size, "size")
+        good = size <= n or (replace and n > 0)
+        require(good, "size", size, f"at most n = {n} (more if replace=True and n > 0)")
+        if prob is not None:
+            return 1 + self._weighted(n, size, replace, prob)
+        if replace:
+            return 1 + self._indices(n, size, 0)
+        return 1 + self._without_replacement(n, size)
+
+    def sample(
+        self,
+        x: Any,
+        size: int | None = None,
+        replace: bool = False,
+        prob: ArrayLike | None = None,
+    ) -> Any:
+        """R's ``sample``: elements of ``x`` in random order.
+
+        Parameters
+        ----------
+        x : number, list, tuple, range, array of shape (n,), Series or Index
+            A single number of 1 or more stands for ``1 .. x``. Unlike in R, a list or
+            array of length 1 is not a single number.
+        size, replace, prob
+            As for `sample_int`.
+
+        Returns
+        -------
+        int64 array, or the type of ``x`` (a list for a range), of length ``size``
+
+        Raises
+        ------
+        OptionError
+            As `sample_int`; also for a data frame or an array of two dimensions.
+
+        Examples
+        --------
+        >>> RRandom(443).sample(["a", "b", "c", "d", "e"])
+        ['c', 'd', 'a', 'e', 'b']
+        """
+        if is_number(x) and 1 <= x < np.inf:
+            return self.sample_int(x, size, replace, prob)
+        x = vector(x)
+        return picked(x, self.sample_int(len(x), size, replace, prob) - 1)
+
+    def _indices(self, bound: int, size: int, shrink: int) -> Integers:
+        """Draw indices below ``bound``, which falls by ``shrink`` each time."""
+        from pegasos_stats.kernels import sampling
+
+        rejection = self.sample_kind == "rejection"
+        kernel = sampling.draw_by_rejection if rejection else sampling.draw_by_rounding
+        out = np.empty(size, np.int64)
+        self._words.fill(kernel, out, bound, shrink)
+        return out
+
+    def _without_replacement(self, n: int, size: int) -> Integers:
+        """Draw different indices below ``n``, by R's method for this ``n``."""
+        from pegasos_stats.kernels.sampling import take_out
+
+        if n > HASH_ABOVE and 2 * size <= n:
+            return self._distinct(n, size)
+        rows = self._indices(n, size, 1)
+        take_out(np.arange(n, dtype=np.int32 if n < 2**31 else np.int64), rows)
+        return rows
+
+    def _distinct(self, n: int, size: int) -> Integers:
+        """Draw with replacement until ``size`` different indices have come."""
+        from pegasos_stats.kernels.sampling import keep_new
+
+        rows, done = np.empty(size, np.int64), 0
+        table = np.full(1 << (2 * size).bit_length(), -1)
+        while done < size:
+            done = keep_new(rows, done, table, self._indices(n, size - done, 0))
+        return rows
+
+    def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
+        """Draw ``size`` of ``n`` indices by weight, by R's method for each case."""
+        from pegasos_stats.kernels import sampling
+
+        weights = checked_weights(prob, n, size, replace)
+        order, out = np.arange(n), np.empty(size, np.int64)
+        if replace and np.count_nonzero(n * weights > 0.1) > WALKER_ABOVE:
+            table = *sampling.alias_table(weights), self.sample_kind == "rounding"
+            self._words.fill(sampling.draw_from_alias, out, *table)
+            return out
+        u = self._words.uniform(size)
+        sampling.sort_down(weights, order)
+        if replace:
+            return order[np.searchsorted(np.cumsum(weights[:-1]), u)]
+        sampling.weighted_without_replacement(weights, order, u, out)
+        return out
+
+
+def qnorm(p: ArrayLike) -> Any:
+    """Quantiles of the standard normal distribution, to the last bit as R's ``qnorm``.
+
+    By algorithm AS 241 (Wichura 1988), relative error about 1e-16. Minus infinity at
+    0, infinity at 1, NaN for NaN.
+
+    Parameters
+    ----------
+    p : float or array of any shape
+
+    Returns
+    -------
+    float, or float64 array of the shape of ``p``
+
+    Raises
+    ------
+    OptionError
+        If a ``p`` lies outside [0, 1].
+
+    Examples
+    --------
+    >>> qnorm(0.975)
+    1.9599639845400536
+    """
+    from pegasos_stats.kernels.variates import normal_quantiles
+
+    chances = floats(p, "p")
+    require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")
+    z = normal_quantiles(chances.ravel()).reshape(chances.shape)
+    return float(z) if z.ndim == 0 else z

@@ -1,0 +1,101 @@
+"""What `pegasos_stats.rng` accepts: counts, parameters, weights, vectors."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pegasos_stats.errors import OptionError
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def require(good: Any, name: str, value: Any, allowed: str) -> None:
+    """Raise an `OptionError` that names ``value`` unless all of ``good`` is true."""
+    if not np.all(good):
+        got = " ".join(reprlib.repr(value).split())
+        raise OptionError(
+            f"{name} is {got}, where {allowed} is allowed; correct {name}."
+        )
+
+
+def is_number(value: Any, *others: type) -> bool:
+    """Whether ``value`` is one real number; a bool is one only if asked for."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool in others
+    return isinstance(value, numbers.Real)
+
+
+def whole(value: Any, name: str, largest: int = 2**31 - 1) -> int:
+    """Take the whole part of a count from 0 to ``largest``, as R does."""
+    good = is_number(value) and 0 <= value <= largest
+    require(good, name, value, f"a whole number from 0 to {largest}")
+    return int(value)
+
+
+def floats(value: ArrayLike, name: str) -> Vector:
+    """Copy numbers into a float64 array of the same shape."""
+    try:
+        return np.array(value, np.float64)
+    except (TypeError, ValueError):
+        require(False, name, value, "a number or an array of numbers")
+        raise
+
+
+def recycled(value: ArrayLike, n: int, name: str) -> Vector:
+    """Copy ``value`` into ``n`` floats, repeating it as often as it takes."""
+    values = np.atleast_1d(floats(value, name))
+    good = values.ndim == 1 and values.size > 0 and not np.isnan(values).any()
+    require(good, name, value, "a number or a list of numbers without NaN")
+    return np.resize(values, n)
+
+
+def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector:
+    """Divide ``n`` weights by their sum, added from first to last.
+
+    Raises
+    ------
+    OptionError
+        If there are not ``n`` of them, one is negative or not finite, all are 0, or
+        fewer than ``size`` are above 0 without replacement.
+    """
+    weights = floats(prob, "prob")
+    good = weights.shape == (n,) and (np.isfinite(weights) & (weights >= 0.0)).all()
+    require(good, "prob", prob, f"a list of {n} finite numbers of 0 or more")
+    positive = np.count_nonzero(weights)
+    enough = positive > 0 and (replace or size <= positive)
+    needed = 1 if replace else max(size, 1)
+    require(enough, "prob", prob, f"a list with {needed} or more numbers above 0")
+    scaled: Vector = weights / np.cumsum(weights)[-1]
+    return scaled
+
+
+def vector(x: Any) -> Any:
+    """Check that ``x`` has one dimension; make an array of length 1 of a scalar.
+
+    Raises
+    ------
+    OptionError
+        If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
+        scalar.
+    """
+    if isinstance(x, (list, tuple, range)):
+        return x
+    if np.ndim(x) == 0 and (isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")):
+        return np.array([x])
+    allowed = "a number or something of one dimension, as a list, array or Series"
+    require(np.ndim(x) == 1 and hasattr(x, "take"), "x", x, allowed)
+    return x
+
+
+def picked(x: Any, rows: Integers) -> Any:
+    """Take the elements of ``x`` at these positions, in the type of ``x``."""
+    if hasattr(x, "take"):
+        return x.take(rows)
+    elements = [x[row] for row in rows]
+    return tuple(elements) if isinstance(x, tuple) else elements
