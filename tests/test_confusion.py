@@ -1,0 +1,119 @@
+"""Confusion tables and the error report."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    UndefinedMetricWarning,
+)
+
+# Interval of the accuracy 577/600 by binom.test, as caret prints it (R 4.2.2).
+EXACT_577_600 = (0.94303444661253988, 0.97554753638749647)
+
+
+def test_rows_are_actual_and_columns_predicted():
+    table = ps.confusion(["a"] * 3 + ["b"] * 2, ["a", "b", "b", "b", "b"]).table
+    assert table.index.name == "Actual"
+    assert table.columns.name == "Predicted"
+    assert table.loc["a"].tolist() == [1, 2]
+    assert table.loc["b"].tolist() == [0, 2]
+
+
+def test_a_level_never_predicted_keeps_its_column():
+    table = ps.confusion([5, 6, 6], [5, 5, 5]).table
+    assert table.to_numpy().tolist() == [[1, 0], [2, 0]]
+    assert table.columns.tolist() == [5, 6]
+
+
+def test_categories_give_the_order_even_unused():
+    kind = pd.CategoricalDtype(["hi", "lo", "none"])
+    actual = pd.Series(["lo", "hi"], dtype=kind)
+    assert ps.confusion(actual, actual).table.index.tolist() == ["hi", "lo", "none"]
+
+
+def test_missing_predictions_have_a_column_and_are_not_in_the_error_rate():
+    matrix = ps.confusion(["a", "a", "b", "b"], ["a", None, "a", None])
+    assert matrix.table["NA"].tolist() == [1, 1]
+    assert (matrix.n_undecided, matrix.n_classified, matrix.n_errors) == (2, 2, 1)
+    assert matrix.error_rate == 0.5
+    assert "2 rows without a prediction" in str(matrix)
+
+
+def test_rows_without_actual_label_are_counted_apart():
+    matrix = ps.confusion(["a", None, "b"], ["a", "a", "b"])
+    assert matrix.n_unlabelled == 1
+    assert matrix.table.to_numpy().tolist() == [[1, 0], [0, 1]]
+    assert "1 row without an actual label" in str(matrix)
+
+
+def test_misclassified_rows_are_listed_on_their_index():
+    actual = pd.Series([5, 6, 5], index=["r1", "r2", "r3"])
+    predicted = pd.Series([5, 5, 6], index=["r1", "r2", "r3"])
+    errors = ps.confusion(actual, predicted).errors
+    assert errors.index.tolist() == ["r2", "r3"]
+    assert errors["actual"].tolist() == [6, 5]
+    assert errors["predicted"].tolist() == [5, 6]
+
+
+def test_the_exact_interval_is_that_of_r():
+    actual = np.array([5] * 300 + [6] * 300)
+    predicted = actual.copy()
+    predicted[:15], predicted[-8:] = 6, 5
+    matrix = ps.confusion(actual, predicted)
+    assert matrix.n_errors == 23
+    low, high = EXACT_577_600
+    # one minus a number near 1 leaves rounding of 1e-16
+    assert matrix.error_interval() == pytest.approx((1 - high, 1 - low), abs=1e-15)
+
+
+@pytest.mark.parametrize(("errors", "n"), [(0, 10), (10, 10), (1, 1), (3, 50)])
+def test_intervals_agree_with_scipy(errors, n):
+    matrix = ps.confusion([0] * n + [1], [1] * errors + [0] * (n - errors) + [1])
+    for method in ("exact", "wilson"):
+        peer = binomtest(errors, n + 1).proportion_ci(0.9, method)
+        ours = matrix.error_interval(method, level=0.9)
+        assert ours == pytest.approx((peer.low, peer.high), abs=1e-9)  # root finder
+
+
+def test_without_a_classified_row_the_rate_is_undefined():
+    matrix = ps.confusion(["a", "b"], [None, None])
+    with pytest.warns(UndefinedMetricWarning, match="not defined"):
+        assert np.isnan(matrix.error_rate)
+    assert np.isnan(matrix.error_interval().low)
+    assert "Misclassified  0 of 0" in str(matrix)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"method": "exakt"}, "method="), ({"level": 95}, "level=95")],
+)
+def test_unknown_interval_options(options, error):
+    with pytest.raises(OptionError, match=error):
+        ps.confusion([0, 1], [0, 1]).error_interval(**options)
+
+
+def test_sides_of_different_rows_are_refused():
+    with pytest.raises(DataError, match="3 actual labels and 2 predicted labels"):
+        ps.confusion([1, 2, 1], [1, 2])
+    with pytest.raises(DataError, match="row labels"):
+        ps.confusion(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0]))
+
+
+def test_a_label_outside_the_levels_is_named():
+    with pytest.raises(LabelError, match=r"actual labels hold 7 in 1 row \(2\)"):
+        ps.confusion([5, 6, 7], [5, 6, 6], levels=[5, 6])
+
+
+def test_labels_of_two_types_have_no_order():
+    with pytest.raises(LabelError, match="no common order"):
+        ps.confusion(["5", "6"], [5, 6])
+
+
+def test_notebooks_get_html():
+    assert "<table" in ps.confusion([0, 1], [0, 1])._repr_html_()

@@ -1,0 +1,144 @@
+"""Models at the door: what is taken, what is refused, and in which words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    LabelError,
+    OptionError,
+    SeedError,
+)
+
+SOLVER = ps.Pegasos(epochs=3, seed=1)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
+    return frame.assign(y=np.where(frame["a"] > 0, "yes", "no"))
+
+
+def test_formula_frame_and_array_give_the_same_bits(data):
+    X, y = data[["a", "b"]], data["y"]
+    fits = [
+        ps.svm("y ~ .", data).fit(SOLVER),
+        ps.svm("y ~ a + b", data).fit(SOLVER),
+        ps.SVM(y, X).fit(SOLVER),
+        ps.SVM(y.to_numpy(), X.to_numpy()).fit(SOLVER),
+        ps.SVM(y.tolist(), X.to_numpy().tolist()).fit(SOLVER),
+        ps.SVM(data[["y"]], np.asfortranarray(X)).fit(SOLVER),
+    ]
+    assert len({fit.params.to_numpy().tobytes() for fit in fits}) == 1
+
+
+def test_read_only_data_are_taken(data):
+    X = data[["a", "b"]].to_numpy(copy=True)
+    X.flags.writeable = False
+    assert ps.SVM(data["y"], X).fit(SOLVER).nobs == 30
+
+
+def test_the_fit_leaves_the_data_alone(data):
+    before = data.copy()
+    ps.svm("y ~ .", data).fit(SOLVER)
+    pd.testing.assert_frame_equal(data, before)
+
+
+def test_rows_with_missing_values_are_dropped_and_counted(data):
+    data.loc[[0, 1], "y"] = None
+    data.loc[[1, 2, 3], "a"] = np.nan
+    model = ps.svm("y ~ .", data)
+    assert (model.dropped.outcome, model.dropped.predictors) == (2, 2)
+    result = model.fit(SOLVER)
+    assert result.nobs == 26
+    assert result.index.tolist() == list(range(4, 30))
+    clean = ps.svm("y ~ .", data.dropna()).fit(SOLVER)
+    assert result.params.equals(clean.params)
+    assert "4 (2 without outcome)" in str(result.summary())
+
+
+def test_a_frame_drops_the_same_rows_as_a_formula(data):
+    data.loc[0, "y"], data.loc[1, "b"] = None, np.nan
+    by_frame = ps.SVM(data["y"], data[["a", "b"]]).fit(SOLVER)
+    assert by_frame.params.equals(ps.svm("y ~ .", data).fit(SOLVER).params)
+
+
+def test_missing_values_can_be_an_error(data):
+    data.loc[4, "a"] = np.nan
+    with pytest.raises(DataError, match=r"1 row have missing values \(4\)|1 row"):
+        ps.svm("y ~ .", data, na_action="raise")
+
+
+def test_a_third_level_on_dropped_rows_does_not_count(data):
+    data.loc[0, ["y", "a"]] = ["maybe", np.nan]
+    assert ps.svm("y ~ .", data).coding.levels == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"lam": 0}, "lam=0 is not allowed"),
+        ({"lam": -1.0}, "lam=-1.0"),
+        ({"lam": np.nan}, "lam=nan"),
+        ({"lam": np.inf}, "lam=inf"),
+        ({"lam": "1"}, "lam='1'"),
+        ({"lam": True}, "lam=True"),
+        ({"coding": "alphabetical"}, "coding='alphabetical'"),
+        ({"na_action": "omit"}, "na_action='omit'"),
+    ],
+)
+def test_options_of_the_model_are_checked(data, options, words):
+    with pytest.raises(OptionError, match=words):
+        ps.svm("y ~ .", data, **options)
+
+
+@pytest.mark.parametrize("epochs", [0, -1, 2.5, "3", True, None, np.nan])
+def test_epochs_are_a_whole_number_above_zero(epochs):
+    with pytest.raises(OptionError, match="epochs="):
+        ps.Pegasos(epochs=epochs)
+
+
+@pytest.mark.parametrize("seed", [2**31, -(2**31), np.nan, np.inf, "x"])
+def test_seeds_that_r_refuses_are_refused(seed):
+    with pytest.raises(SeedError, match="seed"):
+        ps.Pegasos(seed=seed)
+
+
+@pytest.mark.parametrize("solver", ["pegasos", 20, ps.Pegasos])
+def test_a_solver_is_an_instance(data, solver):
+    with pytest.raises(OptionError, match="give a solver such as"):
+        ps.svm("y ~ .", data).fit(solver)
+
+
+def test_labels_and_rows_must_go_together(data):
+    X = data[["a", "b"]]
+    with pytest.raises(DataError, match="29 values and X has 30 rows"):
+        ps.SVM(data["y"][1:], X)
+    with pytest.raises(DataError, match="row labels of y and X differ"):
+        ps.SVM(data["y"][::-1], X)
+    with pytest.raises(DataError, match="2 dimensions"):
+        ps.SVM(np.ones((30, 2)), X)
+
+
+def test_a_formula_needs_a_frame(data):
+    with pytest.raises(DataError, match="ndarray; a formula needs a data frame"):
+        ps.svm("y ~ .", data.to_numpy())
+
+
+def test_one_class_only_is_refused(data):
+    with pytest.raises(LabelError, match="1 level, 'yes'"):
+        ps.svm("y ~ .", data[data["y"] == "yes"])
+
+
+def test_empty_data_are_refused(data):
+    with pytest.raises(DataError, match="complete"):
+        ps.svm("y ~ .", data.iloc[:0])
+
+
+def test_no_predictor_left_is_refused(data):
+    with pytest.raises((ColumnError, ps.errors.FormulaError)):
+        ps.svm("y ~ .", data[["y"]])

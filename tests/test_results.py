@@ -1,0 +1,149 @@
+"""What a fit gives."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, LabelError, OptionError
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()
+
+
+@pytest.fixture(scope="module")
+def result(digits):
+    return ps.svm("digit ~ .", digits[0]).fit(ps.Pegasos(epochs=5, seed=443))
+
+
+def test_params_have_the_intercept_first(result):
+    assert result.params.index[0] == "Intercept"
+    assert result.params.iloc[0] == result.intercept
+    assert result.params.iloc[1:].equals(result.coef.rename("params"))
+    assert len(result.coef) == 64
+
+
+def test_counts_of_the_run(result):
+    assert result.n_iter == 5 * 200
+    assert result.nobs == 200
+    assert 0 < result.n_violations <= result.n_iter
+
+
+def test_scores_are_linear_and_predictions_their_signs(result, digits):
+    _, test = digits
+    scores = result.decision_function(test)
+    by_hand = test.drop(columns="digit").to_numpy() @ result.coef.to_numpy()
+    # numpy's sum runs in another order: rounding of 64 terms of size about 1.
+    np.testing.assert_allclose(scores, by_hand + result.intercept, rtol=0, atol=1e-13)
+    predicted = result.predict(test)
+    assert predicted.index.equals(test.index)
+    assert predicted.name == "digit"
+    assert predicted.dtype == test["digit"].dtype
+    assert (predicted == np.where(scores > 0, 6, 5)).all()
+
+
+def test_without_data_the_training_rows_are_meant(result, digits):
+    train, _ = digits
+    assert result.decision_function().equals(result.decision_function(train))
+    assert result.predict().equals(result.predict(train))
+    assert result.confusion().table.equals(result.confusion(train).table)
+
+
+def test_the_objective_is_the_regularised_risk(result, digits):
+    train, _ = digits
+    y = np.where(train["digit"] == 6, 1.0, -1.0)
+    hinge = np.maximum(0.0, 1.0 - y * result.decision_function().to_numpy())
+    expected = 0.5 * (result.coef**2).sum() + hinge.mean()
+    assert result.objective == pytest.approx(expected, rel=1e-14)  # order of sums
+
+
+def test_rows_with_missing_values_are_predicted_as_missing(result, digits):
+    _, test = digits
+    new = test.astype({"p34": float})
+    new.iloc[1, new.columns.get_loc("p34")] = np.nan
+    predicted = result.predict(new)
+    assert predicted.index.equals(new.index)
+    assert predicted.isna().tolist() == [False, True] + [False] * (len(new) - 2)
+    assert result.confusion(new).n_undecided == 1
+
+
+def test_the_outcome_is_not_needed_to_predict(result, digits):
+    _, test = digits
+    assert result.predict(test.drop(columns="digit")).equals(result.predict(test))
+
+
+def test_a_score_of_zero_is_a_tie():
+    X = pd.DataFrame({"x": [1.0, -1.0]})
+    result = ps.SVM(pd.Series(["b", "a"]), X, intercept=False).fit(
+        ps.Pegasos(epochs=1, seed=1)
+    )
+    origin = pd.DataFrame({"x": [0.0]})
+    assert result.predict(origin).isna().all()
+    assert result.predict(origin, ties="positive").tolist() == ["b"]
+    assert result.predict(origin, ties="negative").tolist() == ["a"]
+    table = result.confusion(origin, actual=["a"]).table
+    assert table["NA"].tolist() == [1, 0]
+    with pytest.raises(OptionError, match="ties="):
+        result.predict(origin, ties="coin")
+
+
+def test_a_model_without_intercept():
+    X = pd.DataFrame({"x": [1.0, -1.0, 2.0]})
+    y = pd.Series([True, False, True])
+    result = ps.SVM(y, X, intercept=False).fit(ps.Pegasos(epochs=2, seed=5))
+    assert result.intercept == 0.0
+    assert result.params.index.tolist() == ["x"]
+    assert result.predict().dtype == bool
+
+
+def test_new_labels_are_checked(result, digits):
+    _, test = digits
+    with pytest.raises(LabelError, match="actual labels hold 7"):
+        result.confusion(test.assign(digit=7))
+    with pytest.raises(ColumnError, match="'digit' not found"):
+        result.confusion(test.drop(columns="digit"))
+
+
+def test_a_frame_without_outcome_wants_the_labels(digits):
+    train, test = digits
+    X = train.drop(columns="digit")
+    result = ps.SVM(train["digit"], X).fit(ps.Pegasos(epochs=1, seed=1))
+    with pytest.raises(ColumnError, match="confusion\\(data, actual=labels\\)"):
+        result.confusion(test.drop(columns="digit"))
+    given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
+    assert given.table.equals(result.confusion(test).table)
+
+
+def test_a_fit_without_seed_draws_one_that_repeats_it(digits):
+    model = ps.svm("digit ~ .", digits[0])
+    first = model.fit(ps.Pegasos(epochs=1))
+    again = model.fit(ps.Pegasos(epochs=1, seed=first.seed))
+    assert first.params.equals(again.params)
+    assert str(first.seed) in str(first.summary())
+    assert "drawn" in str(first.summary())
+
+
+def test_results_are_immutable(result):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.problem = None
+
+
+def test_summary_shows_what_was_fitted(result):
+    text = str(result.summary())
+    for words in ("digit", "5 (100 rows)", "hinge", "443", "Rejection", "1,000"):
+        assert words in text
+    assert "30 largest of 64" in text
+    assert str(result.summary(max_terms=None)).count("\np") >= 64
+    assert "<table" in result.summary()._repr_html_()
+    assert r"\begin{tabular}" in result.summary().as_latex()
+
+
+def test_rounding_repeats_r_before_3_6(digits):
+    model = ps.svm("digit ~ .", digits[0])
+    old = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind="rounding"))
+    new = model.fit(ps.Pegasos(epochs=1, seed=1))
+    assert not old.params.equals(new.params)
