@@ -1,0 +1,7 @@
+"""``python -m pegasos_stats`` is the command line."""
+
+import sys
+
+from pegasos_stats.cli import main
+
+sys.exit(main())
