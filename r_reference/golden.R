@@ -1,0 +1,61 @@
+# Writes the golden values of r_reference/cases.csv: Rscript --vanilla r_reference/golden.R
+# Numbers are hexadecimal, so that no bit is lost; objectives have 17 digits.
+
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+for (file in list.files(file.path(here, "R"), full.names = TRUE)) source(file)
+options(warn = 2)
+invisible(Sys.setlocale("LC_COLLATE", "C"))
+
+quoted <- function(x) paste0("\"", x, "\"")
+hex <- function(x) quoted(sprintf("%a", as.numeric(x)))
+whole <- function(x) sprintf("%.0f", as.numeric(x))
+digits17 <- function(x) sprintf("%.17g", x)
+array <- function(items) paste0("[", paste(items, collapse = ", "), "]")
+object <- function(items, between = ", ") {
+  paste0("{", paste0(quoted(names(items)), ": ", items, collapse = between), "}")
+}
+write_lines <- function(items, file) {
+  text <- object(items, ",\n")
+  writeLines(text, file.path(here, "golden", file))
+}
+
+# rows_sum = sum of row * place: it changes when two rows change places.
+golden_case <- function(case) {
+  found <- run_case(case)
+  found$predicted[is.na(found$predicted)] <- "NA"
+  object(c(
+    lambda = hex(case$lambda),
+    data_sum = hex(data_sum(case_data(case)$X)),
+    rows = array(whole(head(found$rows, 10))),
+    rows_sum = whole(sum(as.numeric(found$rows) * seq_along(found$rows))),
+    violations = whole(found$violations),
+    n_iter = whole(found$n_iter),
+    alpha = hex(found$alpha),
+    beta = array(hex(found$beta)),
+    actual = array(quoted(found$actual)),
+    predicted = array(quoted(found$predicted)),
+    table = array(apply(found$table, 1, function(row) array(whole(row)))),
+    objective = digits17(found$objective)))
+}
+
+# Column by column, without the long double of sum().
+data_sum <- function(X) {
+  total <- 0
+  for (x in X) total <- total + x
+  total
+}
+
+golden_data <- function(data) {
+  columns <- apply(data$X, 2, function(x) array(hex(x)))
+  text <- is.character(data$labels)
+  labels <- if (text) quoted(data$labels) else whole(data$labels)
+  object(c(columns, labels = array(labels)), ",\n  ")
+}
+
+cases <- read_cases(file.path(here, "cases.csv"))
+write_lines(sapply(cases, golden_case), "pegasos.json")
+
+kinds <- sapply(cases, function(case) case$data)
+real <- cases[!duplicated(kinds) & grepl("iris|mtcars", kinds)]
+names(real) <- sapply(real, function(case) case$data)
+write_lines(sapply(lapply(real, case_data), golden_data), "data.json")
