@@ -1,0 +1,68 @@
+# `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
+# A file in $(VENV) marks each finished installation: see the rules at the end.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL = $(BIN)/python -m pip --disable-pip-version-check --quiet install --prefer-binary
+CONSTRAINTS := scripts/constraints
+
+# rpy2 without a C compiler, at installation and at run time.
+export RPY2_CFFI_MODE := ABI
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: demo test lint types bench golden clean help system-r FORCE
+
+demo: $(VENV)/.package ## install the package and run its demonstration
+	@$(BIN)/pegasos-stats demo
+
+test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
+	$(BIN)/python -m pytest --numprocesses auto
+
+lint: $(VENV)/.dev ## check style and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.dev ## check types
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev ## run the benchmarks
+	@for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+		echo "== $$script" && $(BIN)/python $$script || exit 1; done
+
+golden: system-r ## write the golden values of the tests anew, with R
+	Rscript --vanilla r_reference/golden.R
+
+clean: ## remove everything that these targets made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+
+system-r:
+	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) R
+
+$(VENV)/.package: setup.cfg pyproject.toml
+	@$(BIN)/pip --version >/dev/null 2>&1 || { \
+		sh scripts/prerequisites.sh $(PYTHON) $(VENV) && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); }
+	@echo "Installing pegasos_stats into $(VENV) (the first time takes about a minute)"
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.package $(CONSTRAINTS)/dev.txt
+	@echo "Installing the development tools into $(VENV)"
+	@$(PIP_INSTALL) --editable '.[dev]' --constraint $(CONSTRAINTS)/dev.txt
+	@touch $@
+
+# Changes only when R does: from one side of R 4.5 to the other.
+$(VENV)/.r: $(VENV)/.package FORCE
+	@Rscript --vanilla -e 'cat(if (getRversion() < "4.5") "r-before-4.5" else "r-from-4.5")' >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(VENV)/.rpy2: $(VENV)/.dev $(VENV)/.r $(wildcard $(CONSTRAINTS)/r-*.txt)
+	@echo "Installing rpy2 into $(VENV)"
+	@$(PIP_INSTALL) --editable '.[r]' --constraint $(CONSTRAINTS)/$$(cat $(VENV)/.r).txt
+	@touch $@

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Usage: prerequisites.sh PYTHON VENV [R]
+# Looks for what pip cannot install: Python 3.11 or later that can make virtual
+# environments (or one that is there already) and, if asked for, R. Installs what is
+# missing where that is allowed (as root, or by sudo without a password); else says how.
+set -eu
+python=$1
+venv=$2
+wants_r=${3:-}
+
+stop() {
+    printf '\npegasos_stats: %s\n\n' "$*" >&2
+    exit 1
+}
+
+has_venv() {
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
+}
+has_r() { [ -z "$wants_r" ] || command -v Rscript >/dev/null; }
+
+command -v "$python" >/dev/null ||
+    stop "there is no '$python' here; Python 3.11 or later is needed (another one: make PYTHON=/path/to/python ...)."
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    stop "'$python' is Python $version, and 3.11 or later is needed (another one: make PYTHON=/path/to/python ...)."
+
+packages=
+names=
+if ! has_venv; then
+    packages=" python$version-venv"
+    names="Python's venv module"
+fi
+if ! has_r; then
+    packages="$packages r-base-core"
+    names="${names:+$names and }R"
+fi
+[ -n "$packages" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$packages"
+command -v apt-get >/dev/null ||
+    stop "this machine lacks $names. Install it (in Debian:$packages), then run make again."
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    as_root="sudo -n"
+    sudo -n true 2>/dev/null ||
+        stop "this machine lacks $names, and only root may install it. Run this as root, then make again:
+
+    apt-get update && $install"
+fi
+
+echo "Installing$packages"
+apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$apt update >"$log" 2>&1 || { sleep 10 && $apt update >"$log" 2>&1; } || cat "$log" >&2
+# shellcheck disable=SC2086 # a list of packages
+$apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
+    cat "$log" >&2
+    stop "'$install' failed: see above."
+}
+{ has_venv && has_r; } ||
+    stop "this machine still lacks $names for '$python', after installing$packages."
