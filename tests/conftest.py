@@ -17,8 +17,13 @@ REFERENCE = Path(__file__).parents[1] / "r_reference"
 MARKERS = {"r": "r", "data_folder": "data"}
 LARGEST_INTEGER = 2**31 - 1  # R keeps -2^31 for NA
 
+NO_R = (
+    "R or rpy2 is missing or they do not fit together: `make test` installs both, and "
+    "PEGASOS_STATS_NO_R=1 switches the tests against live R off"
+)
 START = """
-invisible(Sys.setlocale("LC_COLLATE", "C"))
+suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
+Sys.setlocale("LC_COLLATE", "C")
 options(digits = 17, warn = 2)
 RNGkind("default", "default", "default")
 """
@@ -50,7 +55,10 @@ def r() -> "R":
         pytest.skip("PEGASOS_STATS_NO_R=1 switches the tests against live R off")
     os.environ["RPY2_CFFI_MODE"] = "ABI"
     os.environ["R_PROFILE_USER"] = os.environ["R_ENVIRON_USER"] = os.devnull
-    return R()
+    try:
+        return R()
+    except (ImportError, OSError, ValueError) as error:
+        raise RuntimeError(NO_R) from error
 
 
 class R:
