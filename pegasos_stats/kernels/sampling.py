@@ -68,49 +68,23 @@ def trial(words: Integers, at: int, bits: int) -> int:
 
 
 @njit(cache=True)
-def accept_trials(
-    out: Integers,
-    done: int,
-    words: Integers,
-    at: int,
-    bound: int,
-    shrink: int,
-    bits: int,
+def draw_by_rejection(
+    out: Integers, done: int, words: Integers, at: int, bound: int
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with those trials of ``bits`` bits that are below ``bound``.
+    """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
 
     Each trial is written, and counted only if it fits: no branch to mispredict.
-    """
-    pieces = bits // 16 + 1
-    while done < out.size and at + pieces <= words.size:
-        value = trial(words, at, bits)
-        at += pieces
-        out[done] = value
-        fits = int(value < bound)
-        done += fits
-        bound -= fits * shrink
-    return done, at
-
-
-@njit(cache=True)
-def draw_by_rejection(
-    out: Integers, done: int, words: Integers, at: int, bound: int, shrink: int
-) -> tuple[int, int]:
-    """Fill ``out[done:]`` with uniform indices, by rejection (R since 3.6).
 
     Parameters
     ----------
     out : int64 array, shape (m,)
-        Filled in place; entry ``i`` is below ``bound - shrink * i``.
+        Filled in place.
     done : int
         Number of entries filled before.
     words : int64 array of 32-bit words
     at : int
         Position of the first word not used.
     bound : int
-        The bound of the first entry.
-    shrink : int
-        1 to lower the bound after each draw, as without replacement, or 0.
 
     Returns
     -------
@@ -119,15 +93,13 @@ def draw_by_rejection(
     at : int
         Position of the first word not used; trials that did not fit are used up.
     """
-    while done < out.size:
-        left = bound - shrink * done
-        bits = bit_length(left - 1)
-        stop = out.size
-        if shrink > 0:
-            stop = min(stop, done + left - (1 << bits >> 1))
-        done, at = accept_trials(out[:stop], done, words, at, left, shrink, bits)
-        if done < stop:
-            break
+    bits = bit_length(bound - 1)
+    pieces = bits // 16 + 1
+    while done < out.size and at + pieces <= words.size:
+        value = trial(words, at, bits)
+        at += pieces
+        out[done] = value
+        done += int(value < bound)
     return done, at
 
 
@@ -303,12 +275,11 @@ def draw_from_alias(
     drawn first, then a word gives the place.
     """
     n = threshold.size
-    bits = bit_length(n - 1)
     while done < out.size and at < words.size:
         if rounding:
             place, after = uniform(words[at]) * n, at
         else:
-            cells, after = accept_trials(out[: done + 1], done, words, at, n, 0, bits)
+            cells, after = draw_by_rejection(out[: done + 1], done, words, at, n)
             if cells == done or after == words.size:
                 break
             place = out[done] + uniform(words[after])

@@ -1,4 +1,4 @@
-"""R's seeds, its state and its words, on numpy's Mersenne-Twister.
+"""R's seeds, its state and its words.
 
 References
 ----------
@@ -9,14 +9,14 @@ pseudo-random number generator*, ACM Transactions on Modeling and Computer Simul
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.random import MT19937
 from numpy.typing import ArrayLike, NDArray
 
 from pegasos_stats.errors import OptionError, SeedError
-from pegasos_stats.rng_input import is_number
+from pegasos_stats.rng.arguments import is_number
 
 Key = NDArray[np.uint32]
 Integers = NDArray[np.int64]
@@ -40,10 +40,11 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        self._twister = MT19937()
-        state: Any = {"key": key, "pos": 0}
-        self._twister.state = {"bit_generator": "MT19937", "state": state}
-        self._made = self._twister.random_raw(BLOCK).view(np.int64)
+        from pegasos_stats.kernels.twister import read_words
+
+        self._key = key
+        self._made = np.empty(BLOCK, np.int64)
+        read_words(key, self._made)
         self._next = place
 
     @classmethod
@@ -86,19 +87,32 @@ class Words:
 
     def _append(self, count: int) -> None:
         """Make at least ``count`` words more, in whole blocks; forget used blocks."""
-        fresh = self._twister.random_raw(BLOCK * -(-count // BLOCK)).view(np.int64)
+        from pegasos_stats.kernels.twister import fill_words
+
+        fresh = np.empty(BLOCK * -(-count // BLOCK), np.int64)
+        fill_words(self._key, fresh)
         used = (self._next - 1) // BLOCK * BLOCK
         self._made = np.concatenate((self._made[used:], fresh))
         self._next -= used
 
 
+@cache
+def powers() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Factors and terms, shape (624,), of steps 52 to 675 of ``s <- 69069 s + 1``.
+
+    ``k`` steps make ``f_k s + t_k`` of ``s`` (mod 2^32), ``f_k = 69069^k``.
+    """
+    factors, terms = [1], [0]
+    for _ in range(51 + BLOCK):
+        factors.append(69069 * factors[-1] % 2**32)
+        terms.append((69069 * terms[-1] + 1) % 2**32)
+    return np.array(factors[52:], np.uint64), np.array(terms[52:], np.uint64)
+
+
 def seeded_key(seed: int) -> Key:
     """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
-    values = []
-    for _ in range(51 + BLOCK):
-        seed = (69069 * seed + 1) % 2**32
-        values.append(seed)
-    return np.array(values[51:], np.uint32)
+    factors, terms = powers()
+    return (factors * np.uint64(seed % 2**32) + terms).astype(np.uint32)
 
 
 def untempered(words: Key) -> Key:

@@ -1,8 +1,7 @@
 """R's random numbers, bit for bit, without R.
 
 `RRandom` starts as R does after ``set.seed`` and gives what ``runif``, ``rnorm``,
-``rexp``, ``rbinom`` and ``sample`` of R give from there on. The generator is numpy's
-`numpy.random.MT19937`, which takes R's state as it is.
+``rexp``, ``rbinom`` and ``sample`` of R give from there on.
 
 References
 ----------
@@ -18,10 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.mersenne import KIND_CODES, Words, checked_state, seed_number
-from pegasos_stats.rng_input import (
+from pegasos_stats.rng.arguments import (
     checked_weights,
-    floats,
     is_number,
     picked,
     recycled,
@@ -29,6 +26,8 @@ from pegasos_stats.rng_input import (
     vector,
     whole,
 )
+from pegasos_stats.rng.mersenne import KIND_CODES, Words, checked_state, seed_number
+from pegasos_stats.rng.quantiles import qnorm
 
 SampleKind = Literal["rejection", "rounding"]
 Vector = NDArray[np.float64]
@@ -159,7 +158,7 @@ class RRandom:
         require(finite, "min or max", (min, max), "a finite number")
         require(low <= high, "max", max, f"a number of at least min = {min!r}")
         random = low < high
-        low[random] += (high - low)[random] * self._words.uniform(random.sum())
+        low[random] += (high - low)[random] * self._words.uniform(int(random.sum()))
         return low
 
     def rnorm(self, n: int = 1, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0) -> Vector:
@@ -178,7 +177,7 @@ class RRandom:
         centre, scale = recycled(mean, n, "mean"), recycled(sd, n, "sd")
         require((scale >= 0.0) & (scale < np.inf), "sd", sd, "a finite number >= 0")
         random = (scale > 0.0) & np.isfinite(centre)
-        u = self._words.uniform(2 * random.sum()).reshape(-1, 2)
+        u = self._words.uniform(2 * int(random.sum())).reshape(-1, 2)
         z = qnorm((np.floor(2.0**27 * u[:, 0]) + u[:, 1]) / 2.0**27)
         centre[random] += scale[random] * z
         return centre
@@ -281,7 +280,7 @@ class RRandom:
         if prob is not None:
             return 1 + self._weighted(n, size, replace, prob)
         if replace:
-            return 1 + self._indices(n, size, 0)
+            return 1 + self._indices(n, size)
         return 1 + self._without_replacement(n, size)
 
     def sample(
@@ -320,24 +319,31 @@ class RRandom:
         x = vector(x)
         return picked(x, self.sample_int(len(x), size, replace, prob) - 1)
 
-    def _indices(self, bound: int, size: int, shrink: int) -> Integers:
-        """Draw indices below ``bound``, which falls by ``shrink`` each time."""
+    def _indices(self, bound: int, size: int) -> Integers:
+        """Draw indices below ``bound``, with replacement."""
         from pegasos_stats.kernels import sampling
 
-        rejection = self.sample_kind == "rejection"
-        kernel = sampling.draw_by_rejection if rejection else sampling.draw_by_rounding
         out = np.empty(size, np.int64)
-        self._words.fill(kernel, out, bound, shrink)
+        if self.sample_kind == "rejection":
+            self._words.fill(sampling.draw_by_rejection, out, bound)
+        else:
+            self._words.fill(sampling.draw_by_rounding, out, bound, 0)
         return out
 
     def _without_replacement(self, n: int, size: int) -> Integers:
         """Draw different indices below ``n``, by R's method for this ``n``."""
-        from pegasos_stats.kernels.sampling import take_out
+        from pegasos_stats.kernels.sampling import draw_by_rounding, take_out
+        from pegasos_stats.kernels.twister import take_by_rejection
 
         if n > HASH_ABOVE and 2 * size <= n:
             return self._distinct(n, size)
-        rows = self._indices(n, size, 1)
-        take_out(np.arange(n, dtype=np.int32 if n < 2**31 else np.int64), rows)
+        rows = np.empty(size, np.int64)
+        pool = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+        if self.sample_kind == "rejection":
+            self._words.fill(take_by_rejection, rows, pool)
+        else:
+            self._words.fill(draw_by_rounding, rows, n, 1)
+            take_out(pool, rows)
         return rows
 
     def _distinct(self, n: int, size: int) -> Integers:
@@ -347,7 +353,7 @@ class RRandom:
         rows, done = np.empty(size, np.int64), 0
         table = np.full(1 << (2 * size).bit_length(), -1)
         while done < size:
-            done = keep_new(rows, done, table, self._indices(n, size - done, 0))
+            done = keep_new(rows, done, table, self._indices(n, size - done))
         return rows
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
@@ -366,35 +372,3 @@ class RRandom:
             return order[np.searchsorted(np.cumsum(weights[:-1]), u)]
         sampling.weighted_without_replacement(weights, order, u, out)
         return out
-
-
-def qnorm(p: ArrayLike) -> Any:
-    """Quantiles of the standard normal distribution, to the last bit as R's ``qnorm``.
-
-    By algorithm AS 241 (Wichura 1988), relative error about 1e-16. Minus infinity at
-    0, infinity at 1, NaN for NaN.
-
-    Parameters
-    ----------
-    p : float or array of any shape
-
-    Returns
-    -------
-    float, or float64 array of the shape of ``p``
-
-    Raises
-    ------
-    OptionError
-        If a ``p`` lies outside [0, 1].
-
-    Examples
-    --------
-    >>> qnorm(0.975)
-    1.9599639845400536
-    """
-    from pegasos_stats.kernels.variates import normal_quantiles
-
-    chances = floats(p, "p")
-    require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")
-    z = normal_quantiles(chances.ravel()).reshape(chances.shape)
-    return float(z) if z.ndim == 0 else z
