@@ -1,93 +1,109 @@
-"""Pegasos: stochastic sub-gradient steps for the hinge loss, one row at a time.
+"""Pegasos: stochastic sub-gradient steps for hinge and log loss.
 
-Beside this file stands ``r_reference/R/pegasos.R``, the same algorithm in R.
+Beside this file stands ``r_reference/R/pegasos.R``, the same algorithm in R. The
+operations of each kernel stand in its docstring, in their order:
+
+========================  ==============  =====================================
+rows, arithmetic          options         kernel
+========================  ==============  =====================================
+dense, reference          plain           ``pegasos_blocks.guarded_epoch``
+dense, reference          any             ``pegasos_literal.literal_epoch``
+dense, fast               plain           ``pegasos_blocks.fast_epoch``
+sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
+dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
+========================  ==============  =====================================
+
+Plain is the hinge loss with one row a step, no projection and no average. The kernels
+of one arithmetic agree on it: the reference ones in every bit, the fast ones to
+rounding.
 
 References
 ----------
 Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
-solver for SVM*, Mathematical Programming B 127 (2011), figure 1.
+solver for SVM*, Mathematical Programming B 127 (2011), figures 1 and 2.
 """
 
+import math
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from pegasos_stats.kernels.losses import Loss
+from pegasos_stats.kernels.pegasos_blocks import fast_epoch, guarded_epoch
+from pegasos_stats.kernels.pegasos_literal import literal_epoch
+from pegasos_stats.kernels.pegasos_scaled import plain_scaled_epoch, scaled_epoch
+from pegasos_stats.kernels.pegasos_state import RADIUS, State
+from pegasos_stats.kernels.rows import CSR, Rows, largest_norm2
 
 
-@njit(cache=True)
-def score(x: Vector, beta: Vector, alpha: float) -> float:
-    """``x'beta + alpha``, summed from the first coordinate to the last."""
-    total = 0.0
-    for j in range(x.shape[0]):
-        total += x[j] * beta[j]
-    return total + alpha
-
-
-@njit(cache=True)
 def pegasos_epoch(
-    X: NDArray[np.float64],
-    y: Vector,
-    rows: Rows,
+    X: Rows,
+    y: NDArray[Any],
+    rows: NDArray[np.int64],
     lam: float,
-    t: int,
-    beta: Vector,
-    alpha: float,
-    intercept: bool,
-) -> tuple[float, int]:
-    """Take one step at each of ``rows``, in reference arithmetic.
+    state: State,
+    *,
+    loss: Loss = Loss.HINGE,
+    batch_size: int = 1,
+    intercept: bool = True,
+    project: bool = False,
+    average: bool = False,
+    fast: bool = False,
+) -> None:
+    """Take Pegasos steps over ``rows``.
 
-    At step ``t`` with ``eta = 1 / (lam * t)`` and row ``i``::
+    At step ``t``, with the batch ``A`` of rows::
 
-        beta  <- beta - eta * (lam * beta - [y_i f(x_i) < 1] y_i x_i)
-        alpha <- alpha + eta * [y_i f(x_i) < 1] y_i
+        eta   = 1 / (lam * t)
+        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A s(m_i) y_i x_i)
+        alpha <- alpha + eta * (1/|A|) sum_A s(m_i) y_i
+        if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
     Parameters
     ----------
-    X : float64 array, shape (n, p), C-contiguous
-    y : float64 array, shape (n,), of -1 and +1
-    rows : int64 array, shape (m,)
-        The rows to visit, counted from zero, in this order.
+    X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
+    y : int8 array, shape (n,), of -1 and +1
+        Any other real type serves as well and is read more slowly.
+    rows : int64 array, shape (m,), C-contiguous
+        The rows to visit, counted from zero, in this order; consecutive
+        ``batch_size`` of them make a step, the last step takes what is left.
     lam : float
         Penalty, above zero.
-    t : int
-        Number of steps taken before.
-    beta : float64 array, shape (p,)
-        Coefficients; changed in place.
-    alpha : float
-        Intercept before the first of these steps.
-    intercept : bool
-        Whether ``alpha`` moves.
-
-    Returns
-    -------
-    alpha : float
-        Intercept after the last step.
-    violations : int
-        Number of steps whose margin was below 1.
+    state : State
+        From ``start(n, p)`` or the last call; changed in place. All calls on one state
+        have the same ``lam``, arithmetic and data.
+    loss, batch_size, intercept, project
+        The problem and the step.
+    average : bool
+        Whether these steps' iterates enter the average.
+    fast : bool
+        The v form with sums in any order, instead of reference arithmetic.
     """
-    violations = 0
-    for i in rows:
-        t += 1
-        eta = 1.0 / (lam * t)
-        x = X[i]
-        if y[i] * score(x, beta, alpha) < 1.0:
-            violations += 1
-            for j in range(beta.shape[0]):
-                beta[j] = beta[j] - eta * (lam * beta[j] - y[i] * x[j])
-            if intercept:
-                alpha = alpha + eta * y[i]
+    sparse = isinstance(X, CSR)
+    plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
+    if not sparse and not fast and state.scalars[RADIUS] < 0.0:
+        state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
+    for part in pieces(rows, state.slopes.size, batch_size):
+        if plain and sparse:
+            plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
+            continue
+        if plain:
+            epoch = fast_epoch if fast else guarded_epoch
+            epoch(X, y, part, lam, intercept, state)
+            continue
+        options = int(loss), batch_size, intercept, project, average
+        if sparse or fast:
+            scaled_epoch(X, y, part, lam, *options, not fast, state)
         else:
-            for j in range(beta.shape[0]):
-                beta[j] = beta[j] - eta * (lam * beta[j])
-    return alpha, violations
+            literal_epoch(X, y, part, lam, *options, state)
 
 
-@njit(cache=True)
-def scores(X: NDArray[np.float64], beta: Vector, alpha: float) -> Vector:
-    """Scores ``X beta + alpha`` of all rows, shape (n,), each summed as in `score`."""
-    found = np.empty(X.shape[0])
-    for i in range(X.shape[0]):
-        found[i] = score(X[i], beta, alpha)
-    return found
+def pieces(
+    rows: NDArray[np.int64], room: int, batch_size: int
+) -> list[NDArray[np.int64]]:
+    """Cut ``rows`` where steps end, into pieces that fit the scratch arrays."""
+    if rows.size <= room:
+        return [rows]
+    length = max(room // batch_size, 1) * batch_size
+    return [rows[k : k + length] for k in range(0, rows.size, length)]

@@ -1,0 +1,120 @@
+"""Kernel Pegasos on 20,000 rows within 1 GiB: ``python benchmarks/kernel_memory.py``.
+
+Prints the process's memory at its peak and by how much it grew, the time, and how many
+kernel rows were found kept; then the certificate, predictions, and the time of
+scikit-learn's SVC at the same lambda.
+"""
+
+import contextlib
+import io
+import resource
+import sys
+import time
+
+import numpy as np
+
+from pegasos_stats.kernels.gram import COMPUTED, HITS, MEMORY_BUDGET, gaussian, gram_of
+from pegasos_stats.kernels.kernel_pegasos import (
+    kernel_dual,
+    kernel_pegasos_epoch,
+    kernel_primal,
+    kernel_scores,
+)
+from pegasos_stats.rng import RRandom
+
+N, P, LAM, EPOCHS = 20_000, 20, 1e-4, 5
+KERNEL = gaussian(1.0 / P)
+
+
+def peak_mib() -> float:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+def two_classes(n: int, rng: RRandom) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose first five features tell the classes apart by their squares."""
+    X = rng.rnorm(n * P).reshape(n, P)
+    score = (X[:, :5] ** 2).sum(axis=1) - 5.0 + rng.rnorm(n)
+    return X, np.where(score > 0.0, 1.0, -1.0)
+
+
+def fit_and_print(n: int) -> None:
+    rng = RRandom(443)
+    X, y = two_classes(n, rng)
+    before, start = peak_mib(), time.perf_counter()
+    gram = gram_of(KERNEL, X)
+    counts, g, alpha = np.zeros(n, dtype=np.int64), np.zeros(n), 0.0
+    for epoch in range(EPOCHS):
+        alpha, _ = kernel_pegasos_epoch(
+            gram, y, rng.permutation(n), LAM, epoch * n, counts, g, alpha, False
+        )
+    seconds = time.perf_counter() - start
+    hits, computed = int(gram.tally[HITS]), int(gram.tally[COMPUTED])
+    print(
+        f"n = {n:,}, {EPOCHS} epochs: {seconds:.2f} s, {counts.sum():,} violations in "
+        f"{np.count_nonzero(counts):,} rows\n"
+        f"  kernel rows: {gram.owner.size:,} places, {computed:,} computed, "
+        f"{hits:,} found ({hits / (hits + computed):.0%})\n"
+        f"  memory: grew by {peak_mib() - before:.0f} MiB (budget "
+        f"{MEMORY_BUDGET / 2**20:.0f} MiB)"
+    )
+    print_certificate(X, y, counts, g)
+    print_predictions(X, y, counts, two_classes(n, rng))
+    print(
+        f"  memory after all: grew by {peak_mib() - before:.0f} MiB = "
+        f"{(peak_mib() - before) / 1024:.2f} x 1 GiB, whole process "
+        f"{peak_mib():.0f} MiB"
+    )
+
+
+def print_certificate(
+    X: np.ndarray, y: np.ndarray, counts: np.ndarray, g: np.ndarray
+) -> None:
+    T, start = EPOCHS * len(y), time.perf_counter()
+    primal = kernel_primal(y, counts, g, LAM, T, 0.0)
+    dual = kernel_dual(KERNEL, X, y, counts, g, LAM, T, False)
+    none = time.perf_counter() - start
+    start = time.perf_counter()
+    kernel_dual(KERNEL, X, y, counts, g, LAM, T, True)
+    free = time.perf_counter() - start
+    print(
+        f"  objective {primal:.5f}, dual {dual:.5f}, relative gap "
+        f"{(primal - dual) / primal:.2g} ({none:.4f} s; free intercept {free:.2f} s)"
+    )
+
+
+def print_predictions(
+    X: np.ndarray,
+    y: np.ndarray,
+    counts: np.ndarray,
+    new: tuple[np.ndarray, np.ndarray],
+) -> None:
+    start = time.perf_counter()
+    kept = counts > 0
+    weights = (counts / (LAM * EPOCHS * len(y)) * y)[kept]
+    scores = kernel_scores(KERNEL, X[kept], weights, new[0], 0.0)
+    errors = float((np.sign(scores) != new[1]).mean())
+    print(
+        f"  scores of {len(scores):,} new rows: {time.perf_counter() - start:.2f} s, "
+        f"{errors:.1%} errors"
+    )
+
+
+def print_svc(n: int) -> None:
+    from sklearn.svm import SVC
+
+    X, y = two_classes(n, RRandom(443))
+    start = time.perf_counter()
+    SVC(C=1.0 / (LAM * n), gamma=1.0 / P).fit(X, y)
+    print(f"  scikit-learn's SVC: {time.perf_counter() - start:.2f} s")
+
+
+def main() -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        fit_and_print(200)  # compile
+    fit_and_print(N)
+    print_svc(N)
+
+
+if __name__ == "__main__":
+    main()

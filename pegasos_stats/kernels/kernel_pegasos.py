@@ -1,0 +1,229 @@
+"""Kernel Pegasos: counts of violations in the place of coefficients.
+
+Beside this file stands ``r_reference/R/kernel_pegasos.R``, the same algorithm in R.
+
+References
+----------
+Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
+solver for SVM*, Mathematical Programming B 127 (2011), figure 3.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pegasos_stats.kernels.gram import (
+    WIDTH,
+    Gram,
+    Kernel,
+    KernelKind,
+    add_gram_row,
+    add_products,
+    blocked,
+    kernel_values,
+)
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@njit(cache=True)
+def kernel_pegasos_epoch(
+    gram: Gram,
+    y: Vector,
+    rows: Integers,
+    lam: float,
+    t: int,
+    counts: Integers,
+    g: Vector,
+    alpha: float,
+    intercept: bool,
+) -> tuple[float, int]:
+    """Take one step at each of ``rows``, in reference arithmetic.
+
+    At step ``t`` with row ``i``, where ``g_i = sum_j c_j y_j K(x_j, x_i)``::
+
+        f <- (1 / (lam * (t - 1))) * g_i + alpha                 (alpha at t = 1)
+        if y_i f < 1:
+            c_i   <- c_i + 1
+            g     <- g + y_i K(x_i, .)
+            alpha <- alpha + (1 / (lam * t)) * y_i
+
+    so that ``g`` is summed in the order of the violations, and a step without one
+    reads a single number.
+
+    Parameters
+    ----------
+    gram : Gram
+        Rows of the Gram matrix; keeps those it computes.
+    y : float64 array, shape (n,), of -1 and +1
+    rows : int64 array, shape (m,)
+        The rows to visit, counted from zero, in this order.
+    lam : float
+        Penalty, above zero.
+    t : int
+        Number of steps taken before.
+    counts : int64 array, shape (n,)
+        Violations ``c`` of each row; changed in place.
+    g : float64 array, shape (n,)
+        Unscaled scores; changed in place.
+    alpha : float
+        Intercept before the first of these steps.
+    intercept : bool
+        Whether ``alpha`` moves.
+
+    Returns
+    -------
+    alpha : float
+        Intercept after the last step.
+    violations : int
+        Number of steps whose margin was below 1.
+    """
+    violations = 0
+    for i in rows:
+        f = alpha
+        if t > 0:
+            f = 1.0 / (lam * t) * g[i] + alpha
+        t += 1
+        if y[i] * f < 1.0:
+            violations += 1
+            counts[i] += 1
+            add_gram_row(g, y[i], gram, counts, i)
+            if intercept:
+                alpha = alpha + 1.0 / (lam * t) * y[i]
+    return alpha, violations
+
+
+def kernel_scores(
+    kernel: Kernel, support: Matrix, weights: Vector, X: Matrix, alpha: float
+) -> Vector:
+    """Scores ``sum_j weights_j K(support_j, x_i) + alpha`` of new rows, shape (q,).
+
+    Summed over the support rows from the first to the last, then the intercept; in
+    memory for `WIDTH` new rows at a time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    support : float64 array, shape (m, p), C-contiguous
+        Rows with a count above zero; not read for a precomputed kernel.
+    weights : float64 array, shape (m,)
+        ``c_j / (lam * T) * y_j`` of these rows.
+    X : float64 array, shape (q, p)
+        New rows; for a precomputed kernel the matrix of ``K(x_i, support_j)``, of
+        shape (q, m).
+    alpha : float
+    """
+    found = np.zeros(X.shape[0])
+    for start in range(0, found.size, WIDTH):
+        block = blocked(X[start : start + WIDTH])[0]
+        add_block_scores(found[start : start + WIDTH], kernel, support, weights, block)
+    return found + alpha
+
+
+@njit(cache=True)
+def add_block_scores(
+    total: Vector, kernel: Kernel, support: Matrix, weights: Vector, block: Matrix
+) -> None:
+    """``total_i += sum_j weights_j K(support_j, x_i)`` for the rows of a block."""
+    values = np.empty(total.size)
+    for j in range(weights.size):
+        if kernel.kind == KernelKind.PRECOMPUTED:
+            add_products(total, weights[j], block[j])
+        else:
+            kernel_values(kernel, support[j], block, values)
+            add_products(total, weights[j], values)
+
+
+def squared_norm(y: Vector, counts: Integers, g: Vector, lam: float, T: int) -> float:
+    """``||beta||^2 = (1 / (lam T))^2 sum_i c_i y_i g_i`` in the kernel's space."""
+    return float((counts * y) @ g) / (lam * T) ** 2
+
+
+def kernel_primal(
+    y: Vector, counts: Integers, g: Vector, lam: float, T: int, alpha: float
+) -> float:
+    """Regularised risk ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i f(x_i)))``.
+
+    ``f(x_i) = g_i / (lam T) + alpha`` after ``T`` steps, so no kernel value is needed
+    (Shalev-Shwartz et al. 2011, equation 1).
+
+    Parameters
+    ----------
+    y : float64 array, shape (n,), of -1 and +1
+    counts : int64 array, shape (n,)
+    g : float64 array, shape (n,)
+        ``g_i = sum_j c_j y_j K(x_j, x_i)``, as `kernel_pegasos_epoch` leaves it.
+    lam : float
+    T : int
+        Number of steps taken.
+    alpha : float
+    """
+    margins = y * (g / (lam * T) + alpha)
+    loss = np.maximum(0.0, 1.0 - margins).mean()
+    return 0.5 * lam * squared_norm(y, counts, g, lam, T) + float(loss)
+
+
+def feasible_counts(y: Vector, counts: Integers, T: int, intercept: bool) -> Vector:
+    """Counts of a dual-feasible point next to those of Pegasos, shape (n,).
+
+    ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
+    (lam n)`` with the dual variables ``a_i = c_i n / T``. Feasible are ``a_i`` in
+    [0, 1], so ``c_i <= T / n``: always so after whole epochs of an order that visits
+    each row once; otherwise larger counts are cut to ``T / n``. A free intercept
+    needs ``sum_i a_i y_i = 0`` too: the counts of the class with the larger sum are
+    scaled down.
+    """
+    c = np.minimum(counts, T / y.size)
+    if intercept:
+        above, below = c[y > 0].sum(), c[y < 0].sum()
+        larger = y > 0 if above > below else y < 0
+        if above != below:
+            c[larger] *= min(above, below) / max(above, below)
+    return c
+
+
+def kernel_dual(
+    kernel: Kernel,
+    X: Matrix,
+    y: Vector,
+    counts: Integers,
+    g: Vector,
+    lam: float,
+    T: int,
+    intercept: bool,
+) -> float:
+    """Dual objective ``D(a) = mean(a) - lam/2 ||beta(a)||^2``, a bound below min P.
+
+    With ``a`` from `feasible_counts`. Where these are the counts themselves,
+    ``||beta||^2`` comes from `g`. Where they are ``c - d``, it is ``(1 / (lam T))^2
+    (c'Qc - 2 d'Qc + d'Qd)`` with ``Q_ij = y_i y_j K(x_i, x_j)``: one pass over the
+    rows with ``d_i > 0`` for the last term, the others again from `g`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
+    y, counts, g, lam, T
+        As for `kernel_primal`.
+    intercept : bool
+        Whether the intercept is free.
+    """
+    c = feasible_counts(y, counts, T, intercept)
+    d = counts - c
+    form = (counts * y) @ g - 2.0 * ((d * y) @ g) + quadratic_form(kernel, X, d * y)
+    return float(c.sum() / T - 0.5 * lam * form / (lam * T) ** 2)
+
+
+def quadratic_form(kernel: Kernel, X: Matrix, v: Vector) -> float:
+    """``sum_ij v_i v_j K(x_i, x_j)``, in memory for `WIDTH` rows at a time."""
+    rows = np.flatnonzero(v)
+    known = kernel.kind == KernelKind.PRECOMPUTED
+    support = X[:0] if known else X[rows]
+    total = 0.0
+    for start in range(0, rows.size, WIDTH):
+        block = rows[start : start + WIDTH]
+        new = X[np.ix_(block, rows)] if known else X[block]
+        total += float(v[block] @ kernel_scores(kernel, support, v[rows], new, 0.0))
+    return total

@@ -1,0 +1,89 @@
+"""One pass over the rows for the risk and for the image of dual weights."""
+
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.kernels.compiling import kernel
+from pegasos_stats.kernels.lanes import Vector, padded
+from pegasos_stats.kernels.losses import dual_entropy, loss_value
+from pegasos_stats.kernels.rows import row_add, row_dot, row_dot_fast
+
+
+def risk_and_image(
+    X: Any, y: Vector, beta: Vector, alpha: float, loss: int, a: Vector
+) -> tuple[float, float, int, Vector]:
+    """Sums over the rows: losses, dual entropies, errors, and ``X'(a y)``.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p); or CSR
+    y : float64 array, shape (n,), of -1 and +1
+    beta : float64 array, shape (p,)
+    alpha : float
+    loss : int
+        Code of the loss.
+    a : float64 array, shape (n,), in [0, 1]
+
+    Returns
+    -------
+    loss : float
+        ``sum_i loss(y_i (x_i'beta + alpha))``.
+    entropy : float
+        ``sum_i H(a_i)``, see `dual_entropy`.
+    errors : int
+        Rows with ``y_i (x_i'beta + alpha) < 0``.
+    image : float64 array, shape (p,)
+    """
+    p = beta.shape[0]
+    w, image, sums = np.zeros(padded(p)), np.zeros(padded(p)), np.zeros(3)
+    w[:p] = beta
+    add_rows(X, y, w, alpha, loss, a, image, sums)
+    return float(sums[0]), float(sums[1]), int(sums[2]), image[:p]
+
+
+@kernel
+def add_rows(
+    X: Any,
+    y: Vector,
+    w: Vector,
+    alpha: float,
+    loss: int,
+    a: Vector,
+    image: Vector,
+    sums: Vector,
+) -> None:
+    """Add every row to the three sums and to the image."""
+    for i in range(y.shape[0]):
+        m = y[i] * (row_dot_fast(X, i, w) + alpha)
+        sums[0] += loss_value(loss, m)
+        sums[1] += dual_entropy(loss, a[i])
+        sums[2] += 1.0 if m < 0.0 else 0.0
+        if a[i] != 0.0:
+            row_add(X, i, a[i] * y[i], image)
+
+
+def scores(X: Any, beta: Vector, alpha: float) -> Vector:
+    """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p); or CSR
+    beta : float64 array, shape (p,)
+    alpha : float
+
+    Returns
+    -------
+    float64 array, shape (n,)
+    """
+    n = X.indptr.shape[0] - 1 if hasattr(X, "indptr") else X.shape[0]
+    found = np.zeros(n)
+    put_scores(X, beta, alpha, found)
+    return found
+
+
+@kernel
+def put_scores(X: Any, beta: Vector, alpha: float, found: Vector) -> None:
+    """Put the score of every row in `found`."""
+    for i in range(found.shape[0]):
+        found[i] = row_dot(X, i, beta) + alpha
