@@ -1,4 +1,4 @@
-"""From a frame or an array to the matrix of predictors, the same on new data."""
+"""From a frame, an array or a sparse matrix to predictors, the same on new data."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -7,26 +7,32 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.columns import (
+    Mask,
+    checked_rows,
+    is_sparse,
+    numeric_values,
+    selected,
+    sparse_values,
+)
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
-Matrix = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelMatrix:
     """The complete rows of some data, as numbers.
 
     Attributes
     ----------
-    values : float64 array, shape (n_kept, p), C-contiguous, finite
+    values : float64 or float32 array, C-contiguous; or CSR array; shape (n_kept, p)
+        Finite numbers.
     kept : bool array, shape (n,)
         Which rows of the data have no missing value.
     index : Index, shape (n,)
         Row labels of the data.
     """
 
-    values: Matrix
+    values: Any
     kept: Mask
     index: pd.Index
 
@@ -39,6 +45,10 @@ class ModelMatrix:
 
 class Design(Protocol):
     """What turns data into a `ModelMatrix`, at fit and again on new data."""
+
+    @property
+    def formula(self) -> str | None:
+        """The formula, if there is one."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,6 +68,8 @@ class FrameDesign:
         Column labels of the frame; for an array ``x1, x2, ...``.
     named : bool
         Whether the labels came with the data.
+    formula : str or None
+        The formula whose terms are these columns, if there was one.
 
     Examples
     --------
@@ -68,20 +80,29 @@ class FrameDesign:
 
     columns: tuple[Any, ...]
     named: bool
+    formula: str | None = None
 
     @classmethod
     def from_data(cls, X: Any) -> "FrameDesign":
-        """Take the columns of `X`: a frame, a Series or a 2-D array."""
-        frame = as_frame(X)
-        repeated = frame.columns[frame.columns.duplicated()].unique()
-        if len(repeated):
-            raise ColumnError(
-                f"Column names must differ; {listing(repeated)} occur more than once: "
-                "rename them."
-            )
-        if frame.shape[1] == 0:
+        """Take the columns of `X`: a frame, a Series, a 2-D array or a sparse matrix.
+
+        Raises
+        ------
+        ColumnError
+            If there is no column, or two have the same name.
+        DataError
+            If `X` does not have rows and columns.
+        """
+        columns = column_labels(X)
+        if len(columns) == 0:
             raise ColumnError("X has no columns; give at least one predictor.")
-        return cls(tuple(frame.columns), isinstance(X, pd.DataFrame | pd.Series))
+        _check_unique(pd.Index([str(column) for column in columns]))
+        if "Intercept" in columns:
+            raise ColumnError(
+                "A column is called 'Intercept', which is the name of the model's own; "
+                "leave it out, or rename it."
+            )
+        return cls(tuple(columns), isinstance(X, pd.DataFrame | pd.Series))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,33 +117,42 @@ class FrameDesign:
         ColumnError
             If columns are missing, not numeric, or hold infinite values.
         """
-        frame = self._select(data)
-        values = numeric_values(frame)
-        check_finite(values, frame)
-        kept = complete(values)
-        return ModelMatrix(selected(values, kept), kept, frame.index)
+        table = self._select(data)
+        index, labels = row_labels(table), column_labels(table)
+        numbers = sparse_values if is_sparse(table) else numeric_values
+        values = numbers(table)
+        kept = checked_rows(values, labels, index)
+        return ModelMatrix(selected(values, kept), kept, index)
 
-    def _select(self, data: Any) -> pd.DataFrame:
-        frame = as_frame(data)
+    def _select(self, data: Any) -> Any:
+        """Take the columns of the fit out of `data`."""
         if self.named and isinstance(data, pd.DataFrame | pd.Series):
+            frame = as_frame(data)
             check_columns(frame, self.columns)
             return frame[list(self.columns)]
-        if frame.shape[1] != len(self.columns):
+        table = data if is_sparse(data) else as_frame(data)
+        if table.shape[1] != len(self.columns):
             raise ColumnError(
-                f"The data have {counted(frame.shape[1], 'column')}; the model was "
+                f"The data have {counted(table.shape[1], 'column')}; the model was "
                 f"fitted on {len(self.columns)}: give the same columns."
             )
-        return frame.set_axis(list(self.columns), axis=1)
+        return table
 
 
-def selected(values: Matrix, kept: Mask) -> Matrix:
-    """Rows of `values` that are kept, C-contiguous; no copy where none is needed."""
-    return np.ascontiguousarray(values if kept.all() else values[kept])
+def row_labels(X: Any) -> pd.Index:
+    """Row labels of a frame; 0, 1, ... of anything else."""
+    if isinstance(X, pd.DataFrame | pd.Series):
+        return X.index
+    return pd.RangeIndex(X.shape[0] if is_sparse(X) else len(X))
 
 
-def complete(values: Matrix) -> Mask:
-    """Which rows of `values` have no NaN."""
-    return np.asarray(~np.isnan(values).any(axis=1))
+def column_labels(X: Any) -> pd.Index:
+    """Column labels of a frame; ``x1, x2, ...`` of anything else."""
+    if isinstance(X, pd.DataFrame):
+        return X.columns
+    if is_sparse(X):
+        return pd.Index([f"x{j + 1}" for j in range(X.shape[1])])
+    return as_frame(X).columns
 
 
 def as_frame(X: Any) -> pd.DataFrame:
@@ -137,77 +167,50 @@ def as_frame(X: Any) -> pd.DataFrame:
         return X
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
-    array = np.asarray(X)
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    array = _as_array(X)
     if array.ndim != 2:
+        shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
         raise DataError(
-            f"X has {counted(array.ndim, 'dimension')}; give a data frame or an array "
-            "with one row for each observation and one column for each predictor."
+            f"The predictors (of type {type(X).__name__}) have {shape}; give a data "
+            "frame, or an array with one row for each observation and one column for "
+            "each predictor (X.reshape(-1, 1) for a single one)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
     return pd.DataFrame(array, columns=names, copy=False)
 
 
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise DataError(
+            "The predictors have rows of different lengths; give the same number of "
+            "values in each."
+        ) from None
+
+
+def _check_unique(columns: pd.Index) -> None:
+    """Raise `ColumnError` naming the labels that occur more than once."""
+    repeated = columns[columns.duplicated()].unique()
+    if len(repeated):
+        noun = "The column name" if len(repeated) == 1 else "The column names"
+        verb = "occurs" if len(repeated) == 1 else "occur"
+        raise ColumnError(
+            f"{noun} {listing(repeated)} {verb} more than once; rename the columns."
+        )
+
+
 def check_columns(frame: pd.DataFrame, columns: Any) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
-    missing = [column for column in columns if column not in frame.columns]
+    present = set(frame.columns)
+    missing = [column for column in columns if column not in present]
+    if not missing and not frame.columns.is_unique:
+        _check_unique(frame.columns[frame.columns.isin(list(columns))])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
         raise ColumnError(
             f"{noun} {listing(missing)} not found; the data have "
             f"{listing(frame.columns, 8)}: check the spelling or add the column."
         )
-
-
-def numeric_values(frame: pd.DataFrame) -> Matrix:
-    """Numbers of a frame as float64, shape (n, p), missing values as NaN.
-
-    Raises
-    ------
-    ColumnError
-        If a column holds anything but numbers, booleans and missing values.
-    """
-    if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
-        return frame.to_numpy(dtype=np.float64)
-    columns = [_numeric_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    return np.column_stack(columns)
-
-
-def check_finite(values: Matrix, frame: pd.DataFrame) -> None:
-    """Raise `ColumnError` naming the first column with infinite values, and rows."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        j = int(infinite.any(axis=0).argmax())
-        rows = frame.index[infinite[:, j]]
-        raise ColumnError(
-            f"Column {plain_name(frame.columns[j])} holds infinite values in "
-            f"{counted(len(rows), 'row')} ({listing(rows)}); only finite numbers and "
-            "missing values are allowed: replace them or drop the rows."
-        )
-
-
-def plain_name(column: Any) -> str:
-    """Write a column label as it stands in messages."""
-    return listing([column])
-
-
-def _numeric_column(column: "pd.Series[Any]") -> Matrix:
-    """One column as float64, or an error naming what is not a number, and where."""
-    if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    missing = column.isna().to_numpy(dtype=bool)
-    values = column.to_numpy(dtype=object)
-    numeric = np.array([isinstance(v, int | float | np.number) for v in values], bool)
-    wrong = ~numeric & ~missing
-    if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
-        wrong = wrong if wrong.any() else ~missing
-        raise ColumnError(_not_numeric_message(column[wrong]))
-    return np.where(missing, np.nan, values).astype(np.float64)
-
-
-def _not_numeric_message(wrong: "pd.Series[Any]") -> str:
-    found = wrong.astype(str).unique()
-    return (
-        f"Column {plain_name(wrong.name)} is not numeric: it holds {listing(found, 3)} "
-        f"in {counted(len(wrong), 'row')} ({listing(wrong.index)}); give numbers, or "
-        "take the column into a formula as a factor from the start."
-    )

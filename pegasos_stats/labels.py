@@ -1,5 +1,6 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
-from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+)
 
 Ties = Literal["na", "positive", "negative"]
 Coding = str | tuple[Any, Any]
@@ -74,13 +82,14 @@ class LabelCoding:
         OptionError
             If `coding` is none of the three.
         """
+        labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
         present = labels.dropna()
+        check_hashable(present, name)
+        rule = coding if isinstance(coding, str) else "explicit"
         if isinstance(coding, str):
             levels = _levels_by_rule(present, coding, name)
-            rule = coding
         else:
             levels = _levels_given(present, coding, name)
-            rule = "explicit"
         return cls(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
 
     @property
@@ -104,12 +113,13 @@ class LabelCoding:
         LabelError
             If a label is none of the two levels.
         """
-        values = labels.astype(object)
-        codes = pd.Index(list(self.levels), dtype=object).get_indexer(pd.Index(values))
+        labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
+        check_hashable(labels.dropna(), self.name)
+        codes = positions(labels, self.levels)
         missing = labels.isna().to_numpy(dtype=bool)
         unknown = (codes < 0) & ~missing
         if unknown.any():
-            raise LabelError(_unknown_message(self, values[unknown]))
+            raise LabelError(_unknown_message(self, labels[unknown]))
         return np.where(missing, np.nan, 2.0 * codes - 1.0)
 
     def decode(
@@ -118,7 +128,8 @@ class LabelCoding:
         """Turn -1 and +1 into labels of the original type; NaN becomes missing.
 
         Integer and boolean labels cannot hold a missing value: where there is
-        one, pandas' nullable type of the same kind is given.
+        one, pandas' nullable type of the same kind is given; other types that
+        cannot, such as fixed-width text of numpy, become object.
 
         Parameters
         ----------
@@ -129,13 +140,64 @@ class LabelCoding:
         -------
         Series, shape (n,), named after the outcome
         """
+        signs = np.asarray(signs, dtype=np.float64)
         missing = np.isnan(signs)
         pair = pd.Series(list(self.levels), dtype=self.dtype)
-        if missing.any() and isinstance(self.dtype, np.dtype):
-            pair = pair.astype(pandas_dtype(NULLABLE.get(self.dtype.kind, self.dtype)))
+        if missing.any():
+            pair = pair.astype(_holding_missing(self.dtype))
         places = np.where(missing, -1, signs > 0).astype(np.intp)
         values = pd.api.extensions.take(pair.array, places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
+
+
+def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
+    """Position of each label among the levels, -1 where it is none of them."""
+    dtype = labels.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
+        for position, level in enumerate(levels):
+            found[values == level] = position
+        return found
+    known = pd.Index(list(levels), dtype=object)
+    return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
+
+
+def check_hashable(labels: "pd.Series[Any]", name: str) -> None:
+    """Raise `LabelError` if labels are lists, sets or the like."""
+    for value in labels.array if labels.dtype == object else ():
+        try:
+            hash(value)
+        except TypeError:
+            raise LabelError(
+                f"The outcome {name!r} holds values of type {type(value).__name__}; "
+                "labels must be text, numbers, booleans or categories."
+            ) from None
+
+
+def column_of_labels(labels: Any) -> "pd.Series[Any]":
+    """View a list or a one-dimensional array of labels as a Series.
+
+    Raises
+    ------
+    DataError
+        If it is anything else.
+    """
+    if isinstance(labels, list | tuple) or getattr(labels, "ndim", 0) == 1:
+        return pd.Series(labels)
+    raise DataError(
+        f"Labels are of type {type(labels).__name__} and not in one column; give a "
+        "Series, an array or a list with one label for each row."
+    )
+
+
+def _holding_missing(dtype: Dtype) -> Any:
+    """The dtype nearest to `dtype` that has a missing value."""
+    if isinstance(dtype, np.dtype):
+        keeps = dtype.kind in "fcmMO"
+        return dtype if keeps else pandas_dtype(NULLABLE.get(dtype.kind, "object"))
+    if isinstance(dtype, pd.SparseDtype | pd.IntervalDtype):
+        return np.dtype(object)
+    return dtype
 
 
 def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float64]:
@@ -203,11 +265,12 @@ def _levels_given(
     labels: "pd.Series[Any]", coding: tuple[Any, Any], name: str
 ) -> list[Any]:
     """Check an explicit pair (negative, positive) against the labels."""
-    pair = list(coding)
-    if len(pair) != 2 or pair[0] == pair[1]:
+    ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
+    pair = list(coding) if ordered else []
+    if len(pair) != 2 or pd.isna(pair).any() or pair[0] == pair[1]:
         raise OptionError(
-            f"coding={coding!r} is not a pair of different levels; give "
-            "(negative, positive)."
+            f"coding={coding!r} is not known; give 'factor', 'first-seen' or a pair of "
+            "different levels (negative, positive)."
         )
     found = list(labels.unique())
     if sum(level in found for level in pair) != 2 or len(found) != 2:

@@ -1,8 +1,11 @@
 """Frames and arrays as numbers."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import coo_array, csc_matrix, csr_array
 
 from pegasos_stats.design import FrameDesign
 from pegasos_stats.errors import ColumnError, DataError
@@ -63,7 +66,7 @@ def test_missing_columns_are_named():
 
 
 def test_repeated_column_names_are_refused():
-    with pytest.raises(ColumnError, match="'u' occur more than once"):
+    with pytest.raises(ColumnError, match="'u' occurs more than once"):
         FrameDesign.from_data(pd.DataFrame(np.ones((2, 2)), columns=["u", "u"]))
 
 
@@ -75,5 +78,72 @@ def test_an_array_of_other_width_is_refused():
 
 @pytest.mark.parametrize("X", [np.ones(3), 5.0, np.ones((2, 2, 2))])
 def test_data_without_rows_and_columns_are_refused(X):
-    with pytest.raises(DataError, match="dimension"):
+    with pytest.raises(DataError, match="one row for each observation"):
         FrameDesign.from_data(X)
+
+
+def test_a_column_twice_in_new_data_is_refused():
+    design = FrameDesign.from_data(frame(u=[1, 2, 3]))
+    doubled = pd.concat([frame(u=[1, 2, 3])] * 2, axis=1)
+    with pytest.raises(ColumnError, match="'u' occurs more than once"):
+        design.matrix(doubled)
+
+
+def test_names_that_would_clash_in_params_are_refused():
+    with pytest.raises(ColumnError, match="'1' occurs more than once"):
+        FrameDesign.from_data(pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]))
+    with pytest.raises(ColumnError, match="'Intercept'"):
+        FrameDesign.from_data(frame(Intercept=[1, 2, 3]))
+
+
+def test_masked_values_are_missing():
+    X = np.ma.masked_array([[1.0], [2.0]], mask=[[False], [True]])
+    assert FrameDesign.from_data(X).matrix(X).kept.tolist() == [True, False]
+
+
+def test_numbers_in_object_columns_are_numbers():
+    data = frame(
+        u=pd.Series([1, Decimal("2.5"), None], index=list("abc"), dtype=object)
+    )
+    assert FrameDesign.from_data(data).matrix(data).values.tolist() == [[1.0], [2.5]]
+
+
+def test_float32_stays_float32():
+    X = np.ones((3, 2), dtype=np.float32)
+    values = FrameDesign.from_data(X).matrix(X).values
+    assert values.dtype == np.float32
+    assert np.shares_memory(values, X)
+
+
+@pytest.mark.parametrize("make", [csr_array, csc_matrix, coo_array])
+def test_sparse_matrices_stay_sparse(make):
+    X = make(np.array([[0.0, 1.0], [2.0, 0.0], [np.nan, 3.0]]))
+    matrix = FrameDesign.from_data(X).matrix(X)
+    assert matrix.values.format == "csr"
+    assert matrix.kept.tolist() == [True, True, False]
+    assert matrix.values.toarray().tolist() == [[0.0, 1.0], [2.0, 0.0]]
+
+
+def test_repeated_and_unordered_entries_become_canonical():
+    X = csr_array(([1.0, 2.0, 3.0], [1, 0, 1], [0, 3]), shape=(1, 2))
+    matrix = FrameDesign.from_data(X).matrix(X)
+    assert matrix.values.toarray().tolist() == [[2.0, 4.0]]
+    assert matrix.values.indices.tolist() == [0, 1]
+    assert X.indices.tolist() == [1, 0, 1]
+
+
+def test_an_infinite_sparse_entry_is_named():
+    X = csr_array(np.array([[0.0, 1.0], [0.0, np.inf]]))
+    with pytest.raises(ColumnError, match=r"'x2' holds infinite values in 1 row \(1\)"):
+        FrameDesign.from_data(X).matrix(X)
+
+
+def test_sparse_columns_of_a_frame():
+    dense = frame(u=[0.0, 2.0, 0.0], v=[1.0, 0.0, 0.0])
+    sparse = dense.astype(pd.SparseDtype(float, 0.0))
+    mixed = sparse.assign(v=dense["v"])
+    with_nan = dense.replace(0.0, np.nan).astype(pd.SparseDtype(float, np.nan))
+    for data in (sparse, mixed):
+        matrix = FrameDesign.from_data(data).matrix(data)
+        assert matrix.values.toarray().tolist() == dense.to_numpy().tolist()
+    assert FrameDesign.from_data(with_nan).matrix(with_nan).kept.sum() == 0

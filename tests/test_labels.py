@@ -123,3 +123,35 @@ def test_ties_decide_exact_zeros_only(ties, at_zero):
 def test_unknown_ties_are_refused():
     with pytest.raises(OptionError, match="ties='random'"):
         signs_of(np.zeros(1), "random")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(np.array(["a", "b"], dtype="U1").astype(object)),
+        pd.Series(pd.arrays.SparseArray([True, False])),
+        pd.Series(pd.arrays.SparseArray([1, 2])),
+        pd.Series(pd.interval_range(0, 2)),
+    ],
+)
+def test_a_missing_label_is_missing_in_every_dtype(labels):
+    coding = LabelCoding.from_labels(labels)
+    decoded = coding.decode(np.array([np.nan, 1.0]))
+    assert decoded.isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("coding", [{1, 2}, {1: 0, 2: 1}, None, 3, (1, None)])
+def test_a_pair_has_an_order(coding):
+    with pytest.raises(OptionError, match="coding="):
+        LabelCoding.from_labels(pd.Series([1, 2]), coding)
+
+
+def test_lists_are_no_labels():
+    with pytest.raises(LabelError, match="type list"):
+        LabelCoding.from_labels(pd.Series([[1], [2]]))
+
+
+def test_lists_of_labels_are_taken():
+    coding = LabelCoding.from_labels(["b", "a"])
+    assert coding.encode(["a", "b"]).tolist() == [-1.0, 1.0]
+    assert coding.decode([1, -1]).tolist() == ["b", "a"]

@@ -1,0 +1,237 @@
+"""Designs from formulas: terms and contrasts, kept and replayed on new data."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.columns import (
+    Mask,
+    check_finite,
+    checked_rows,
+    is_sparse,
+    numeric_values,
+    plain_column,
+    selected,
+)
+from pegasos_stats.design import FrameDesign, ModelMatrix, check_columns
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    counted,
+    listing,
+)
+from pegasos_stats.formula import (
+    as_data,
+    cannot_use,
+    read_terms,
+    unwrapped,
+    variables_of,
+)
+
+if TYPE_CHECKING:
+    from formulaic import ModelSpec, SimpleFormula
+
+
+@dataclass(frozen=True)
+class FormulaDesign:
+    """The right-hand side of a formula, with the coding found at fit.
+
+    Attributes
+    ----------
+    formula : str
+        The formula as it was given.
+    spec : formulaic.ModelSpec
+        Terms, levels and the state of transformations.
+    names : tuple of str
+        Names of the coefficients, the intercept left out.
+    variables : tuple of str
+        Columns that the terms use.
+    numeric : tuple of str
+        Those of them that were numeric at fit.
+    """
+
+    formula: str
+    spec: "ModelSpec"
+    names: tuple[str, ...]
+    variables: tuple[str, ...]
+    numeric: tuple[str, ...]
+
+    @classmethod
+    def from_terms(
+        cls, formula: str, terms: "SimpleFormula", data: pd.DataFrame, usable: Mask
+    ) -> tuple["FormulaDesign", ModelMatrix]:
+        """Code the complete rows of `data` by the terms of a formula.
+
+        Parameters
+        ----------
+        formula : str
+        terms : formulaic.SimpleFormula
+            Its right-hand side, read.
+        data : DataFrame, n rows
+        usable : bool array, shape (n,)
+            Rows that have an outcome.
+
+        Raises
+        ------
+        FormulaError
+            If the terms cannot be evaluated.
+        ColumnError
+            If a column is not there or holds infinite values.
+        DataError
+            If no row is complete.
+        """
+        variables = variables_of(terms, formula, data)
+        used = _complete_rows(data, variables, usable)
+        if len(used) == 0:
+            raise DataError(
+                f"No row is complete in the outcome and {listing(variables)}; give "
+                "data with values for all of them."
+            )
+        numbers = [v for v in variables if used[v].dtype.kind in "fiub"]
+        _check_numbers(used[numbers], data.index[used.index])
+        _check_dates(used)
+        coded = _materialize(terms, used, formula)
+        names = tuple(str(n) for n in coded.columns if n != "Intercept")
+        spec = coded.model_spec
+        design = cls(formula, spec, names, tuple(variables), tuple(numbers))
+        return design, design._finished(coded, data.index)
+
+    def matrix(self, data: Any) -> ModelMatrix:
+        """Matrix of `data`, coded as at fit.
+
+        Raises
+        ------
+        ColumnError
+            If columns are missing, hold levels not seen at fit, text where there
+            were numbers, or infinite values.
+        """
+        data = as_data(data)
+        variables = list(self.variables)
+        check_columns(data, variables)
+        numeric_values(data[list(self.numeric)])
+        used = _complete_rows(data, variables, np.ones(len(data), dtype=bool))
+        _check_numbers(used[list(self.numeric)], data.index[used.index])
+        self._check_levels(used, data.index)
+        coded = _materialize(self.spec, used, self.formula)
+        return self._finished(coded, data.index)
+
+    def _check_levels(self, used: pd.DataFrame, index: pd.Index) -> None:
+        """Raise `ColumnError` for levels that did not occur at fit."""
+        for factor, (kind, state) in self.spec.encoder_state.items():
+            variable = unwrapped(factor)
+            if kind.value != "categorical" or variable not in used:
+                continue
+            known = state["categories"]
+            unseen = used[variable][~used[variable].isin(known)]
+            if len(unseen):
+                raise ColumnError(
+                    f"Column {listing([variable])} holds levels that did not occur at "
+                    f"fit, {listing(unseen.unique())}, in "
+                    f"{counted(len(unseen), 'row')} ({listing(index[unseen.index])}); "
+                    f"the model knows {listing(known)}: drop or recode these rows."
+                )
+
+    def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
+        """Keep the rows in which no transformation gave NaN."""
+        positions = coded.index.to_numpy()
+        labelled = coded[list(self.names)].set_axis(index[positions], axis=0)
+        values = numeric_values(labelled)
+        whole = checked_rows(values, labelled.columns, labelled.index)
+        kept = np.zeros(len(index), dtype=bool)
+        kept[positions[whole]] = True
+        return ModelMatrix(selected(values, whole), kept, index)
+
+
+def design_of(
+    formula: str, data: pd.DataFrame, usable: Mask, intercept: bool = True
+) -> tuple[FormulaDesign | FrameDesign, ModelMatrix, bool]:
+    """Read the terms of a formula and code the complete rows of `data`.
+
+    Where a column is sparse, the terms must be columns, and they stay sparse.
+
+    Parameters
+    ----------
+    formula : str
+        ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y ~ log(a):b - 1"``; the language is
+        formulaic's. Text, categories and ``C()`` become treatment contrasts with the
+        first level dropped.
+    data : DataFrame, n rows
+    usable : bool array, shape (n,)
+        Rows that have an outcome.
+    intercept : bool
+        ``False`` takes the intercept away, as ``- 1`` does.
+
+    Returns
+    -------
+    design : FormulaDesign or FrameDesign
+    matrix : ModelMatrix
+    intercept : bool
+        Whether the formula keeps its intercept.
+
+    Raises
+    ------
+    FormulaError
+        If the formula cannot be read or has no predictor.
+    ColumnError
+        If it names a column that is not there or cannot be used.
+    DataError
+        If no row is complete.
+    """
+    terms = read_terms(formula, data, intercept)
+    names = [str(term) for term in terms if str(term) != "1"]
+    if not names:
+        raise FormulaError(f"The formula {formula!r} has no predictor; add one.")
+    free = len(names) < len(terms)
+    if set(names) <= set(data.columns) and is_sparse(data[names]):
+        plain = FrameDesign(tuple(names), named=True, formula=formula)
+        return plain, plain.matrix(data), free
+    design, matrix = FormulaDesign.from_terms(formula, terms, data, usable)
+    return design, matrix, free
+
+
+def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
+    """Raise `ColumnError` for text and infinite values among numeric columns."""
+    values = numeric_values(frame.set_axis(index, axis=0))
+    check_finite(values, frame.columns, index)
+
+
+def _check_dates(frame: pd.DataFrame) -> None:
+    """Raise `ColumnError` for dates and durations, which are no numbers."""
+    for name in frame.columns:
+        if frame[name].dtype.kind in "mM" or isinstance(
+            frame[name].dtype, pd.PeriodDtype
+        ):
+            raise ColumnError(
+                f"Column {listing([name])} is of type {frame[name].dtype}; give "
+                "numbers, such as days since a date, or categories."
+            )
+
+
+def _materialize(design: Any, used: pd.DataFrame, formula: str) -> Any:
+    """Build formulaic's model matrix; what goes wrong in it is about the formula."""
+    from formulaic.errors import DataMismatchWarning
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("error", DataMismatchWarning)
+            return design.get_model_matrix(used, na_action="ignore", output="pandas")
+    except DataMismatchWarning:
+        raise ColumnError(
+            f"The data hold levels that did not occur at fit in a term of {formula!r}; "
+            "drop or recode these rows."
+        ) from None
+    except Exception as error:
+        raise cannot_use(formula, error) from None
+
+
+def _complete_rows(
+    data: pd.DataFrame, variables: list[str], usable: Mask
+) -> pd.DataFrame:
+    """Rows without missing values, indexed by position, in plain dtypes."""
+    frame = data[variables].reset_index(drop=True)
+    frame = frame[usable & frame.notna().all(axis=1).to_numpy()]
+    return frame.apply(plain_column)

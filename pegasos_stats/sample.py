@@ -1,0 +1,157 @@
+"""The rows of a fit: labels and predictors together, incomplete rows left out."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from pegasos_stats.columns import Mask, selected
+from pegasos_stats.design import Design, FrameDesign, ModelMatrix, row_labels
+from pegasos_stats.errors import DataError, OptionError, counted, listing
+from pegasos_stats.formula import as_data, outcome_of
+from pegasos_stats.formula_design import design_of
+from pegasos_stats.labels import Coding, LabelCoding, column_of_labels
+
+NaAction = Literal["drop", "raise"]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows left out at fit: without an outcome, and without some predictor."""
+
+    outcome: int
+    predictors: int
+
+    @property
+    def total(self) -> int:
+        """All rows left out."""
+        return self.outcome + self.predictors
+
+    def __str__(self) -> str:
+        missing_outcome = f" ({self.outcome:,} without outcome)" if self.outcome else ""
+        return f"{self.total:,}{missing_outcome}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Complete rows with their labels.
+
+    Attributes
+    ----------
+    X : float64 or float32 array, or CSR array, shape (n, p)
+    y : float64 array, shape (n,), of -1 and +1
+    index : Index, shape (n,)
+        Row labels of the data.
+    design : Design
+    coding : LabelCoding
+    dropped : Dropped
+    kept : bool array
+        Which rows of the data these are.
+    """
+
+    X: Any
+    y: Any
+    index: pd.Index
+    design: Design
+    coding: LabelCoding
+    dropped: Dropped
+    kept: Mask
+
+
+def sample_of_arrays(y: Any, X: Any, coding: Coding, na_action: NaAction) -> Sample:
+    """Bring labels and a frame or an array together.
+
+    Raises
+    ------
+    DataError, ColumnError, LabelError, OptionError
+        As described for `SVM`.
+    """
+    labels = aligned_labels(y, X)
+    design = FrameDesign.from_data(X)
+    return _complete(labels, design, design.matrix(X), coding, na_action)
+
+
+def sample_of_formula(
+    formula: str, data: Any, intercept: bool, coding: Coding, na_action: NaAction
+) -> tuple[Sample, bool]:
+    """Evaluate a formula on a frame; also tell whether it has an intercept."""
+    frame = as_data(data)
+    labels = outcome_of(formula, frame)
+    usable = labels.notna().to_numpy(dtype=bool)
+    design, matrix, kept = design_of(formula, frame, usable, intercept)
+    return _complete(labels, design, matrix, coding, na_action), kept
+
+
+def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
+    """View `y` as a Series on the rows of `X`.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same rows.
+    """
+    index = row_labels(X)
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    labels = y if isinstance(y, pd.Series) else _as_series(y, index)
+    if len(labels) != len(index):
+        raise DataError(
+            f"y has {counted(len(labels), 'value')} and X has "
+            f"{counted(len(index), 'row')}; give one label for each row."
+        )
+    labelled = isinstance(X, pd.DataFrame | pd.Series)
+    if labelled and not labels.index.equals(index):
+        raise DataError(
+            "The row labels of y and X differ; align them (y.loc[X.index]) or give "
+            "y.to_numpy() to match by position."
+        )
+    return labels.set_axis(index)
+
+
+def _complete(
+    labels: "pd.Series[Any]",
+    design: Design,
+    matrix: ModelMatrix,
+    coding: Coding,
+    na_action: NaAction,
+) -> Sample:
+    """Keep the rows that have an outcome and all predictors, and code the labels."""
+    usable = labels.notna().to_numpy(dtype=bool)
+    kept = usable & matrix.kept
+    _check_rows(kept, matrix.index, na_action)
+    name = "y" if labels.name is None else str(labels.name)
+    levels = LabelCoding.from_labels(labels[kept], coding, name)
+    return Sample(
+        X=selected(matrix.values, kept[matrix.kept]),
+        y=levels.encode(labels[kept]),
+        index=matrix.index[kept],
+        design=design,
+        coding=levels,
+        dropped=Dropped(int((~usable).sum()), int((usable & ~matrix.kept).sum())),
+        kept=kept,
+    )
+
+
+def _as_series(y: Any, index: pd.Index) -> "pd.Series[Any]":
+    """View a list or an array of labels as a Series, on `index` if it is as long."""
+    labels = column_of_labels(y)
+    return labels.set_axis(index) if len(labels) == len(index) else labels
+
+
+def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
+    if na_action not in ("drop", "raise"):
+        raise OptionError(
+            f"na_action={na_action!r} is not known; give 'drop' or 'raise'."
+        )
+    if na_action == "raise" and not kept.all():
+        rows = index[~kept]
+        raise DataError(
+            f"There are missing values in {counted(len(rows), 'row')} "
+            f"({listing(rows)}); fill them, or leave the rows out with "
+            "na_action='drop'."
+        )
+    if not kept.any():
+        raise DataError(
+            f"None of {counted(len(kept), 'row')} is complete; give data with values "
+            "for the outcome and all predictors."
+        )
