@@ -9,23 +9,40 @@
 
 from pegasos_stats import datasets, errors
 from pegasos_stats.confusion import ConfusionMatrix, confusion
+from pegasos_stats.differences import Difference, first_difference
+from pegasos_stats.kernel_model import KernelSVM, kernel_svm
+from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.labels import LabelCoding
-from pegasos_stats.model import SVM, svm
+from pegasos_stats.linear_results import LinearResults
+from pegasos_stats.model import SVM, Logit, logit, svm
+from pegasos_stats.persist import load, save
 from pegasos_stats.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import Pegasos
+from pegasos_stats.svmlight import read_svmlight
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SVM",
     "ConfusionMatrix",
+    "Difference",
+    "KernelResults",
+    "KernelSVM",
     "LabelCoding",
+    "LinearResults",
+    "Logit",
     "Pegasos",
     "RRandom",
     "Results",
     "confusion",
     "datasets",
     "errors",
+    "first_difference",
+    "kernel_svm",
+    "load",
+    "logit",
+    "read_svmlight",
+    "save",
     "svm",
 ]

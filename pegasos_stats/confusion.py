@@ -19,6 +19,7 @@ from pegasos_stats.errors import (
     listing,
     plain,
 )
+from pegasos_stats.labels import check_hashable, column_of_labels, positions
 
 Method = Literal["exact", "wilson"]
 
@@ -73,10 +74,11 @@ class ConfusionMatrix:
         """Counts with named axes, ``table(Actual = , Predicted = )`` of R.
 
         Every level is there, also with zero counts; a column ``NA`` is there when
-        rows were left without a prediction.
+        rows were left without a prediction (``<NA>`` beside a level called NA).
         """
         width = len(self.levels) + (self.n_undecided > 0)
-        columns = [*self.levels, "NA"][:width]
+        missing = "<NA>" if "NA" in self.levels else "NA"
+        columns = [*self.levels, missing][:width]
         return pd.DataFrame(
             self.counts[:, :width],
             index=pd.Index(self.levels, name="Actual"),
@@ -221,7 +223,9 @@ def confusion(
     6          0  1
     """
     pairs = _paired(actual, predicted)
-    order = _levels_of(pairs) if levels is None else [plain(v) for v in levels]
+    for side in ("actual", "predicted"):
+        check_hashable(pairs[side].dropna(), side)
+    order = _levels_of(pairs) if levels is None else _checked_levels(levels)
     rows, columns = (_codes(pairs[side], order) for side in ("actual", "predicted"))
     k = len(order)
     counts = np.zeros((k, k + 1), dtype=np.int64)
@@ -231,13 +235,24 @@ def confusion(
     return ConfusionMatrix(tuple(order), counts, pairs[wrong], int((~labelled).sum()))
 
 
+def _checked_levels(levels: Any) -> list[Any]:
+    """Return the levels as a list, or raise `OptionError`."""
+    ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
+    found = [plain(level) for level in levels] if ordered else []
+    if not found or pd.isna(found).any() or len(set(found)) < len(found):
+        raise OptionError(
+            f"levels={levels!r} is not allowed; give a list of different labels."
+        )
+    return found
+
+
 def _paired(actual: Any, predicted: Any) -> pd.DataFrame:
     """Put both sides into one frame with the same rows."""
     left, right = _as_series(actual), _as_series(predicted)
     if len(left) != len(right):
         raise DataError(
-            f"There are {counted(len(left), 'actual label')} and "
-            f"{counted(len(right), 'predicted label')}; give one of each per row."
+            f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
+            "one of each for every row."
         )
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
@@ -253,11 +268,9 @@ def _paired(actual: Any, predicted: Any) -> pd.DataFrame:
 def _as_series(labels: Any) -> "pd.Series[Any]":
     if isinstance(labels, pd.Series):
         return labels
-    if np.ndim(labels) != 1:
-        raise DataError(
-            f"Labels have {counted(np.ndim(labels), 'dimension')}; give one column."
-        )
-    return pd.Series(labels)
+    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+        return labels.iloc[:, 0]
+    return column_of_labels(labels)
 
 
 def _levels_of(pairs: pd.DataFrame) -> list[Any]:
@@ -278,22 +291,22 @@ def _levels_of(pairs: pd.DataFrame) -> list[Any]:
 
 def _codes(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
     """Position of each label among the levels, -1 where it is missing."""
-    values = pd.Index(labels.astype(object))
-    codes = pd.Index(list(levels), dtype=object).get_indexer(values)
+    codes = positions(labels, levels)
     unknown = (codes < 0) & labels.notna().to_numpy(dtype=bool)
     if unknown.any():
         raise LabelError(
             f"The {labels.name} labels hold {listing(labels[unknown].unique())} in "
             f"{counted(int(unknown.sum()), 'row')} "
-            f"({listing(labels.index[unknown])}); known are {listing(levels)}."
+            f"({listing(labels.index[unknown])}); known are {listing(levels)}: drop or "
+            "recode these rows."
         )
-    return np.asarray(codes, dtype=np.intp)
+    return codes
 
 
 def _check_interval(method: str, level: float) -> None:
-    if method not in STATSMODELS_NAMES:
+    if not isinstance(method, str) or method not in STATSMODELS_NAMES:
         raise OptionError(f"method={method!r} is not known; give 'exact' or 'wilson'.")
-    if not 0.0 < level < 1.0:
+    if not isinstance(level, float) or not 0.0 < level < 1.0:
         raise OptionError(
             f"level={level!r} is not allowed; give a number between 0 and 1."
         )

@@ -1,28 +1,228 @@
-"""Models: what is minimised, on which data."""
+"""Linear models: what is minimised, on which data."""
 
-from typing import Any, Literal
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.design import (
-    Design,
-    FrameDesign,
-    Mask,
-    ModelMatrix,
-    as_frame,
-    selected,
-)
-from pegasos_stats.errors import DataError, OptionError, counted, listing
-from pegasos_stats.formula import FormulaDesign, as_data, outcome_of
+from pegasos_stats.design import Design
+from pegasos_stats.errors import ColumnError, OptionError
+from pegasos_stats.formula import outcome_of
 from pegasos_stats.labels import Coding, LabelCoding
-from pegasos_stats.results import Dropped, Results
-from pegasos_stats.solvers import Pegasos, Problem, check_positive
+from pegasos_stats.linear_results import LinearResults
+from pegasos_stats.objective import Certificate, certificate
+from pegasos_stats.options import check_flag, check_positive
+from pegasos_stats.problem import LossName, Problem, Solution
+from pegasos_stats.running import run_pegasos
+from pegasos_stats.sample import (
+    Dropped,
+    NaAction,
+    Sample,
+    aligned_labels,
+    sample_of_arrays,
+    sample_of_formula,
+)
+from pegasos_stats.solvers import Pegasos
+from pegasos_stats.trace import Recorder
 
-NaAction = Literal["drop", "raise"]
+
+class Model(ABC):
+    """What all models have in common: a sample, and a record of the fit."""
+
+    problem: Problem
+    _sample: Sample
+
+    @abstractmethod
+    def _certificate(self, found: Any) -> Certificate:
+        """Primal and dual objective of a solution."""
+
+    @abstractmethod
+    def _errors_on(self, X: Any, y: Any, found: Any) -> float:
+        """Error rate of a solution on held-out rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+        return self.design.names
+
+    @property
+    def design(self) -> Design:
+        """How data become a matrix."""
+        return self._sample.design
+
+    @property
+    def coding(self) -> LabelCoding:
+        """Which level is -1 and which +1."""
+        return self._sample.coding
+
+    @property
+    def dropped(self) -> Dropped:
+        """Counts of the rows left out for missing values."""
+        return self._sample.dropped
+
+    def _recorder(self, trace: bool, test: Any) -> Recorder | None:
+        """Record of a fit, if one is asked for."""
+        check_flag("trace", trace)
+        if test is not None and not trace:
+            raise OptionError("test= is recorded in the trace; give trace=True too.")
+        if not trace:
+            return None
+        if test is None:
+            return Recorder(self._certificate, self.problem.n)
+        X, y = self._held_out(test)
+        return Recorder(
+            self._certificate,
+            self.problem.n,
+            lambda found: self._errors_on(X, y, found),
+        )
+
+    def _held_out(self, test: Any) -> tuple[Any, Any]:
+        """Code held-out rows as those of the fit; incomplete ones are left out."""
+        labels, X = self._labels_and_data(test)
+        matrix = self.design.matrix(X)
+        y = self.coding.encode(labels)[matrix.kept]
+        known = ~np.isnan(y)
+        return matrix.values[known], y[known]
+
+    def _labels_and_data(self, test: Any) -> tuple["pd.Series[Any]", Any]:
+        if isinstance(test, tuple) and len(test) == 2:
+            return aligned_labels(*test), test[1]
+        if self.design.formula is not None:
+            return outcome_of(self.design.formula, test), test
+        name = self.coding.name
+        if isinstance(test, pd.DataFrame) and name in test.columns:
+            return test[name], test
+        raise ColumnError(
+            f"The outcome {name!r} is not among the held-out data; give test=(y, X)."
+        )
 
 
-class SVM:
+class LinearModel(Model):
+    """What `SVM` and `Logit` have in common; they differ in the loss."""
+
+    loss: ClassVar[LossName]
+
+    def __init__(
+        self,
+        y: Any,
+        X: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+    ) -> None:
+        check_flag("intercept", intercept)
+        self._set_up(sample_of_arrays(y, X, coding, na_action), lam, intercept)
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+    ) -> Self:
+        """Build the model from a formula and a data frame.
+
+        Parameters
+        ----------
+        formula : str
+            ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
+            become treatment contrasts with the first level dropped.
+        data : DataFrame
+        lam, intercept, coding, na_action
+            As for the class.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> ps.SVM.from_formula("digit ~ p34 + p43", train).names
+        ('p34', 'p43')
+        """
+        check_flag("intercept", intercept)
+        sample, kept = sample_of_formula(formula, data, intercept, coding, na_action)
+        model = cls.__new__(cls)
+        model._set_up(sample, lam, kept)
+        return model
+
+    def _set_up(self, sample: Sample, lam: float, intercept: bool) -> None:
+        self._sample = sample
+        self.problem = Problem(
+            sample.X, sample.y, check_positive("lam", lam), self.loss, bool(intercept)
+        )
+
+    def fit(
+        self,
+        solver: Pegasos | None = None,
+        *,
+        trace: bool = False,
+        test: Any = None,
+        progress: bool = False,
+    ) -> LinearResults:
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        solver : Pegasos, optional
+            ``Pegasos()`` if none is given.
+        trace : bool, default False
+            Whether to record objective, gap, violations, errors and processor time
+            after every epoch, in ``result.trace``.
+        test : DataFrame or pair (y, X), optional
+            Held-out rows with labels, whose error the trace records.
+        progress : bool, default False
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        LinearResults
+
+        Raises
+        ------
+        OptionError
+            If the solver does not go with the model, or `test` comes without `trace`.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.svm("digit ~ .", train)
+        >>> result = model.fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=test)
+        >>> result.trace["steps"].tolist()
+        [200, 400]
+        """
+        solver = checked_solver(solver)
+        recorder = self._recorder(trace, test)
+        solution = run_pegasos(self.problem, solver, recorder, progress)
+        return LinearResults(
+            problem=self.problem,
+            solver=solver,
+            solution=solution,
+            design=self.design,
+            coding=self.coding,
+            index=self._sample.index,
+            dropped=self.dropped,
+            trace=None if recorder is None else recorder.frame(),
+        )
+
+    def _certificate(self, found: Solution) -> Certificate:
+        return certificate(self.problem, found.beta, found.alpha, found.dual)
+
+    def _errors_on(self, X: Any, y: Any, found: Solution) -> float:
+        held_out = replace(self.problem, X=X, y=y)
+        nothing = np.zeros(held_out.n)
+        at = certificate(held_out, found.beta, found.alpha, nothing)
+        return at.errors / held_out.n
+
+
+class SVM(LinearModel):
     """Linear support vector machine with an intercept that is not penalised.
 
     Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))`` over
@@ -33,8 +233,9 @@ class SVM:
     ----------
     y : Series or array, shape (n,)
         Outcome with two levels: text, numbers, booleans or categories.
-    X : DataFrame, or array of shape (n, p)
-        Numeric predictors. A constant column is not needed.
+    X : DataFrame, array or scipy sparse array, shape (n, p)
+        Numeric predictors. A constant column is not needed. Sparse data, also sparse
+        columns of a frame, stay sparse.
     lam : float, default 1.0
         Penalty, above zero (lambda in the literature).
     intercept : bool, default True
@@ -74,175 +275,54 @@ class SVM:
     200
     """
 
-    def __init__(
-        self,
-        y: Any,
-        X: Any,
-        *,
-        lam: float = 1.0,
-        intercept: bool = True,
-        coding: Coding = "factor",
-        na_action: NaAction = "drop",
-    ) -> None:
-        labels, frame = _labels_and_frame(y, X)
-        design = FrameDesign.from_data(X if isinstance(X, pd.DataFrame) else frame)
-        matrix = design.matrix(frame)
-        self._set_up(labels, design, matrix, lam, intercept, coding, na_action)
+    loss = "hinge"
 
-    @classmethod
-    def from_formula(
-        cls,
-        formula: str,
-        data: Any,
-        *,
-        lam: float = 1.0,
-        intercept: bool = True,
-        coding: Coding = "factor",
-        na_action: NaAction = "drop",
-    ) -> "SVM":
-        """Build the model from a formula and a data frame.
 
-        Parameters
-        ----------
-        formula : str
-            ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
-            become treatment contrasts with the first level dropped.
-        data : DataFrame
-        lam, intercept, coding, na_action
-            As for `SVM`.
+class Logit(LinearModel):
+    """Penalised logistic regression with an intercept that is not penalised.
 
-        Returns
-        -------
-        SVM
+    Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
+    Parameters and errors are those of `SVM`; the fit also gives probabilities.
 
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> ps.SVM.from_formula("digit ~ p34 + p43", train).names
-        ('p34', 'p43')
-        """
-        frame = as_data(data)
-        labels = outcome_of(formula, frame)
-        usable = labels.notna().to_numpy(dtype=bool)
-        design, matrix = FormulaDesign.from_data(formula, frame, usable, intercept)
-        model = cls.__new__(cls)
-        model._set_up(labels, design, matrix, lam, design.intercept, coding, na_action)
-        return model
+    See Also
+    --------
+    Logit.from_formula : the same from a formula and a data frame, also as ``logit``.
 
-    def _set_up(
-        self,
-        labels: "pd.Series[Any]",
-        design: Design,
-        matrix: ModelMatrix,
-        lam: float,
-        intercept: bool,
-        coding: Coding,
-        na_action: NaAction,
-    ) -> None:
-        usable = labels.notna().to_numpy(dtype=bool)
-        kept = usable & matrix.kept
-        self.dropped = Dropped(int((~usable).sum()), int((usable & ~matrix.kept).sum()))
-        _check_rows(kept, matrix.index, na_action)
-        name = "y" if labels.name is None else str(labels.name)
-        self.coding = LabelCoding.from_labels(labels[kept], coding, name)
-        self.design = design
-        self.index = matrix.index[kept]
-        self.problem = Problem(
-            selected(matrix.values, kept[matrix.kept]),
-            self.coding.encode(labels[kept]),
-            check_positive("lam", lam),
-            bool(intercept),
-        )
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
+    section 4.
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept left out."""
-        return self.design.names
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> probabilities = result.predict_proba(test)
+    >>> bool((probabilities.sum(axis=1).round(12) == 1).all())
+    True
+    """
 
-    def fit(self, solver: Pegasos | None = None) -> Results:
-        """Minimise the objective.
-
-        Parameters
-        ----------
-        solver : Pegasos, optional
-            ``Pegasos()`` if none is given.
-
-        Returns
-        -------
-        Results
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=2, seed=1))
-        >>> result.n_iter
-        400
-        """
-        solver = Pegasos() if solver is None else solver
-        if not isinstance(solver, Pegasos):
-            raise OptionError(
-                f"solver is of type {type(solver).__name__}; give a solver such as "
-                "Pegasos(epochs=20, seed=443)."
-            )
-        solution = solver.solve(self.problem)
-        return Results(
-            problem=self.problem,
-            solver=solver,
-            solution=solution,
-            design=self.design,
-            coding=self.coding,
-            index=self.index,
-            dropped=self.dropped,
-        )
+    loss = "log"
 
 
 svm = SVM.from_formula
+logit = Logit.from_formula
 
 
-def _labels_and_frame(y: Any, X: Any) -> tuple["pd.Series[Any]", pd.DataFrame]:
-    """View `y` and `X` as a Series and a frame on the same rows."""
-    frame = as_frame(X)
-    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
-        y = y.iloc[:, 0]
-    labels = y if isinstance(y, pd.Series) else _as_series(y, frame.index)
-    if len(labels) != len(frame):
-        raise DataError(
-            f"y has {counted(len(labels), 'value')} and X has "
-            f"{counted(len(frame), 'row')}; give one label for each row."
-        )
-    labelled = isinstance(X, pd.DataFrame | pd.Series)
-    if labelled and not labels.index.equals(frame.index):
-        raise DataError(
-            "The row labels of y and X differ; align them (y.loc[X.index]) or give "
-            "y.to_numpy() to match by position."
-        )
-    return labels.set_axis(frame.index), frame
+def checked_solver(solver: Pegasos | None) -> Pegasos:
+    """Return the solver, ``Pegasos()`` if none is given.
 
-
-def _as_series(y: Any, index: pd.Index) -> "pd.Series[Any]":
-    """View a list or an array of labels as a Series."""
-    if np.ndim(y) != 1:
-        raise DataError(
-            f"y has {counted(np.ndim(y), 'dimension')}; give one column of labels."
-        )
-    return pd.Series(y, index=index if len(y) == len(index) else None)
-
-
-def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
-    if na_action not in ("drop", "raise"):
+    Raises
+    ------
+    OptionError
+        If it is not a solver.
+    """
+    if solver is None:
+        return Pegasos()
+    if not isinstance(solver, Pegasos):
         raise OptionError(
-            f"na_action={na_action!r} is not known; give 'drop' or 'raise'."
+            f"solver is of type {type(solver).__name__}; give a solver such as "
+            "Pegasos(epochs=20, seed=443)."
         )
-    if na_action == "raise" and not kept.all():
-        rows = index[~kept]
-        raise DataError(
-            f"{counted(len(rows), 'row')} have missing values ({listing(rows)}); fill "
-            "them, or leave them out with na_action='drop'."
-        )
-    if not kept.any():
-        raise DataError(
-            f"None of {counted(len(kept), 'row')} is complete; give data with values "
-            "for the outcome and all predictors."
-        )
+    return solver

@@ -1,41 +1,29 @@
-"""What a fit gives: coefficients, predictions, a summary."""
+"""What every fit gives: predictions, errors, a certificate, a summary."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats.confusion import ConfusionMatrix, confusion
 from pegasos_stats.design import Design, ModelMatrix
-from pegasos_stats.errors import ColumnError, counted
-from pegasos_stats.formula import FormulaDesign, outcome_of
+from pegasos_stats.errors import ColumnError, OptionError, counted
+from pegasos_stats.formula import outcome_of
 from pegasos_stats.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.objective import primal
-from pegasos_stats.solvers import Pegasos, Problem, Solution
-from pegasos_stats.tables import Summary, significant, summary_table
+from pegasos_stats.objective import Certificate, zero_objective
+from pegasos_stats.options import check_count
+from pegasos_stats.problem import Problem
+from pegasos_stats.sample import Dropped
+from pegasos_stats.solvers import Pegasos
+from pegasos_stats.tables import Pairs, Summary, significant
 
 
-@dataclass(frozen=True)
-class Dropped:
-    """Rows left out at fit: without an outcome, and without some predictor."""
-
-    outcome: int
-    predictors: int
-
-    @property
-    def total(self) -> int:
-        """All rows left out."""
-        return self.outcome + self.predictors
-
-    def __str__(self) -> str:
-        missing_outcome = f" ({self.outcome:,} without outcome)" if self.outcome else ""
-        return f"{self.total:,}{missing_outcome}"
-
-
-@dataclass(frozen=True, repr=False)
-class Results:
+@dataclass(frozen=True, repr=False, eq=False)
+class Results(ABC):
     """A fitted model; made by the `fit` method of a model.
 
     Attributes
@@ -43,7 +31,7 @@ class Results:
     problem : Problem
         The rows used, as numbers.
     solver : Pegasos
-    solution : Solution
+    solution : Solution or KernelSolution
     design : Design
         How data become a matrix; replayed on new data.
     coding : LabelCoding
@@ -52,67 +40,81 @@ class Results:
         Row labels of the rows used.
     dropped : Dropped
         Counts of the rows left out for missing values.
-
-    Examples
-    --------
-    >>> import pegasos_stats as ps
-    >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-    >>> result.params.index[:3].tolist()
-    ['Intercept', 'p00', 'p01']
+    trace : DataFrame or None
+        One line per epoch, where ``fit(trace=True)`` asked for it.
     """
 
     problem: Problem
     solver: Pegasos
-    solution: Solution
+    solution: Any
     design: Design
     coding: LabelCoding
     index: pd.Index
     dropped: Dropped
+    trace: pd.DataFrame | None = None
+
+    @property
+    @abstractmethod
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit."""
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of a matrix."""
+
+    @abstractmethod
+    def _coefficients(self, limit: int | None) -> tuple[pd.DataFrame, list[str]]:
+        """Table of the summary, and a note where terms are left out."""
+
+    @abstractmethod
+    def _size(self) -> str:
+        """How large the fit is, in words."""
 
     @property
     def intercept(self) -> float:
         """Intercept ``alpha``; 0 for a model without one."""
-        return self.solution.alpha
-
-    @cached_property
-    def coef(self) -> "pd.Series[float]":
-        """Coefficients ``beta``, shape (p,), the intercept left out."""
-        return pd.Series(self.solution.beta, index=list(self.design.names), name="coef")
-
-    @cached_property
-    def params(self) -> "pd.Series[float]":
-        """Intercept first, if the model has one, then the coefficients."""
-        if not self.problem.intercept:
-            return self.coef.rename("params")
-        first = pd.Series({"Intercept": self.intercept})
-        return pd.concat([first, self.coef]).rename("params")
+        return float(self.solution.alpha)
 
     @property
     def nobs(self) -> int:
         """Number of rows used."""
-        return len(self.problem.y)
+        return self.problem.n
 
     @property
     def n_iter(self) -> int:
         """Number of steps taken."""
-        return self.solution.n_iter
+        return int(self.solution.n_iter)
 
     @property
     def n_violations(self) -> int:
-        """Number of steps whose margin was below 1 when it was visited."""
-        return self.solution.n_violations
+        """Visits of rows with a margin below 1; for the log loss, below 0."""
+        return int(self.solution.n_violations)
 
     @property
-    def seed(self) -> int:
-        """Seed of the run; `set.seed()` of R with it repeats the fit."""
-        return self.solution.seed
+    def seed(self) -> int | None:
+        """Seed of the run; ``set.seed()`` of R with it repeats the fit."""
+        seed: int | None = self.solution.seed
+        return seed
 
-    @cached_property
+    @property
     def objective(self) -> float:
         """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
-        problem, solution = self.problem, self.solution
-        return primal(problem.X, problem.y, solution.beta, solution.alpha, problem.lam)
+        return self.certificate.objective
+
+    @property
+    def dual_objective(self) -> float:
+        """Dual objective at a feasible point: no model has a smaller risk."""
+        return self.certificate.dual_objective
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, ``objective - dual_objective``."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``."""
+        return self.certificate.relative_gap
 
     def decision_function(self, data: Any = None) -> "pd.Series[float]":
         """Scores ``x'beta + alpha``; above 0 speaks for the second level.
@@ -139,22 +141,19 @@ class Results:
         >>> result.decision_function(test).head(3).round(3).tolist()
         [...]
         """
-        from pegasos_stats.kernels.pegasos import scores
-
         matrix = self._matrix(data)
-        found = scores(matrix.values, self.solution.beta, self.solution.alpha)
-        return matrix.spread(found).rename("score")
+        return matrix.spread(self._scores(matrix.values)).rename("score")
 
-    def predict(self, data: Any = None, ties: Ties = "na") -> "pd.Series[Any]":
+    def predict(self, data: Any = None, ties: Ties | None = None) -> "pd.Series[Any]":
         """Labels by the sign of the score.
 
         Parameters
         ----------
         data : DataFrame or array, optional
             New rows; those of the fit if left out.
-        ties : "na", "positive" or "negative"
+        ties : "na", "positive" or "negative", optional
             Label of a row whose score is exactly 0: missing, the second level or
-            the first.
+            the first. That of the solver if left out, which is ``"na"`` by default.
 
         Returns
         -------
@@ -170,11 +169,53 @@ class Results:
         [...]
         """
         scores = self.decision_function(data)
-        signs = signs_of(np.asarray(scores, dtype=np.float64), ties)
+        rule = self.solver.ties if ties is None else ties
+        signs = signs_of(np.asarray(scores, dtype=np.float64), rule)
         return self.coding.decode(signs, scores.index)
 
+    def predict_proba(self, data: Any = None) -> pd.DataFrame:
+        """Probabilities of both levels, ``1 / (1 + exp(-score))`` for the second.
+
+        Parameters
+        ----------
+        data : DataFrame or array, optional
+            New rows; those of the fit if left out.
+
+        Returns
+        -------
+        DataFrame, a column for each level, on the index of `data`; NaN in rows with
+        missing values
+
+        Raises
+        ------
+        OptionError
+            If the model was fitted by the hinge loss, which has no probabilities.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+        >>> result.predict_proba(test).columns.tolist()
+        [5, 6]
+        """
+        if self.problem.loss != "log":
+            raise OptionError(
+                "The hinge loss gives no probabilities; fit ps.logit() for them, or "
+                "use decision_function() for scores."
+            )
+        from scipy.special import expit
+
+        scores = self.decision_function(data)
+        negative, positive = self.coding.levels
+        values = {
+            negative: expit(-scores.to_numpy()),
+            positive: expit(scores.to_numpy()),
+        }
+        return pd.DataFrame(values, index=scores.index)
+
     def confusion(
-        self, data: Any = None, actual: Any = None, *, ties: Ties = "na"
+        self, data: Any = None, actual: Any = None, *, ties: Ties | None = None
     ) -> ConfusionMatrix:
         """Table of actual against predicted labels, with the error rate.
 
@@ -184,7 +225,7 @@ class Results:
             New rows; those of the fit if left out.
         actual : Series or array, optional
             Their labels; taken from the outcome's column of `data` if left out.
-        ties : "na", "positive" or "negative"
+        ties : "na", "positive" or "negative", optional
             As for `predict`.
 
         Returns
@@ -209,8 +250,6 @@ class Results:
         predicted = self.predict(data, ties)
         if actual is None:
             actual = self._actual(data)
-        elif not isinstance(actual, pd.Series):
-            actual = pd.Series(actual, index=predicted.index)
         return confusion(actual, predicted, levels=self.coding.levels)
 
     def summary(self, max_terms: int | None = 30) -> Summary:
@@ -227,16 +266,18 @@ class Results:
         Summary
             ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
         """
-        shown, note = self._terms_shown(max_terms)
-        table = pd.DataFrame({"coef": [significant(v, 5) for v in shown]}, shown.index)
+        if max_terms is not None:
+            check_count("max_terms", max_terms)
+        table, note = self._coefficients(max_terms)
+        title = TITLES[self.problem.loss]
         notes = [*self._notes(), *note]
-        return summary_table(_TITLE, self._left(), self._right(), table, notes)
+        return Summary(title, self._left(), self._right(), table, notes)
 
     def __repr__(self) -> str:
         negative, positive = self.coding.levels
         return (
             f"<Results: {self.coding.name} ({negative!r} = -1, {positive!r} = +1), "
-            f"{counted(self.nobs, 'row')}, {counted(len(self.coef), 'coefficient')}, "
+            f"{counted(self.nobs, 'row')}, {self._size()}, "
             f"objective {significant(self.objective, 6)}, seed {self.seed}>"
         )
 
@@ -250,7 +291,7 @@ class Results:
         """Labels of `data`, found in its outcome column."""
         if data is None:
             return self.coding.decode(self.problem.y, self.index)
-        if isinstance(self.design, FormulaDesign):
+        if self.design.formula is not None:
             return outcome_of(self.design.formula, data)
         name = self.coding.name
         if not isinstance(data, pd.DataFrame) or name not in data.columns:
@@ -260,52 +301,80 @@ class Results:
             )
         return data[name]
 
-    def _terms_shown(self, limit: int | None) -> tuple["pd.Series[float]", list[str]]:
-        """Coefficients to print, and a note where some are left out."""
-        if limit is None or len(self.coef) <= limit:
-            return self.params, []
-        largest = self.coef.abs().sort_values(ascending=False, kind="stable").index
-        shown = self.params[~self.params.index.isin(largest[limit:])]
-        return shown, [
-            f"The {limit} largest of {len(self.coef)} coefficients by absolute value "
-            "are shown; all are in params."
-        ]
-
-    def _left(self) -> list[tuple[str, str]]:
+    def _left(self) -> Pairs:
         negative, positive = self.coding.levels
         counts = {sign: int((self.problem.y == sign).sum()) for sign in (-1.0, 1.0)}
         return [
             ("Outcome:", self.coding.name),
             ("Coded -1:", f"{negative} ({counts[-1.0]:,} rows)"),
             ("Coded +1:", f"{positive} ({counts[1.0]:,} rows)"),
-            ("Loss:", "hinge"),
+            ("Loss:", self.problem.loss),
             ("lambda:", significant(self.problem.lam, 6)),
             ("Intercept:", "free" if self.problem.intercept else "none"),
             ("No. Observations:", f"{self.nobs:,}"),
             ("Rows dropped (NA):", str(self.dropped)),
+            ("Training errors:", self._errors()),
         ]
 
-    def _right(self) -> list[tuple[str, str]]:
-        errors = self.confusion().n_errors
+    def _right(self) -> Pairs:
+        drawn = self.solver.uses_random_numbers
         return [
             ("Solver:", "Pegasos"),
-            ("Epochs:", str(self.solver.epochs)),
+            ("Order:", self.solver.order_name),
             ("Steps:", f"{self.n_iter:,}"),
             ("Margin violations:", f"{self.n_violations:,}"),
-            ("Seed:", str(self.seed)),
-            ("sample.kind:", self.solver.sample_kind.capitalize()),
+            ("Seed:", str(self.seed) if drawn else "none needed"),
+            ("sample.kind:", self.solver.sample_kind.capitalize() if drawn else "-"),
             ("Objective:", significant(self.objective, 6)),
-            ("Training errors:", f"{errors:,} ({errors / self.nobs:.2%})"),
+            ("Duality gap:", significant(self.gap, 3)),
+            ("Relative gap:", significant(self.relative_gap, 3)),
         ]
+
+    @cached_property
+    def training_table(self) -> ConfusionMatrix:
+        """Confusion table of the rows of the fit; a loaded model has its counts."""
+        return self.confusion()
+
+    def _errors(self) -> str:
+        table = self.training_table
+        undecided = f", {table.n_undecided:,} undecided" if table.n_undecided else ""
+        if not table.n_classified:
+            return f"0 of 0{undecided}"
+        return f"{table.n_errors:,} ({table.error_rate:.2%}){undecided}"
 
     def _notes(self) -> list[str]:
         negative, positive = self.coding.levels
-        source = "drawn, not given" if self.solver.seed is None else "given"
-        return [
+        notes = [
+            self._certified(),
             f"A positive score predicts {positive!r}, a negative one {negative!r}.",
             "Coefficients are penalised, the intercept is not.",
-            f"The seed was {source}; it repeats this fit, in R too.",
         ]
+        if self.objective > zero_objective(self.problem):
+            notes.insert(0, self._warning())
+        if self.solver.uses_random_numbers:
+            source = "drawn, not given" if self.solver.seed is None else "given"
+            notes.append(f"The seed was {source}; it repeats this fit, in R too.")
+        return notes
+
+    def _certified(self) -> str:
+        """How far the fit is from the optimum, in words."""
+        return (
+            "Certified by duality: the optimum is not below "
+            f"{significant(self.dual_objective, 6)}, so at most "
+            f"{max(self.relative_gap, 0.0):.2%} of the objective could be gained."
+        )
+
+    def _warning(self) -> str:
+        cause = "the intercept ran away" if self.problem.intercept else "it diverged"
+        cure = "refit_intercept=True" if self.problem.intercept else "more epochs"
+        return (
+            f"WARNING: the objective is above {zero_objective(self.problem):.4g}, that "
+            f"of the model that is all zero: {cause} in the first, large steps. Give "
+            f"Pegasos({cure}), a larger lambda, or take SDCA for the exact optimum."
+        )
 
 
-_TITLE = "Support Vector Machine Results"
+TITLES = {
+    "hinge": "Support Vector Machine Results",
+    "log": "Penalised Logistic Regression Results",
+}

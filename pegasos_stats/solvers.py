@@ -1,139 +1,260 @@
-"""Solvers: how a problem is minimised, and what comes out."""
+"""Solvers: how a problem is minimised."""
 
-import numbers
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, plain
+from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.labels import TIES, Ties
+from pegasos_stats.options import check_choice, check_count, check_flag
+from pegasos_stats.orders import (
+    Rows,
+    check_rows,
+    checked_order,
+    explicit,
+    replaced,
+    sequential,
+    shuffled,
+)
 from pegasos_stats.rng import RRandom, SampleKind
 
-Vector = NDArray[np.float64]
+Arithmetic = Literal["reference", "fast"]
+Average = Literal["none", "all"] | int
+
+DEFAULT_EPOCHS = 20
+ARITHMETICS: tuple[Arithmetic, ...] = ("reference", "fast")
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is minimised: ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
-
-    Attributes
-    ----------
-    X : float64 array, shape (n, p), C-contiguous, finite
-    y : float64 array, shape (n,), of -1 and +1
-    lam : float
-        Penalty, above zero.
-    intercept : bool
-        Whether ``alpha`` is free; otherwise it is 0.
-    """
-
-    X: NDArray[np.float64]
-    y: Vector
-    lam: float
-    intercept: bool = True
-
-
-@dataclass(frozen=True)
-class Solution:
-    """What a solver found.
-
-    Attributes
-    ----------
-    beta : float64 array, shape (p,)
-    alpha : float
-    n_iter : int
-        Number of steps taken.
-    n_violations : int
-        Number of steps whose margin was below 1.
-    seed : int
-        Seed of the run, drawn if none was given.
-    """
-
-    beta: Vector
-    alpha: float
-    n_iter: int
-    n_violations: int
-    seed: int
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pegasos:
-    """Stochastic sub-gradient steps of size ``1 / (lam * t)``, one row at a time.
+    """Stochastic sub-gradient steps of size ``1 / (lam * t)``.
 
-    Each epoch draws one permutation of the rows, R's ``sample(1:n, n)``, and takes
-    a step at each of them in that order (Shalev-Shwartz et al. 2011, figure 1, with
-    an intercept that is not penalised). The numbers are those of the R reference,
-    bit for bit, from the same seed.
+    Each step takes a batch ``A`` of rows (Shalev-Shwartz et al. 2011, figures 1 and 2,
+    with an intercept that is not penalised)::
+
+        beta  <- beta - (1 / (lam t)) * (lam * beta - mean over A of s(m_i) y_i x_i)
+        alpha <- alpha + (1 / (lam t)) * mean over A of s(m_i) y_i
+
+    with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and slope weights
+    ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). In the reference
+    arithmetic the numbers are those of the R reference, bit for bit, from the same
+    seed.
 
     Parameters
     ----------
-    epochs : int, default 20
-        Passes over the rows, at least 1.
+    epochs : int, optional
+        Passes over the rows: 20 if left out; for an explicit `order` 1.
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
         and shown in its summary.
+    order : "shuffle", "sequential", "replace" or array of int
+        ``"shuffle"``: one permutation per epoch, R's ``sample(1:n, n)``.
+        ``"sequential"``: the order of the data. ``"replace"``: `steps` draws of
+        ``sample(n, batch_size, replace = TRUE)``. An array names the rows, counted
+        from zero among those of the fit: one list for every epoch, or, in two
+        dimensions, one list for each epoch.
+    steps : int, optional
+        Number of steps, for order ``"replace"`` only, which needs it.
+    batch_size : int, default 1
+        Rows in a step. The last batch of an epoch may be smaller; it is averaged over
+        its own size.
+    project : bool, default False
+        Shrink beta to norm ``1 / sqrt(lam)`` after each step where it is longer.
+    average : "none", "all" or int, default "none"
+        Return the last iterate, the mean of all, or that of the last so many epochs.
+    refit_intercept : bool, default False
+        At the end replace the intercept by the exact minimiser for these coefficients.
+    arithmetic : "reference" or "fast"
+        ``"fast"`` sums in an order that suits the machine: the same to rounding.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
+    ties : "na", "positive" or "negative"
+        What ``predict`` makes of a score of exactly 0 unless it is told.
+    intercept : False, optional
+        ``False`` marks a form that goes with models without intercept only.
 
     Raises
     ------
     OptionError
-        If `epochs` is not a whole number above zero, or `sample_kind` is unknown.
+        If an option is not allowed, or two of them make no sense together.
     SeedError
         If R would refuse the seed.
 
     Examples
     --------
-    >>> Pegasos(epochs=5, seed=443)
-    Pegasos(epochs=5, seed=443, sample_kind='rejection')
+    >>> Pegasos(epochs=5, seed=443).batch_size
+    1
+    >>> Pegasos.paper(steps=1000, seed=1).order
+    'replace'
     """
 
-    epochs: int = 20
+    epochs: int | None = None
     seed: int | None = None
+    order: Any = "shuffle"
+    steps: int | None = None
+    batch_size: int = 1
+    project: bool = False
+    average: Average = "none"
+    refit_intercept: bool = False
+    arithmetic: Arithmetic = "reference"
     sample_kind: SampleKind = "rejection"
+    ties: Ties = "na"
+    intercept: Literal[False] | None = None
 
     def __post_init__(self) -> None:
-        check_count("epochs", self.epochs)
-        if self.seed is not None:
-            RRandom(self.seed, sample_kind=self.sample_kind)
+        order = checked_order(self.order)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "epochs", self._checked_epochs())
+        check_count("batch_size", self.batch_size)
+        for name in ("project", "refit_intercept"):
+            check_flag(name, getattr(self, name))
+        check_choice("arithmetic", self.arithmetic, ARITHMETICS)
+        check_choice("ties", self.ties, TIES)
+        self._check_average()
+        seed = 0 if self.seed is None else self.seed
+        RRandom(seed, sample_kind=self.sample_kind)
 
-    def solve(self, problem: Problem) -> Solution:
-        """Run the epochs on `problem`."""
-        from pegasos_stats.kernels.pegasos import pegasos_epoch
+    @classmethod
+    def paper(
+        cls,
+        steps: int,
+        *,
+        batch_size: int = 1,
+        project: bool = False,
+        seed: int | None = None,
+    ) -> "Pegasos":
+        """Pegasos as published: rows drawn with replacement.
 
-        rng = RRandom(self.seed, sample_kind=self.sample_kind)
-        n, p = problem.X.shape
-        beta, alpha, violations = np.zeros(p), 0.0, 0
-        for epoch in range(self.epochs):
-            alpha, below_one = pegasos_epoch(
-                problem.X,
-                problem.y,
-                rng.permutation(n),
-                problem.lam,
-                epoch * n,
-                beta,
-                alpha,
-                problem.intercept,
+        Shalev-Shwartz et al. 2011, figures 1 and 2; `project` is their optional step.
+
+        Examples
+        --------
+        >>> Pegasos.paper(steps=100, batch_size=10, project=True, seed=1).steps
+        100
+        """
+        return cls(
+            order="replace",
+            steps=steps,
+            batch_size=batch_size,
+            project=project,
+            seed=seed,
+        )
+
+    @classmethod
+    def r_script(cls, epochs: int = 20, *, seed: int | None = None) -> "Pegasos":
+        """Pegasos as the R reference has it: shuffled epochs, one row a step.
+
+        Examples
+        --------
+        >>> Pegasos.r_script(seed=443).epochs
+        20
+        """
+        return cls(epochs=epochs, seed=seed)
+
+    @classmethod
+    def homework(cls, epochs: int = 5) -> "Pegasos":
+        """Pegasos as set in courses: rows in order, a score of 0 is positive.
+
+        It goes with a model without intercept: ``intercept=False``.
+
+        Examples
+        --------
+        >>> Pegasos.homework().ties
+        'positive'
+        """
+        return cls(epochs=epochs, order="sequential", ties="positive", intercept=False)
+
+    @classmethod
+    def minibatch(
+        cls, epochs: int = 10, *, batch_size: int = 100, seed: int | None = None
+    ) -> "Pegasos":
+        """Pegasos as it is compared with SDCA: shuffled epochs in batches.
+
+        Shalev-Shwartz & Zhang 2013, section 7; the step is ``1 / (lam t)`` and the
+        batch is averaged over its size.
+
+        Examples
+        --------
+        >>> Pegasos.minibatch(seed=1).batch_size
+        100
+        """
+        return cls(epochs=epochs, batch_size=batch_size, seed=seed)
+
+    @property
+    def uses_random_numbers(self) -> bool:
+        """Whether the order is drawn."""
+        return isinstance(self.order, str) and self.order != "sequential"
+
+    @property
+    def order_name(self) -> str:
+        """The order in words, with the size of a batch where it is not 1."""
+        name = self.order if isinstance(self.order, str) else "given rows"
+        if self.epochs is not None:
+            name += f", {counted(self.epochs, 'epoch')}"
+        return name if self.batch_size == 1 else f"{name}, batches of {self.batch_size}"
+
+    def generator(self) -> RRandom:
+        """R's generator at the seed of this solver, a drawn one if there is none."""
+        return RRandom(self.seed, sample_kind=self.sample_kind)
+
+    def epochs_of_rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
+        """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
+        check_rows(self.order, n)
+        epochs = self.epochs or 0
+        if not isinstance(self.order, str):
+            return explicit(self.order, epochs)
+        if self.order == "shuffle":
+            return shuffled(n, epochs, rng)
+        if self.order == "sequential":
+            return sequential(n, epochs)
+        return replaced(n, self.steps or 0, self.batch_size, rng)
+
+    def averages(self, epoch: int) -> bool:
+        """Whether the iterates of this epoch, counted from zero, are averaged."""
+        if isinstance(self.average, str):
+            return self.average == "all"
+        return epoch >= self._whole_epochs() - self.average
+
+    def n_epochs(self, n: int) -> int:
+        """Number of epochs over n rows; for ``"replace"`` of portions of about n."""
+        if self.steps is not None:
+            return -(-self.steps // max(1, n // self.batch_size))
+        return self._whole_epochs()
+
+    def _whole_epochs(self) -> int:
+        lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
+        return (self.epochs or 0) * lists
+
+    def _checked_epochs(self) -> int | None:
+        """Resolve `epochs` and check it against `steps`."""
+        drawn = isinstance(self.order, str) and self.order == "replace"
+        if drawn:
+            if self.epochs is not None:
+                raise OptionError(
+                    f"epochs={self.epochs!r} makes no sense with order='replace'; give "
+                    "steps= instead."
+                )
+            check_count("steps", self.steps)
+            return None
+        if self.steps is not None:
+            raise OptionError(
+                f"steps={self.steps!r} goes with order='replace' only; give epochs= "
+                "for this order."
             )
-            violations += below_one
-        seed = cast(int, rng.seed)  # drawn or given: there is one
-        return Solution(beta, alpha, self.epochs * n, violations, seed)
+        if self.epochs is None:
+            return DEFAULT_EPOCHS if isinstance(self.order, str) else 1
+        check_count("epochs", self.epochs)
+        return self.epochs
 
-
-def check_count(name: str, value: Any) -> None:
-    """Raise `OptionError` unless `value` is a whole number of at least 1."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a whole number above zero."
-        )
-
-
-def check_positive(name: str, value: Any) -> float:
-    """Return `value` as a float, or raise `OptionError` unless it is above zero."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0.0 < float(value) < np.inf:
-        raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a finite number above zero."
-        )
-    return float(value)
+    def _check_average(self) -> None:
+        if isinstance(self.average, str):
+            check_choice("average", self.average, ("none", "all"))
+            return
+        check_count("average", self.average)
+        if self.epochs is None or self.average > self._whole_epochs():
+            raise OptionError(
+                f"average={self.average!r} asks for more epochs than the run has; give "
+                "'all', 'none' or a smaller number of last epochs."
+            )

@@ -1,8 +1,9 @@
 """Printed forms of a fit: the summary, in the manner of statsmodels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,37 +13,61 @@ if TYPE_CHECKING:
 
 Pairs = Sequence[tuple[str, str]]
 
+LATEX_CELL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Summary:
     """A summary of a fit: ``print()`` shows text, a notebook HTML.
 
     Attributes
     ----------
-    tables : tuple of statsmodels.iolib.table.SimpleTable
-        The header and the coefficients.
-    notes : tuple of str
+    title : str
+    left, right : sequences of (name, value)
+        The two columns of the header.
+    params : DataFrame
+        One row for each coefficient shown; the columns hold text.
+    notes : sequence of str
     """
 
-    tables: tuple["SimpleTable", ...]
-    notes: tuple[str, ...]
+    title: str
+    left: Pairs
+    right: Pairs
+    params: pd.DataFrame
+    notes: Sequence[str]
 
     def as_text(self) -> str:
         """Plain text, about 80 characters wide."""
-        parts = [table.as_text() for table in self.tables]
-        return "\n".join([*parts, "", "Notes:", *self._numbered()])
+        parts = [table.as_text() for table in self._tables(str)]
+        lines = [line for note in self._numbered() for line in _wrapped(note)]
+        return "\n".join([*parts, "", "Notes:", *lines])
 
     def as_html(self) -> str:
         """HTML tables, and the notes as paragraphs."""
-        parts = [table.as_html() for table in self.tables]
-        return "\n".join([*parts, "<p>Notes:</p>"]) + "".join(
-            f"<p>{escape(note)}</p>" for note in self._numbered()
-        )
+        parts = [table.as_html() for table in self._tables(escape)]
+        notes = [f"<p>{escape(note)}</p>" for note in self._numbered()]
+        return "\n".join([*parts, "<p>Notes:</p>", *notes])
 
     def as_latex(self) -> str:
         """LaTeX tabulars, and the notes as text."""
-        parts = [table.as_latex_tabular() for table in self.tables]
-        return "\n\n".join([*parts, "Notes:", *self._numbered()])
+        parts = [table.as_latex_tabular() for table in self._tables(_latex_cell)]
+        notes = [_latex(note) for note in self._numbered()]
+        return "\n\n".join([*parts, "Notes:", *notes])
+
+    def _tables(self, written: Callable[[str], str]) -> tuple["SimpleTable", ...]:
+        """Header and coefficients, every cell as `written` gives it."""
+        left, right = (
+            [(written(name), written(value)) for name, value in side]
+            for side in (self.left, self.right)
+        )
+        params = self.params.rename(index=lambda name: written(str(name)))
+        return _header(written(self.title), left, right), _coefficients(params)
 
     def _numbered(self) -> list[str]:
         return [f"[{i}] {note}" for i, note in enumerate(self.notes, 1)]
@@ -53,21 +78,19 @@ class Summary:
     __str__ = __repr__ = as_text
 
 
-def summary_table(
-    title: str, left: Pairs, right: Pairs, params: pd.DataFrame, notes: Sequence[str]
-) -> Summary:
-    """Put a header, a table of coefficients and notes into one summary.
+def _wrapped(note: str) -> list[str]:
+    return wrap(note, width=79, subsequent_indent="    ", break_on_hyphens=False)
 
-    Parameters
-    ----------
-    title : str
-    left, right : sequences of (name, value)
-        The two columns of the header.
-    params : DataFrame
-        One row for each coefficient shown; the columns hold text.
-    notes : sequence of str
-    """
-    return Summary((_header(title, left, right), _coefficients(params)), tuple(notes))
+
+def _latex_cell(text: str) -> str:
+    """Escape what statsmodels' tables leave as it is."""
+    return "".join(LATEX_CELL.get(character, character) for character in text)
+
+
+def _latex(text: str) -> str:
+    """Escape every character that LaTeX reads as a command."""
+    known = LATEX_CELL | {character: f"\\{character}" for character in "&%$#_"}
+    return "".join(known.get(character, character) for character in text)
 
 
 def significant(value: float, digits: int = 4) -> str:

@@ -99,7 +99,7 @@ def test_unknown_interval_options(options, error):
 
 
 def test_sides_of_different_rows_are_refused():
-    with pytest.raises(DataError, match="3 actual labels and 2 predicted labels"):
+    with pytest.raises(DataError, match="3 actual and 2 predicted labels"):
         ps.confusion([1, 2, 1], [1, 2])
     with pytest.raises(DataError, match="row labels"):
         ps.confusion(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0]))
@@ -117,3 +117,25 @@ def test_labels_of_two_types_have_no_order():
 
 def test_notebooks_get_html():
     assert "<table" in ps.confusion([0, 1], [0, 1])._repr_html_()
+
+
+@pytest.mark.parametrize("levels", [2, "ab", [5, 5], {5, 6}, [], [5, None]])
+def test_levels_are_a_list_of_different_labels(levels):
+    with pytest.raises(OptionError, match="levels="):
+        ps.confusion([5, 6], [5, 6], levels=levels)
+
+
+def test_a_level_called_na_keeps_its_column():
+    table = ps.confusion(["NA", "b"], ["NA", None]).table
+    assert table.columns.tolist() == ["NA", "b", "<NA>"]
+
+
+def test_lists_are_no_labels():
+    with pytest.raises(LabelError, match="type list"):
+        ps.confusion([[1], [2]], [1, 2])
+
+
+@pytest.mark.parametrize("level", ["0.9", None, 1.0, 0.0, np.nan])
+def test_the_level_of_an_interval_is_checked(level):
+    with pytest.raises(OptionError, match="level="):
+        ps.confusion([0, 1], [0, 1]).error_interval(level=level)

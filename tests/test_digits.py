@@ -10,9 +10,10 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from tests.parity.cases import assert_same_bits
+from tests.parity.cases import DUAL_RTOL, LOG_RTOL, assert_same_bits
 
 MD5 = {
     "coding5_train.csv": "50d9b6682e2a1bc9d0eff2070c4df881",
@@ -33,6 +34,17 @@ COEFFICIENTS = {
 OPTIMA = {1.0: 0.163902, 0.01: 0.00347175}
 OPTIMUM_RTOL = 5e-6
 SVC_TOL = 1e-10
+
+# sums in another order, and v = lam t beta for beta
+FAST_RTOL = 1e-10
+
+# options of the solver, named alike in R
+OPTIONS = {
+    "sequential": {"epochs": 3, "order": "sequential"},
+    "replace": {"order": "replace", "steps": 600, "batch_size": 3},
+    "batches": {"epochs": 6, "batch_size": 30, "project": True, "average": 2},
+    "refit": {"epochs": 5, "refit_intercept": True},
+}
 
 RUNS = [(1, 1.0, 20), (0, 0.1, 5), (42, 0.01, 5), (-1, 1e-4, 3), (2147483647, 10.0, 3)]
 
@@ -147,3 +159,37 @@ def test_other_runs_are_those_of_r_in_every_bit(r, train, test, seed, lam, epoch
     assert_same_bits(ours.params, [*theirs["alpha"], *theirs["beta"]], "params")
     scores = r.call("scores", test[PIXELS].to_numpy(), theirs["beta"], theirs["alpha"])
     assert_same_bits(ours.decision_function(test), scores, "scores")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_fast_arithmetic_gives_the_same_numbers(result, train, test, sparse):
+    X, new = (frame[PIXELS].to_numpy() for frame in (train, test))
+    if sparse:
+        X, new = csr_array(X), csr_array(new)
+    solver = ps.Pegasos(epochs=20, seed=443, arithmetic="fast")
+    other = ps.SVM(train["Y"].to_numpy(), X, lam=1.0).fit(solver)
+    expected = result.params.to_numpy()
+    distance = np.linalg.norm(other.params.to_numpy() - expected)
+    assert distance <= FAST_RTOL * np.linalg.norm(expected)
+    assert other.n_violations == result.n_violations
+    table = other.confusion(new, test["Y"].to_numpy()).table
+    assert table.to_numpy().tolist() == [[285, 15], [8, 292]]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("lam", [0.01, 1.0])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_option_is_that_of_r(r, train, name, lam, loss):
+    X, y = train[PIXELS].to_numpy(), np.where(train["Y"] == 5, -1, 1)
+    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](y, X, lam=lam)
+    ours = model.fit(ps.Pegasos(seed=443, **OPTIONS[name]))
+    r.call("seed_generator", 443)
+    theirs = r.call("pegasos", X=X, y=y, lambda_=lam, loss=loss, **OPTIONS[name])
+    params = [*theirs["alpha"], *theirs["beta"]]
+    if loss == "hinge":
+        assert_same_bits(ours.params, params, "params")
+    distance = np.linalg.norm(ours.params - params)
+    assert distance <= LOG_RTOL * np.linalg.norm(params)
+    point = {"beta": theirs["beta"], "alpha": theirs["alpha"], "a": theirs["a"]}
+    at = r.call("certificate", X=X, y=y, **point, lambda_=lam, loss=loss)
+    assert abs(ours.gap - at["gap"]) <= DUAL_RTOL * at["objective"]

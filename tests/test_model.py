@@ -96,7 +96,7 @@ def test_options_of_the_model_are_checked(data, options, words):
         ps.svm("y ~ .", data, **options)
 
 
-@pytest.mark.parametrize("epochs", [0, -1, 2.5, "3", True, None, np.nan])
+@pytest.mark.parametrize("epochs", [0, -1, 2.5, "3", True, np.nan])
 def test_epochs_are_a_whole_number_above_zero(epochs):
     with pytest.raises(OptionError, match="epochs="):
         ps.Pegasos(epochs=epochs)
@@ -120,7 +120,7 @@ def test_labels_and_rows_must_go_together(data):
         ps.SVM(data["y"][1:], X)
     with pytest.raises(DataError, match="row labels of y and X differ"):
         ps.SVM(data["y"][::-1], X)
-    with pytest.raises(DataError, match="2 dimensions"):
+    with pytest.raises(DataError, match="one column"):
         ps.SVM(np.ones((30, 2)), X)
 
 

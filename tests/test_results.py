@@ -147,3 +147,52 @@ def test_rounding_repeats_r_before_3_6(digits):
     old = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind="rounding"))
     new = model.fit(ps.Pegasos(epochs=1, seed=1))
     assert not old.params.equals(new.params)
+
+
+def test_all_ties_are_no_perfect_fit():
+    X = np.zeros((6, 2))
+    result = ps.SVM([0, 1] * 3, X, intercept=False).fit(ps.Pegasos(epochs=1, seed=1))
+    assert "0 of 0, 6 undecided" in str(result.summary())
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e308])
+def test_an_overflow_is_an_error(scale):
+    X = scale * np.array([[1.0, -1.0], [-1.0, 1.0], [0.5, 1.0]])
+    with pytest.raises(ps.errors.DataError, match="overflow"):
+        ps.SVM([0, 1, 1], X, lam=1e-300).fit(ps.Pegasos(epochs=2, seed=1))
+
+
+def test_what_is_given_out_cannot_change_the_fit(result, digits):
+    before = result.predict(digits[1])
+    coef = result.coef
+    coef.iloc[:] = 0.0
+    assert not result.coef.equals(coef)
+    assert result.predict(digits[1]).equals(before)
+    with pytest.raises(ValueError, match="read-only"):
+        result.solution.beta[0] = 1.0
+
+
+def test_actual_labels_may_be_a_list(result, digits):
+    _, test = digits
+    X = test.drop(columns="digit")
+    table = result.confusion(X, actual=test["digit"].tolist()).table
+    assert table.equals(result.confusion(test).table)
+    with pytest.raises(ps.errors.DataError, match="one of each for every row"):
+        result.confusion(X, actual=[5])
+    with pytest.raises(ps.errors.DataError, match="in one column"):
+        result.confusion(X, actual=5)
+
+
+@pytest.mark.parametrize("limit", ["a", 1.5, 0, -1])
+def test_the_number_of_terms_is_checked(result, limit):
+    with pytest.raises(OptionError, match="max_terms"):
+        result.summary(max_terms=limit)
+
+
+def test_odd_names_are_escaped():
+    train = pd.DataFrame({"o_u&t<": ["a%", "b{"] * 5, "x#~": np.arange(10.0) % 3})
+    summary = ps.svm("`o_u&t<` ~ .", train).fit(ps.Pegasos(seed=1)).summary()
+    assert "o_u&amp;t&lt;" in summary.as_html()
+    assert r"x\#\textasciitilde{}" in summary.as_latex()
+    assert r"a\%" in summary.as_latex()
+    assert "o_u&t<" in summary.as_text()

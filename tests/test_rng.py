@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from pegasos_stats.errors import OptionError, SeedError
-from pegasos_stats.mersenne import untempered
 from pegasos_stats.rng import RRandom, qnorm
+from pegasos_stats.rng.mersenne import untempered
 
 # One entry for each seed: .Random.seed[1:6], its last two, runif(3), sample(10),
 # sample(300, 8), sample(5, 8, TRUE), rnorm(4), rexp(4); the seed is set before each.

@@ -1,0 +1,224 @@
+"""The command line: ``pegasos-stats fit``, ``predict`` and ``demo``."""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats import datasets
+from pegasos_stats.cli.input import Rows, formula_for, read_alike, read_data
+from pegasos_stats.cli.options import model_of, solver_of
+from pegasos_stats.cli.parser import PROGRAM, failed, parser
+from pegasos_stats.cli.report import FitReport, PredictReport
+from pegasos_stats.errors import DataError, LabelError, PegasosStatsError, listing
+from pegasos_stats.kernel_results import KernelResults
+from pegasos_stats.persist import Saved, load_saved, save
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process if left out.
+
+    Returns
+    -------
+    int
+        0; or 2 after bad input, with one line on standard error.
+    """
+    try:
+        options = parser().parse_args(arguments)
+        with _warnings_in_one_line():
+            printed = COMMANDS[options.command](options)
+        sys.stderr.write(printed.err)
+        sys.stdout.write(printed.out)
+        sys.stdout.flush()
+    except PegasosStatsError as error:
+        return failed(str(error))
+    except KeyboardInterrupt:
+        failed("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return 0
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command writes to standard output and standard error."""
+
+    out: str
+    err: str = ""
+
+
+def fit(options: argparse.Namespace) -> Printed:
+    """Fit a file, and test on another."""
+    train = read_data(options.train, options.format, dense=options.kernel is not None)
+    formula = formula_for(options.outcome, train)
+    tests = {}
+    if options.test:
+        tests["test"] = read_alike(options.test, options.format, train)
+    return _fitted(f"{PROGRAM}: {options.train}", formula, train, tests, options)
+
+
+def demo(options: argparse.Namespace) -> Printed:
+    """Fit the data that come with the package."""
+    train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
+    title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
+    return _fitted(title, "digit ~ .", train, {"test": test}, options)
+
+
+def predict(options: argparse.Namespace) -> Printed:
+    """Predict the rows of a file by a saved model."""
+    saved = load_saved(options.model)
+    rows = _rows_for(saved, options)
+    result = saved.result
+    predictions = _predictions(result, rows, options)
+    actual, why = _known_labels(result, rows, options)
+    table = None
+    if actual is not None:
+        table = result.confusion(rows.X, actual, ties=options.ties)
+    report = PredictReport(
+        title=f"{PROGRAM}: {options.model} on {options.data}",
+        result=result,
+        predictions=predictions,
+        table=table,
+        notes=[note for note in (rows.note, why) if note],
+        written=options.output,
+    )
+    return _reported(report, options)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
+    "fit": fit,
+    "predict": predict,
+    "demo": demo,
+}
+
+
+def _fitted(
+    title: str,
+    formula: str | None,
+    train: Rows,
+    tests: dict[str, Rows],
+    options: argparse.Namespace,
+) -> Printed:
+    start = time.perf_counter()
+    result = _fit_rows(formula, train, tests, options)
+    seconds = time.perf_counter() - start
+    tables = {"training": result.training_table}
+    for name, rows in tests.items():
+        labels = None if rows.sparse is None else rows.sparse.y
+        tables[name] = result.confusion(rows.X, labels)
+    if options.save:
+        about = {"format": train.format, "zero_based": train.zero_based}
+        save(result, options.save, about=about)
+    notes = [rows.note for rows in tests.values() if rows.note]
+    report = FitReport(title, result, tables, notes, options.save, seconds)
+    return Printed(report.as_json() if options.json else report.as_text())
+
+
+def _fit_rows(
+    formula: str | None, train: Rows, tests: dict[str, Rows], options: Any
+) -> Any:
+    solver = solver_of(options)
+    model_class, arguments = model_of(options, solver)
+    if formula is None:
+        y, X = train.labelled()
+        model = model_class(y, X, **arguments)
+    else:
+        model = model_class.from_formula(formula, train.frame, **arguments)
+    held_out = tests["test"].labelled() if options.trace and tests else None
+    return model.fit(
+        solver, trace=options.trace, test=held_out, progress=options.progress
+    )
+
+
+def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
+    """Read data as those that the model was fitted on."""
+    result, format_ = saved.result, options.format
+    rows = read_data(
+        options.data,
+        format_,
+        len(result.design.names),
+        saved.about.get("zero_based"),
+        dense=isinstance(result, KernelResults),
+    )
+    fitted_on = saved.about.get("format", rows.format)
+    if rows.format != fitted_on:
+        raise DataError(
+            f"The file {options.data} is {rows.format} and the model was fitted on "
+            f"{fitted_on}; give data in that format."
+        )
+    return rows
+
+
+def _predictions(result: Any, rows: Rows, options: Any) -> pd.DataFrame:
+    scores = result.decision_function(rows.X)
+    labels = result.predict(rows.X, options.ties)
+    frame = pd.DataFrame({"predicted": labels, "score": scores})
+    if result.problem.loss == "log":
+        found = result.predict_proba(rows.X)
+        for level in found.columns:
+            frame[f"probability_{level}"] = found[level]
+    return frame
+
+
+def _known_labels(
+    result: Any, rows: Rows, options: Any
+) -> tuple["pd.Series[Any] | None", str]:
+    """Labels to compare with, or why there are none."""
+    labels = None if options.unlabelled else rows.labels(result)
+    if labels is None or not labels.notna().any():
+        return None, "" if options.unlabelled else "no labels among the data"
+    try:
+        result.coding.encode(labels)
+    except LabelError:
+        found = listing(labels.dropna().unique(), 3)
+        known = listing(result.coding.levels)
+        return None, (
+            f"the labels in {rows.path}, {found}, are not all among the model's "
+            f"levels, {known}: predictions only"
+        )
+    return labels, ""
+
+
+def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
+    """Write the predictions to their file, or to standard output."""
+    shown = report.as_json() if options.json else report.as_text()
+    if options.output is None:
+        return Printed(shown) if options.json else Printed(report.as_csv(), shown)
+    try:
+        with open(options.output, "w", encoding="utf-8") as handle:
+            handle.write(report.as_csv())
+    except OSError as error:
+        raise DataError(
+            f"The predictions cannot be written to {options.output}: {error.strerror}; "
+            "give another path."
+        ) from None
+    return Printed(shown)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Show a warning as one line, without the place in the source."""
+
+    def show(message: Warning | str, *args: Any, **options: Any) -> None:
+        sys.stderr.write(f"{PROGRAM}: warning: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

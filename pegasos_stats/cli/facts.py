@@ -1,0 +1,174 @@
+"""Facts about a fit for the command line: lines to read, and values for JSON."""
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats.confusion import ConfusionMatrix
+from pegasos_stats.errors import counted
+from pegasos_stats.formula import unwrapped
+from pegasos_stats.formula_design import FormulaDesign
+from pegasos_stats.kernel_results import KernelResults
+from pegasos_stats.objective import zero_objective
+from pegasos_stats.results import Results
+
+
+def factors(result: Results) -> dict[str, int]:
+    """Number of levels of each column that became a factor."""
+    if not isinstance(result.design, FormulaDesign):
+        return {}
+    return {
+        unwrapped(name): len(state["categories"])
+        for name, (_, state) in result.design.spec.encoder_state.items()
+        if "categories" in state
+    }
+
+
+def strict_json(content: Any) -> str:
+    """Write JSON without NaN and infinity, which become null.
+
+    Examples
+    --------
+    >>> json.loads(strict_json([1.5, float("nan")]))
+    [1.5, None]
+    """
+    return json.dumps(_finite(content), indent=2, allow_nan=False) + "\n"
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content
+
+
+def is_kernel(result: Results) -> bool:
+    """Whether a fit is one of a kernel model."""
+    return isinstance(result, KernelResults)
+
+
+def model_facts(result: Any) -> dict[str, Any]:
+    """What is minimised."""
+    problem = result.problem
+    return {
+        "loss": problem.loss,
+        "lambda": problem.lam,
+        "intercept": problem.intercept,
+        "kernel": str(problem.kernel) if is_kernel(result) else None,
+    }
+
+
+def solver_facts(result: Any) -> dict[str, Any]:
+    """How it is minimised."""
+    solver = result.solver
+    return {
+        "epochs": solver.epochs,
+        "order": solver.order if isinstance(solver.order, str) else "rows",
+        "batch_size": solver.batch_size,
+        "project": solver.project,
+        "average": solver.average,
+        "refit_intercept": solver.refit_intercept,
+        "arithmetic": solver.arithmetic,
+        "seed": result.seed,
+    }
+
+
+def fitted_facts(result: Any) -> dict[str, Any]:
+    """What was found."""
+    facts = {
+        "n_iter": result.n_iter,
+        "n_violations": result.n_violations,
+        "objective": result.objective,
+        "dual_objective": result.dual_objective,
+        "gap": result.gap,
+        "relative_gap": result.relative_gap,
+    }
+    if is_kernel(result):
+        return facts | {"n_support": result.n_support, "alpha": result.intercept}
+    return facts | {"params": result.params.to_dict()}
+
+
+def outcome_line(result: Results) -> str:
+    """Name the outcome and the coding of its levels."""
+    negative, positive = result.coding.levels
+    return f"Outcome    {result.coding.name}: {negative} is -1, {positive} is +1"
+
+
+def size(result: Any) -> str:
+    """How large the fit is."""
+    free = "an intercept" if result.problem.intercept else "no intercept"
+    if is_kernel(result):
+        return f"{counted(result.n_support, 'support row')} and {free}"
+    return f"{counted(len(result.coef), 'coefficient')} and {free}"
+
+
+def factors_line(result: Results) -> list[str]:
+    """Name the columns that became factors: a single '?' makes a column one."""
+    found = [f"{k} ({counted(n, 'level')})" for k, n in factors(result).items()]
+    return [f"Factors    {', '.join(found)}"] if found else []
+
+
+def solver_line(result: Any) -> str:
+    """Name the solver, its options, and what it did."""
+    solver = result.solver
+    options = [
+        "no seed needed" if result.seed is None else f"seed {result.seed}",
+        *(["projection"] if solver.project else []),
+        *([] if solver.average == "none" else [f"average {solver.average}"]),
+        *(["refitted intercept"] if solver.refit_intercept else []),
+        *(["fast arithmetic"] if solver.arithmetic == "fast" else []),
+    ]
+    return (
+        f"Solver     Pegasos, {solver.order_name}, {', '.join(options)}: "
+        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
+    )
+
+
+def warning(result: Results) -> list[str]:
+    """A line for a fit that is worse than no fit."""
+    zero = zero_objective(result.problem)
+    if not result.objective > zero:
+        return []
+    refit = result.problem.intercept and not result.solver.refit_intercept
+    cure = "--refit-intercept or " if refit else ""
+    return [
+        f"Warning    the objective is above {zero:.4g}, that of a model that is all "
+        f"zero: try {cure}more --epochs or a larger --lambda"
+    ]
+
+
+def written_trace(trace: pd.DataFrame) -> str:
+    """Write the trace as a table."""
+    return "Trace\n" + trace.to_string(index=False, float_format="{:.6g}".format)
+
+
+def label_counts(table: ConfusionMatrix) -> dict[str, int]:
+    """Count the actual labels of a table, by level."""
+    totals = table.counts.sum(axis=1)
+    return {str(k): int(n) for k, n in zip(table.levels, totals, strict=True)}
+
+
+def written_counts(table: ConfusionMatrix) -> str:
+    """Write the counts of the actual labels."""
+    counts = label_counts(table)
+    return ", ".join(f"{level}: {count:,}" for level, count in counts.items())
+
+
+def table_facts(table: ConfusionMatrix) -> dict[str, Any]:
+    """What a confusion table says."""
+    return {
+        "actual": [str(level) for level in table.table.index],
+        "predicted": [str(level) for level in table.table.columns],
+        "table": table.table.to_numpy().tolist(),
+        "n_errors": table.n_errors,
+        "n_undecided": table.n_undecided,
+        "error_rate": table.error_rate if table.n_classified else None,
+        "interval_exact": list(table.error_interval("exact")),
+        "interval_wilson": list(table.error_interval("wilson")),
+        "misclassified_rows": [str(row) for row in table.errors.index],
+    }

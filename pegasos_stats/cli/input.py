@@ -1,0 +1,185 @@
+"""Data files of the command line: CSV or svmlight, found out by what is in them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    OptionError,
+    counted,
+)
+from pegasos_stats.files import UNREADABLE, opened
+from pegasos_stats.formula import outcome_of
+from pegasos_stats.results import Results
+from pegasos_stats.svmlight import Svmlight, looks_like_svmlight, read_svmlight
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    path : str
+    frame : DataFrame or None
+        Of a CSV file.
+    sparse : Svmlight or None
+        Of an svmlight file.
+    dense : bool
+        Whether sparse rows are wanted as an array.
+    """
+
+    path: str
+    frame: pd.DataFrame | None = None
+    sparse: Svmlight | None = None
+    dense: bool = False
+
+    @property
+    def format(self) -> str:
+        """``"csv"`` or ``"svmlight"``."""
+        return "csv" if self.sparse is None else "svmlight"
+
+    @property
+    def zero_based(self) -> bool | None:
+        """Whether an svmlight file counts features from 0; None for CSV."""
+        return None if self.sparse is None else self.sparse.zero_based
+
+    @property
+    def note(self) -> str:
+        """Features of the file that the training data do not have, in words."""
+        if self.sparse is None or not self.sparse.n_dropped:
+            return ""
+        beyond = counted(self.sparse.n_dropped, "feature")
+        known = self.sparse.X.shape[1]
+        return f"{beyond} of {self.path} beyond the {known:,} of the fit left out"
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802
+        """What a model takes as data."""
+        if self.sparse is None:
+            return self.frame
+        return self.sparse.X.toarray() if self.dense else self.sparse.X
+
+    def labelled(self) -> Any:
+        """What a model takes as data with labels: a frame, or labels and rows."""
+        return self.frame if self.sparse is None else (self.sparse.y, self.X)
+
+    def labels(self, result: Results) -> "pd.Series[Any] | None":
+        """Labels of the rows, if there are any."""
+        if self.sparse is not None:
+            return self.sparse.y
+        frame, formula = self.frame, result.design.formula
+        assert frame is not None
+        if formula is None:
+            name = result.coding.name
+            return frame[name] if name in frame.columns else None
+        try:
+            return outcome_of(formula, frame)
+        except (ColumnError, FormulaError):
+            return None
+
+
+def read_data(
+    path: str,
+    format_: str = "auto",
+    n_features: int | None = None,
+    zero_based: bool | None = None,
+    dense: bool = False,
+) -> Rows:
+    """Read a CSV or svmlight file.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or cannot be read.
+    """
+    if format_ == "auto":
+        format_ = "svmlight" if looks_like_svmlight(path) else "csv"
+    if format_ == "csv":
+        return Rows(path, frame=read_csv(path))
+    found = read_svmlight(path, n_features, zero_based=zero_based)
+    return Rows(path, sparse=found, dense=dense)
+
+
+def read_alike(path: str, format_: str, train: Rows) -> Rows:
+    """Read a file for a model that was fitted on `train`.
+
+    Raises
+    ------
+    DataError
+        If it is not of the same format.
+    """
+    n_features = None if train.sparse is None else train.sparse.X.shape[1]
+    rows = read_data(path, format_, n_features, train.zero_based, train.dense)
+    if rows.format != train.format:
+        raise DataError(
+            f"The file {path} is {rows.format} and {train.path} is {train.format}; "
+            "give both in one format."
+        )
+    return rows
+
+
+def read_csv(path: str) -> pd.DataFrame:
+    """Read a CSV file; a first column without a name becomes the row names.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, or is not a table.
+    """
+    try:
+        with opened(path) as handle:
+            data = pd.read_csv(handle, low_memory=False)
+    except DataError:
+        raise
+    except (*UNREADABLE, ValueError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(f"The file {path} cannot be read as CSV: {reason}.") from None
+    if str(data.columns[0]).startswith("Unnamed: 0"):
+        return data.set_index(data.columns[0]).rename_axis(None)
+    return data
+
+
+def formula_for(outcome: str | None, train: Rows) -> str | None:
+    """Formula of all other columns of a CSV file; None for an svmlight file.
+
+    Raises
+    ------
+    OptionError
+        If the outcome is missing for a CSV file, or given for an svmlight file.
+    DataError
+        If there is no such column.
+    """
+    if train.frame is None:
+        if outcome is not None:
+            raise OptionError(
+                f"{train.path} is an svmlight file, whose labels stand in front of the "
+                "rows; leave --outcome out."
+            )
+        return None
+    if outcome is None:
+        raise OptionError(
+            f"{train.path} is a CSV file; name its two-level column with --outcome."
+        )
+    if outcome not in train.frame.columns:
+        raise DataError(_no_outcome_message(outcome, train.path, train.frame))
+    return f"`{outcome}` ~ ."
+
+
+def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
+    header = ", ".join(str(column) for column in data.columns[-8:])
+    if len(data.columns) == 1:
+        return (
+            f"The column {outcome} is not in {path}, which has the single column "
+            f"{header!r}; columns must be separated by commas."
+        )
+    return (
+        f"The column {outcome} is not in {path}, which has "
+        f"{counted(len(data.columns), 'column')}, the last ones {header}; give one of "
+        "them to --outcome."
+    )

@@ -1,0 +1,110 @@
+"""The solver and the model that the options of the command line describe."""
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.files import UNREADABLE, opened, unreadable
+from pegasos_stats.kernel_model import KernelSVM
+from pegasos_stats.model import SVM, Logit
+from pegasos_stats.solvers import Pegasos
+
+KERNEL_OPTIONS = ("degree", "offset", "gamma")
+SOLVER_OPTIONS = (
+    "epochs",
+    "seed",
+    "order",
+    "steps",
+    "batch_size",
+    "project",
+    "average",
+    "refit_intercept",
+    "arithmetic",
+    "ties",
+)
+
+
+def solver_of(options: argparse.Namespace) -> Pegasos:
+    """Build the solver: a profile, if one is named, with the options given on top.
+
+    Raises
+    ------
+    OptionError
+        If options do not go together.
+    """
+    given = {name: getattr(options, name) for name in SOLVER_OPTIONS}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.rows is not None:
+        if options.order is not None:
+            raise OptionError("--rows and --order exclude each other; give one.")
+        given["order"] = read_rows(options.rows)
+    drawn = options.order == "replace" or options.profile == "paper"
+    if drawn and options.steps is None:
+        raise OptionError(
+            "Draws with replacement need --steps, the number of steps to take."
+        )
+    if options.profile is None:
+        return Pegasos(**given)
+    return replace(_profile(options), **given)
+
+
+def _profile(options: argparse.Namespace) -> Pegasos:
+    if options.profile == "paper":
+        return Pegasos.paper(options.steps)
+    found: Pegasos = getattr(Pegasos, options.profile)()
+    return found
+
+
+def model_of(
+    options: argparse.Namespace, solver: Pegasos
+) -> tuple[Any, dict[str, Any]]:
+    """Choose the class of the model, and its arguments beside the data.
+
+    Raises
+    ------
+    OptionError
+        If options do not go together.
+    """
+    arguments = {
+        "lam": options.lam,
+        "intercept": options.intercept and solver.intercept is not False,
+        "coding": options.coding,
+    }
+    kernel = {name: getattr(options, name) for name in KERNEL_OPTIONS}
+    kernel = {name: value for name, value in kernel.items() if value is not None}
+    if options.kernel is None:
+        if kernel:
+            raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
+        return (Logit if options.loss == "log" else SVM), arguments
+    if options.loss == "log":
+        raise OptionError("--kernel goes with --loss hinge only; leave one out.")
+    return KernelSVM, arguments | kernel | {"kernel": options.kernel}
+
+
+def read_rows(path: str) -> Any:
+    """Read row numbers, counted from zero, one a line.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is empty, or holds something else.
+    """
+    with opened(path) as handle:
+        try:
+            words = handle.read().split()
+        except UNREADABLE as error:
+            raise DataError(unreadable(path, error)) from None
+    try:
+        rows = np.array([int(word) for word in words], dtype=np.int64)
+    except (ValueError, OverflowError):
+        wrong = next(word for word in words if not word.isdigit())
+        raise DataError(
+            f"The file {path} holds {wrong[:30].decode('latin-1')!r}; give one row "
+            "number a line, counted from zero."
+        ) from None
+    if not len(rows):
+        raise DataError(f"The file {path} has no row numbers; give one a line.")
+    return rows

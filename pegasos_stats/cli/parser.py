@@ -1,0 +1,231 @@
+"""The arguments of the command line, with their help."""
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+from pegasos_stats.solvers import ARITHMETICS, Average
+
+PROGRAM = "pegasos-stats"
+SEED = 443
+PROFILES = ("paper", "r_script", "homework", "minibatch")
+DESCRIPTION = (
+    "Support vector machines and logistic classifiers for a two-level outcome, with "
+    "the numbers that R gives from the same seed."
+)
+INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
+    main = _Parser(prog=PROGRAM, description=DESCRIPTION)
+    commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_fit(commands)
+    _add_predict(commands)
+    demo = commands.add_parser(
+        "demo",
+        help="fit the data that come with the package",
+        usage=f"{PROGRAM} demo [options]",
+        description="Fit handwritten fives and sixes that come with the package.",
+    )
+    _add_model_options(demo)
+    _add_solver_options(demo)
+    _add_output_options(demo)
+    return main
+
+
+def failed(message: str) -> int:
+    """Write one line to standard error; return the exit code 2."""
+    sys.stderr.write(f"{PROGRAM}: {message}\n")
+    return 2
+
+
+def _average(text: str) -> Average:
+    if text in ("none", "all"):
+        return text  # type: ignore[return-value]
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not 'none', 'all' or a number of last epochs"
+        ) from None
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.exit(failed(f"{message}; see {self.prog} --help."))
+
+
+def _add_fit(commands: Any) -> None:
+    fit = commands.add_parser(
+        "fit",
+        help="fit a file and report the errors",
+        usage=f"{PROGRAM} fit TRAIN [--outcome COL] [--test TEST] [options]",
+        description="Fit a two-level outcome; print confusion tables and error rates.",
+    )
+    fit.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
+    fit.add_argument(
+        "--outcome", metavar="COL", help="two-level column of a CSV file; needed there"
+    )
+    fit.add_argument("--test", metavar="TEST", help="labelled data to test on")
+    _add_format(fit)
+    _add_model_options(fit)
+    _add_solver_options(fit)
+    _add_output_options(fit)
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="predict with a model that fit --save wrote",
+        usage=f"{PROGRAM} predict MODEL DATA [-o OUT.csv] [options]",
+        description="Predict labels and scores; with labels among the data also print "
+        "the confusion table (to standard error where the predictions go to standard "
+        "output).",
+    )
+    predict.add_argument("model", metavar="MODEL", help="file that fit --save wrote")
+    predict.add_argument("data", metavar="DATA", help=f"rows to predict: {INPUT}")
+    predict.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT.csv",
+        help="file for the predictions (default: standard output)",
+    )
+    predict.add_argument(
+        "--unlabelled",
+        action="store_true",
+        help="the labels in DATA mean nothing: predict only",
+    )
+    _add_ties(predict)
+    _add_format(predict)
+    predict.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=["auto", "csv", "svmlight"],
+        default="auto",
+        help="of the data files (default: auto, found in the first lines)",
+    )
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    add = group.add_argument
+    add(
+        "--lambda",
+        dest="lam",
+        type=float,
+        default=1.0,
+        metavar="NUMBER",
+        help="penalty, above zero (default: 1)",
+    )
+    add(
+        "--loss",
+        choices=["hinge", "log"],
+        default="hinge",
+        help="support vector machine, or logistic regression (default: hinge)",
+    )
+    add(
+        "--no-intercept",
+        dest="intercept",
+        action="store_false",
+        help="fix the intercept at 0",
+    )
+    add(
+        "--coding",
+        choices=["factor", "first-seen"],
+        default="factor",
+        help="which level is -1: the first in order, or the first in the data "
+        "(default: factor)",
+    )
+    add(
+        "--kernel",
+        choices=["linear", "polynomial", "gaussian"],
+        help="fit a kernel machine (default: no kernel, one coefficient a feature)",
+    )
+    add("--degree", type=int, help="of the polynomial kernel (default: 2)")
+    add("--offset", type=float, help="of the polynomial kernel (default: 1)")
+    add("--gamma", type=float, help="of the Gaussian kernel (default: 1 / features)")
+
+
+def _add_solver_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("solver")
+    add = group.add_argument
+    add("--epochs", type=int, help="passes over the rows (default: 20; 1 with --rows)")
+    add(
+        "--seed",
+        type=int,
+        default=SEED,
+        help=f"as for set.seed() in R (default: {SEED})",
+    )
+    add(
+        "--order",
+        choices=["shuffle", "sequential", "replace"],
+        help="permutations, the order of the file, or draws with replacement "
+        "(default: shuffle)",
+    )
+    add("--steps", type=int, help="number of steps, with --order replace")
+    add(
+        "--rows",
+        metavar="FILE",
+        help="visit these rows: numbers counted from zero, one a line",
+    )
+    add("--batch-size", type=int, metavar="ROWS", help="rows in a step (default: 1)")
+    _add_fine_options(group)
+
+
+def _add_fine_options(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--project",
+        action="store_true",
+        default=None,
+        help="keep the coefficients in the ball of radius 1 / sqrt(lambda)",
+    )
+    add(
+        "--average",
+        type=_average,
+        metavar="none|all|N",
+        help="return the last iterate, the mean of all, or that of the last N epochs "
+        "(default: none)",
+    )
+    add(
+        "--refit-intercept",
+        action="store_true",
+        default=None,
+        help="at the end take the best intercept for these coefficients",
+    )
+    add(
+        "--arithmetic",
+        choices=list(ARITHMETICS),
+        help="R's bits, or sums as they suit the machine (default: reference)",
+    )
+    _add_ties(group)
+    add(
+        "--profile",
+        choices=list(PROFILES),
+        help="start from a named form of Pegasos: as published (needs --steps), as the "
+        "R script, as set in courses (in order, 5 epochs, no intercept, ties "
+        "positive), or in batches of 100, 10 epochs",
+    )
+
+
+def _add_ties(parser: Any) -> None:
+    parser.add_argument(
+        "--ties",
+        choices=["na", "positive", "negative"],
+        help="label of a score of exactly 0 (default: na, no label)",
+    )
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--trace", action="store_true", help="print a line of progress for every epoch")
+    add("--progress", action="store_true", help="show a progress bar")
+    add("--save", metavar="MODEL", help="write the fit to a file, for predict")
+    add("--json", action="store_true", help="print JSON")

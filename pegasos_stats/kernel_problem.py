@@ -1,0 +1,202 @@
+"""Kernels by name, and the problem that a kernel model minimises."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError, OptionError, listing
+from pegasos_stats.objective import Certificate
+from pegasos_stats.options import check_count, check_positive
+from pegasos_stats.problem import Problem
+
+Matrix = NDArray[np.float64]
+KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
+
+NAMES: tuple[KernelName, ...] = ("linear", "polynomial", "gaussian", "precomputed")
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A kernel with the parameters that it has; the others are None.
+
+    Attributes
+    ----------
+    name : "linear", "polynomial", "gaussian" or "precomputed"
+        ``x'z``, ``(x'z + offset)^degree``, ``exp(-gamma ||x - z||^2)``, or a matrix
+        of values in the place of X.
+    degree : int or None
+    offset : float or None
+    gamma : float or None
+    """
+
+    name: KernelName
+    degree: int | None = None
+    offset: float | None = None
+    gamma: float | None = None
+
+    def __str__(self) -> str:
+        given = {"degree": self.degree, "offset": self.offset, "gamma": self.gamma}
+        words = [
+            f"{key} {value:g}" for key, value in given.items() if value is not None
+        ]
+        return ", ".join([self.name, *words])
+
+    def code(self) -> Any:
+        """The kernel as the jitted functions take it."""
+        from pegasos_stats.kernels import gram
+
+        if self.name == "polynomial":
+            assert self.degree is not None
+            assert self.offset is not None
+            return gram.polynomial(self.degree, self.offset)
+        if self.name == "gaussian":
+            assert self.gamma is not None
+            return gram.gaussian(self.gamma)
+        return gram.linear() if self.name == "linear" else gram.precomputed()
+
+
+def checked_kernel(
+    name: Any, degree: Any, offset: Any, gamma: Any, p: int
+) -> KernelFunction:
+    """Build a kernel; ``degree`` 2, ``offset`` 1 and ``gamma`` 1 / p if left out.
+
+    Raises
+    ------
+    OptionError
+        If the name is unknown, a parameter is not allowed, or the kernel has no such
+        parameter.
+    """
+    if name not in NAMES:
+        raise OptionError(
+            f"kernel={name!r} is not known; give one of {listing(NAMES)}."
+        )
+    _refuse(name, "polynomial", degree=degree, offset=offset)
+    _refuse(name, "gaussian", gamma=gamma)
+    if name == "polynomial":
+        degree = 2 if degree is None else degree
+        check_count("degree", degree)
+        return KernelFunction(name, int(degree), _checked_offset(offset))
+    if name == "gaussian":
+        gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)
+        return KernelFunction(name, gamma=gamma)
+    return KernelFunction(name)
+
+
+def _refuse(name: str, owner: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None and name != owner:
+            raise OptionError(
+                f"{option}={value!r} makes no sense for kernel={name!r}; it belongs to "
+                f"kernel={owner!r}."
+            )
+
+
+def _checked_offset(offset: Any) -> float:
+    if offset is None:
+        return 1.0
+    if offset == 0 and not isinstance(offset, bool):
+        return 0.0
+    return check_positive("offset", offset)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem(Problem):
+    """Minimise ``lam/2 ||f||^2 + mean(max(0, 1 - y (f(X) + alpha)))``.
+
+    ``f`` runs over the functions ``sum_j b_j K(x_j, .)``.
+
+    Attributes
+    ----------
+    kernel : KernelFunction
+    memory : int
+        Bytes that rows of the Gram matrix may take.
+    """
+
+    kernel: KernelFunction = KernelFunction("linear")
+    memory: int = 512 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSolution:
+    """What a solver found for a kernel problem.
+
+    Attributes
+    ----------
+    counts : int64 array, shape (n,)
+        Violations ``c`` of each row: the function is ``sum_j c_j y_j K(x_j, .)``
+        divided by ``lam n_iter``.
+    g : float64 array, shape (n,)
+        ``sum_j c_j y_j K(x_j, x_i)``.
+    alpha : float
+    n_iter, n_violations : int
+    seed : int or None
+    """
+
+    counts: NDArray[np.int64]
+    g: NDArray[np.float64]
+    alpha: float
+    n_iter: int
+    n_violations: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        for array in (self.counts, self.g):
+            array.flags.writeable = False
+        if not (np.isfinite(self.g).all() and np.isfinite(self.alpha)):
+            raise DataError(
+                "The scores overflow: they are no finite numbers any more; bring the "
+                "predictors to a common scale, or give a larger lam."
+            )
+
+
+def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
+    """Primal and dual objective of a kernel fit.
+
+    The primal needs no kernel value; the dual one pass over the rows with a count
+    above zero, if its point is not the fit's own.
+    """
+    from pegasos_stats.kernels.kernel_pegasos import kernel_dual, kernel_primal
+
+    y, lam, steps = problem.y, problem.lam, found.n_iter
+    primal = kernel_primal(y, found.counts, found.g, lam, steps, found.alpha)
+    dual = kernel_dual(
+        problem.kernel.code(),
+        problem.X,
+        y,
+        found.counts,
+        found.g,
+        lam,
+        steps,
+        problem.intercept,
+    )
+    margins = y * (found.g / (lam * steps) + found.alpha)
+    return Certificate(primal, max(0.0, dual), int((margins < 0).sum()))
+
+
+def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
+    """Columns of the rows used of a precomputed kernel, shape (n, n).
+
+    Parameters
+    ----------
+    K : float64 array, shape (n, n_rows)
+        Rows used, all columns.
+    kept : bool array, shape (n_rows,)
+
+    Raises
+    ------
+    DataError
+        If the whole is not a square symmetric matrix.
+    """
+    if K.shape[1] != len(kept):
+        raise DataError(
+            f"A precomputed kernel has shape {(len(kept), K.shape[1])}; give the "
+            "square matrix of values between all rows of the fit."
+        )
+    K = np.ascontiguousarray(K[:, kept])
+    if not np.allclose(K, K.T, rtol=1e-8, atol=0.0):  # rounding of its computation
+        raise DataError(
+            "The precomputed kernel is not symmetric; give K(x_i, x_j) = K(x_j, x_i)."
+        )
+    return K

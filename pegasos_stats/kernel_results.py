@@ -1,0 +1,96 @@
+"""What a kernel fit gives beside what every fit gives: its support."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import counted
+from pegasos_stats.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    kernel_certificate,
+)
+from pegasos_stats.objective import Certificate
+from pegasos_stats.results import Results
+from pegasos_stats.tables import significant
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelResults(Results):
+    """A fitted kernel model; made by ``KernelSVM(...).fit()``.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    solution : KernelSolution
+    columns : int64 array or None
+        For a precomputed kernel the columns, among those given, of the rows used.
+
+    The other attributes are those of `Results`.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, kernel="polynomial", lam=1e4)
+    >>> result = model.fit(ps.Pegasos(epochs=5, seed=443))
+    >>> bool(result.n_support == (result.counts > 0).sum())
+    True
+    """
+
+    problem: KernelProblem
+    solution: KernelSolution
+    columns: NDArray[np.int64] | None = None
+
+    @property
+    def counts(self) -> "pd.Series[int]":
+        """Violations of each training row, an integer, shape (n,)."""
+        return pd.Series(self.solution.counts, index=self.index, name="count")
+
+    @property
+    def n_support(self) -> int:
+        """Number of training rows that predictions depend on."""
+        return int((self.solution.counts > 0).sum())
+
+    @property
+    def dual_coef(self) -> "pd.Series[float]":
+        """Weights ``c_j y_j / (lam T)`` of the rows with a count above zero."""
+        found, problem = self.solution, self.problem
+        weights = found.counts / (problem.lam * found.n_iter) * problem.y
+        support = found.counts > 0
+        return pd.Series(weights[support], index=self.index[support], name="dual_coef")
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit."""
+        return kernel_certificate(self.problem, self.solution)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
+        from pegasos_stats.kernels.kernel_pegasos import kernel_scores
+
+        support = np.flatnonzero(self.solution.counts)
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        if self.problem.kernel.name == "precomputed":
+            known = X if X.shape[1] == self.nobs else X[:, self.columns]
+            X, kept = np.ascontiguousarray(known[:, support]), self.problem.X[:0]
+        else:
+            kept = self.problem.X[support]
+        weights = np.asarray(self.dual_coef, dtype=np.float64)
+        kernel = self.problem.kernel.code()
+        return kernel_scores(kernel, kept, weights, X, self.solution.alpha)
+
+    def _size(self) -> str:
+        return counted(self.n_support, "support row")
+
+    def _coefficients(self, limit: int | None) -> tuple[pd.DataFrame, list[str]]:
+        cells = {
+            "Kernel": str(self.problem.kernel),
+            "Support rows": f"{self.n_support:,} of {self.nobs:,}",
+            "Intercept": significant(self.intercept, 5),
+        }
+        return pd.DataFrame({"function": list(cells.values())}, list(cells)), []

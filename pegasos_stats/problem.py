@@ -1,0 +1,103 @@
+"""What is minimised, as numbers: and what a solver finds."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError
+
+LossName = Literal["hinge", "log"]
+Vector = NDArray[np.float64]
+
+# Loss of the model that is all zero, the same for every row.
+ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
+
+    Attributes
+    ----------
+    X : float64 or float32 array, shape (n, p), C-contiguous; or scipy CSR array
+    y : float64 array, shape (n,), of -1 and +1
+    lam : float
+        Penalty, above zero.
+    loss : "hinge" or "log"
+    intercept : bool
+        Whether ``alpha`` is free and not penalised; otherwise it is 0.
+    """
+
+    X: Any
+    y: Vector
+    lam: float
+    loss: LossName = "hinge"
+    intercept: bool = True
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def p(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def loss_code(self) -> Any:
+        """Code of the loss in the kernels, a `Loss`."""
+        from pegasos_stats.kernels.losses import Loss
+
+        return Loss.HINGE if self.loss == "hinge" else Loss.LOG
+
+    @property
+    def rows(self) -> Any:
+        """The rows as the kernels take them: an array, or their `CSR`."""
+        return kernel_rows(self.X)
+
+
+def kernel_rows(X: Any) -> Any:
+    """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
+    if isinstance(X, np.ndarray):
+        return X
+    from pegasos_stats.kernels.rows import CSR
+
+    return CSR(X.data, X.indices, X.indptr, int(X.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found; its arrays are read-only.
+
+    Attributes
+    ----------
+    beta : float64 array, shape (p,)
+    alpha : float
+    dual : float64 array, shape (n,)
+        Weights ``a`` with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last iterate.
+    n_iter : int
+        Number of steps taken.
+    n_violations : int
+        Rows visited with a margin below 1 (hinge) or below 0 (log loss).
+    seed : int or None
+        Seed of the run, drawn if none was given; None if nothing was drawn.
+    """
+
+    beta: Vector
+    alpha: float
+    dual: Vector
+    n_iter: int
+    n_violations: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        for array in (self.beta, self.dual):
+            array.flags.writeable = False
+        if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
+            raise DataError(
+                "The coefficients overflow: they are no finite numbers any more; bring "
+                "the predictors to a common scale, or give a larger lam."
+            )

@@ -1,0 +1,199 @@
+"""The run of a solver: rows drawn, kernels called, the solution put together."""
+
+import time
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import OptionError
+from pegasos_stats.objective import best_intercept
+from pegasos_stats.orders import Rows
+from pegasos_stats.problem import Problem, Solution
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers import Pegasos
+
+Vector = NDArray[np.float64]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run after one of its epochs, as an observer sees it.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done.
+    solution : Solution or KernelSolution
+        What the run would give if it ended here.
+    cpu_seconds : float
+        Processor time of all updates so far; drawing rows and observing not counted.
+    """
+
+    epoch: int
+    solution: Any
+    cpu_seconds: float
+
+
+Observer = Callable[[Moment], None]
+
+
+def run_pegasos(
+    problem: Problem,
+    solver: Pegasos,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> Solution:
+    """Run Pegasos on a linear problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Pegasos
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar, an epoch at a time.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    OptionError
+        If the solver does not go with the problem.
+    """
+    check_solver(problem, solver)
+    rng = solver.generator()
+    visitor = Visitor(problem, solver)
+    spent = 0
+    for rows in shown_epochs(problem, solver, rng, progress):
+        began = time.thread_time_ns()
+        visitor.visit(rows)
+        spent += time.thread_time_ns() - began
+        visitor.epoch += 1
+        if observe is not None:
+            observe(Moment(visitor.epoch, visitor.solution(rng.seed), spent / 1e9))
+    return visitor.solution(rng.seed)
+
+
+class Visitor:
+    """Takes steps at given rows and holds the state of a run.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done; the average of the last epochs depends on it.
+    """
+
+    def __init__(self, problem: Problem, solver: Pegasos) -> None:
+        from pegasos_stats.kernels.pegasos_state import start
+
+        self.epoch = 0
+        self._problem = problem
+        self._solver = solver
+        self._rows, self._loss = problem.rows, problem.loss_code
+        self._y = problem.y.astype(np.int8)
+        self._state = start(problem.n, problem.p, solver.batch_size)
+
+    def visit(self, rows: NDArray[np.int64]) -> None:
+        """Take a step at each batch of rows."""
+        from pegasos_stats.kernels.pegasos import pegasos_epoch
+
+        pegasos_epoch(
+            self._rows,
+            self._y,
+            rows,
+            self._problem.lam,
+            self._state,
+            loss=self._loss,
+            batch_size=self._solver.batch_size,
+            intercept=self._problem.intercept,
+            project=self._solver.project,
+            average=self._solver.averages(self.epoch),
+            fast=self._solver.arithmetic == "fast",
+        )
+
+    @property
+    def steps(self) -> int:
+        """Number of steps taken."""
+        from pegasos_stats.kernels.pegasos_state import STEPS
+
+        return int(self._state.scalars[STEPS])
+
+    def last(self) -> tuple[Vector, float]:
+        """Coefficients and intercept after the last step."""
+        from pegasos_stats.kernels.pegasos_state import last_iterate
+
+        return last_iterate(self._state, self._problem.p)
+
+    def copy(self) -> "Visitor":
+        """An independent copy."""
+        other = copy(self)
+        other._state = type(self._state)(*(part.copy() for part in self._state))
+        return other
+
+    def solution(self, seed: int | None) -> Solution:
+        """What the run gives in its present state."""
+        from pegasos_stats.kernels import pegasos_state as state
+
+        scalars = self._state.scalars
+        averaged = scalars[state.AVERAGED] > 0
+        iterate = state.average_iterate if averaged else state.last_iterate
+        beta, alpha = iterate(self._state, self._problem.p)
+        if self._solver.refit_intercept:
+            alpha = refitted(self._problem, beta)
+        return Solution(
+            beta=beta,
+            alpha=alpha,
+            dual=state.dual_weights(self._state),
+            n_iter=self.steps,
+            n_violations=int(scalars[state.VIOLATIONS]),
+            seed=seed if self._solver.uses_random_numbers else None,
+        )
+
+
+def check_solver(problem: Problem, solver: Pegasos) -> None:
+    """Raise `OptionError` for options that make no sense on this problem."""
+    if solver.refit_intercept and not problem.intercept:
+        raise OptionError(
+            "refit_intercept=True makes no sense for a model without intercept; give "
+            "intercept=True to the model or leave the option out."
+        )
+    if solver.intercept is False and problem.intercept:
+        raise OptionError(
+            "This form of Pegasos has no intercept; build the model with "
+            "intercept=False."
+        )
+
+
+def shown_epochs(
+    problem: Problem, solver: Pegasos, rng: RRandom, progress: bool
+) -> Iterable[Rows]:
+    """Rows of each epoch, behind a progress bar if asked for."""
+    epochs = solver.epochs_of_rows(problem.n, rng)
+    if not progress:
+        return epochs
+    return with_progress(epochs, solver.n_epochs(problem.n), "epoch")
+
+
+def with_progress(
+    items: Iterable[Item], total: int | None, unit: str
+) -> Iterable[Item]:
+    """Show a tqdm progress bar, in a terminal or a notebook, while iterating."""
+    from tqdm.auto import tqdm
+
+    bar: Iterable[Item] = tqdm(items, total=total, unit=unit)
+    return bar
+
+
+def refitted(problem: Problem, beta: Vector) -> float:
+    """Exact minimiser of the risk over the intercept, for these coefficients."""
+    from pegasos_stats.kernels.risk import scores
+
+    return best_intercept(scores(problem.rows, beta, 0.0), problem.y, problem.loss)

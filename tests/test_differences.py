@@ -1,0 +1,81 @@
+"""Where two runs part."""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+
+P = ps.Pegasos
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()[0]
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    return ps.svm("digit ~ .", digits)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "step", "words"),
+    [
+        (P(seed=1), P(seed=2), 1, "the rows differ, 67 and 84"),
+        (P(seed=1), P.minibatch(seed=1), 1, "1 row and 100 rows"),
+        (P(seed=1), P(seed=1, epochs=21), 4001, "first run ends after 4,000 steps"),
+        (P(seed=1, project=True), P(seed=1), 1, "projection shortened"),
+        (P(seed=1, average="all"), P(seed=1), 4001, "what is returned differs"),
+        (P(seed=1, refit_intercept=True), P(seed=1), 4001, "refit_intercept=True"),
+        (P.paper(400, seed=443), P.r_script(seed=443), 2, "the rows differ"),
+    ],
+)
+def test_the_first_step_and_the_reason(model, first, second, step, words):
+    found = ps.first_difference(model.fit(first), model.fit(second))
+    assert found.step == step
+    assert words in str(found)
+
+
+def test_the_reason_may_lie_in_the_model(digits, model):
+    run = model.fit(P(seed=1))
+    others = {
+        "lambda differs (1.0 and 2.0)": ps.svm("digit ~ .", digits, lam=2.0),
+        "the losses differ": ps.logit("digit ~ .", digits),
+        "the intercept is free in one run only": ps.svm("digit ~ . - 1", digits),
+        "the labels are coded differently": ps.svm("digit ~ .", digits, coding=(6, 5)),
+        "the predictors differ": ps.svm("digit ~ .", digits + (digits > 6) * 0),
+    }
+    shifted = digits.copy()
+    shifted.loc[:, "p34"] += 1
+    others["the predictors differ"] = ps.svm("digit ~ .", shifted)
+    for words, other in others.items():
+        found = ps.first_difference(run, other.fit(P(seed=1)))
+        assert found.step == 1
+        assert words in found.reason
+
+
+def test_the_same_run_has_no_difference(model):
+    run = model.fit(P(seed=1, epochs=3))
+    rng = ps.RRandom(1)
+    rows = np.array([rng.permutation(200) for _ in range(3)])
+    assert ps.first_difference(run, model.fit(P(seed=1, epochs=3))) is None
+    assert ps.first_difference(run, model.fit(P(order=rows))) is None
+
+
+def test_a_late_difference_is_found_at_its_step(model):
+    rows = np.random.default_rng(0).permutation(200)
+    other = rows.copy()
+    other[[150, 160]] = other[[160, 150]]
+    found = ps.first_difference(model.fit(P(order=rows)), model.fit(P(order=other)))
+    assert found.step == 151
+    assert (found.rows_a[0], found.rows_b[0]) == (rows[150], rows[160])
+
+
+def test_other_data_or_other_things_are_refused(digits, model):
+    run = model.fit(P(seed=1))
+    fewer = ps.svm("digit ~ .", digits.iloc[1:]).fit(P(seed=1))
+    with pytest.raises(DataError, match=r"\(200, 64\) and \(199, 64\)"):
+        ps.first_difference(run, fewer)
+    with pytest.raises(OptionError, match="results of two"):
+        ps.first_difference(run, model)

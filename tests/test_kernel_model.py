@@ -1,0 +1,183 @@
+"""Kernel models through their public face."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, OptionError
+
+SOLVER = ps.Pegasos(epochs=10, seed=443)
+
+
+def rings(n=100, seed=0):
+    rng = np.random.default_rng(seed)
+    angle, outer = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2
+    radius = 1.0 + 1.5 * outer + 0.1 * rng.standard_normal(n)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return X, np.where(outer, "outer", "inner")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()
+
+
+def test_linear_counts_are_the_violations_of_linear_pegasos(digits):
+    train, test = digits
+    linear = ps.svm("digit ~ .", train, intercept=False, lam=10.0).fit(SOLVER)
+    kernel = ps.kernel_svm(
+        "digit ~ .", train, kernel="linear", intercept=False, lam=10.0
+    ).fit(SOLVER)
+    # the weight of a row is its number of violations: whole numbers, exactly
+    visits = linear.solution.dual * SOLVER.epochs
+    assert kernel.counts.tolist() == np.round(visits).astype(int).tolist()
+    assert kernel.n_violations == linear.n_violations
+    assert kernel.predict(test).equals(linear.predict(test))
+    # the same function, summed over rows instead of features
+    np.testing.assert_allclose(
+        kernel.decision_function(test), linear.decision_function(test), rtol=1e-10
+    )
+    assert kernel.objective == pytest.approx(linear.objective, rel=1e-10)
+    assert kernel.gap == pytest.approx(linear.gap, rel=1e-8)
+
+
+def test_a_polynomial_separates_rings_that_no_line_separates():
+    X, y = rings()
+    square = ps.KernelSVM(
+        y, X, kernel="polynomial", degree=2, lam=0.01, intercept=False
+    )
+    assert square.fit(ps.Pegasos(epochs=50, seed=1)).confusion().n_errors == 0
+    gaussian = ps.KernelSVM(y, X, kernel="gaussian", gamma=1.0, lam=0.01)
+    assert gaussian.fit(ps.Pegasos(epochs=50, seed=1)).confusion().n_errors == 0
+    line = ps.SVM(y, X, lam=0.01).fit(ps.Pegasos(epochs=50, seed=1))
+    assert line.confusion().n_errors > 20
+
+
+def test_a_precomputed_kernel_is_the_kernel():
+    X, y = rings()
+    new, _ = rings(seed=1)
+    direct = ps.KernelSVM(y, X, kernel="linear", lam=0.1).fit(SOLVER)
+    given = ps.KernelSVM(y, X @ X.T, kernel="precomputed", lam=0.1).fit(SOLVER)
+    assert given.counts.tolist() == direct.counts.tolist()
+    np.testing.assert_allclose(
+        given.decision_function(new @ X.T), direct.decision_function(new), rtol=1e-10
+    )
+
+
+def test_a_row_without_label_leaves_a_precomputed_kernel_on_both_sides():
+    X, y = rings()
+    labels = pd.Series(y).where(np.arange(100) != 7)
+    kept = np.arange(100) != 7
+    full = ps.KernelSVM(labels, X @ X.T, kernel="precomputed", lam=0.1).fit(SOLVER)
+    part = ps.KernelSVM(
+        y[kept], (X @ X.T)[np.ix_(kept, kept)], kernel="precomputed", lam=0.1
+    ).fit(SOLVER)
+    assert full.counts.tolist() == part.counts.tolist()
+    new, _ = rings(seed=1)
+    assert full.predict(new @ X.T).tolist() == part.predict(new @ X[kept].T).tolist()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_gap_is_never_below_the_true_suboptimality(intercept):
+    X, y = rings(60)
+    for lam in (1.0, 0.1, 0.01):
+        model = ps.KernelSVM(y, X, gamma=0.5, lam=lam, intercept=intercept)
+        result = model.fit(SOLVER)
+        peer = SVC(kernel="rbf", gamma=0.5, C=1 / (lam * 60), tol=1e-10).fit(X, y)
+        signs = model.problem.y
+        hinge = np.maximum(0.0, 1.0 - signs * peer.decision_function(X)).mean()
+        weights = peer.dual_coef_.ravel()
+        Q = np.exp(
+            -0.5 * ((X[peer.support_, None] - X[None, peer.support_]) ** 2).sum(axis=2)
+        )
+        best = 0.5 * lam * float(weights @ Q @ weights) + hinge
+        if intercept:  # the peer's optimum is that of a free intercept
+            assert result.gap >= result.objective - best - 1e-7  # the peer's tolerance
+        assert result.dual_objective <= result.objective
+        assert result.objective >= best - 1e-7
+
+
+def test_results_do_not_depend_on_the_memory():
+    X, y = rings(300)
+    fits = [
+        ps.KernelSVM(y, X, lam=0.001, memory=memory).fit(SOLVER)
+        for memory in (1, 100_000, 10**9)
+    ]
+    assert len({tuple(fit.counts) for fit in fits}) == 1
+    assert len({fit.intercept for fit in fits}) == 1
+
+
+def test_refit_and_trace_work_for_kernels():
+    X, y = rings()
+    model = ps.KernelSVM(y, X, lam=0.01)
+    plain = model.fit(SOLVER, trace=True, test=(y, X))
+    refitted = model.fit(ps.Pegasos(epochs=10, seed=443, refit_intercept=True))
+    assert refitted.objective <= plain.objective
+    assert plain.trace["objective"].iloc[-1] == plain.objective
+    assert plain.trace["gap"].iloc[-1] == plain.gap
+    assert plain.trace["test_error"].equals(
+        plain.trace["training_error"].rename("test_error")
+    )
+
+
+def test_summary_and_support():
+    X, y = rings()
+    result = ps.KernelSVM(y, X, kernel="polynomial", degree=3, offset=0.5).fit(SOLVER)
+    text = str(result.summary())
+    assert "polynomial, degree 3, offset 0.5" in text
+    assert f"{result.n_support} of 100" in text
+    assert len(result.dual_coef) == result.n_support
+    assert "support rows" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kernel": "sigmoid"}, "kernel='sigmoid'"),
+        ({"kernel": "gaussian", "degree": 3}, "degree=3 makes no sense"),
+        ({"kernel": "gaussian", "offset": 1.0}, "offset=1.0 makes no sense"),
+        ({"kernel": "linear", "gamma": 1.0}, "gamma=1.0 makes no sense"),
+        ({"kernel": "polynomial", "degree": 0}, "degree=0"),
+        ({"kernel": "polynomial", "degree": 1.5}, "degree=1.5"),
+        ({"kernel": "polynomial", "offset": -1.0}, "offset=-1.0"),
+        ({"gamma": 0.0}, "gamma=0.0"),
+        ({"memory": 0}, "memory=0"),
+        ({"lam": 0.0}, "lam=0.0"),
+        ({"intercept": "no"}, "intercept='no'"),
+    ],
+)
+def test_options_that_make_no_sense_for_the_model(options, words):
+    X, y = rings(20)
+    with pytest.raises(OptionError, match=words):
+        ps.KernelSVM(y, X, **options)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        ps.Pegasos(batch_size=2),
+        ps.Pegasos(project=True),
+        ps.Pegasos(average="all"),
+        ps.Pegasos(arithmetic="fast"),
+    ],
+)
+def test_options_that_make_no_sense_for_the_solver(solver):
+    X, y = rings(20)
+    with pytest.raises(OptionError, match="makes no sense for a kernel"):
+        ps.KernelSVM(y, X).fit(solver)
+
+
+def test_data_that_kernels_do_not_take():
+    X, y = rings(20)
+    with pytest.raises(DataError, match="sparse"):
+        ps.KernelSVM(y, csr_array(X))
+    with pytest.raises(DataError, match="square"):
+        ps.KernelSVM(y, X, kernel="precomputed")
+    with pytest.raises(DataError, match="not symmetric"):
+        ps.KernelSVM(y, np.triu(np.ones((20, 20))), kernel="precomputed")
+    result = ps.KernelSVM(y, X).fit(SOLVER)
+    with pytest.raises(ColumnError, match="fitted on 2"):
+        result.predict(np.ones((3, 3)))
