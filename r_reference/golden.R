@@ -35,7 +35,8 @@ golden_case <- function(case) {
     actual = array(quoted(found$actual)),
     predicted = array(quoted(found$predicted)),
     table = array(apply(found$table, 1, function(row) array(whole(row)))),
-    objective = digits17(found$objective)))
+    objective = digits17(found$objective),
+    dual_objective = digits17(found$dual_objective)))
 }
 
 # Column by column, without the long double of sum().

@@ -1,8 +1,10 @@
 # The cases that R and Python share, listed in r_reference/cases.csv. Beside it stands
 # tests/parity/cases.py.
 
+# Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
 read_cases <- function(path) {
-  cases <- read.csv(path, colClasses = c(name = "character", lambda = "character"))
+  text <- c("name", "lambda", "order", "average", "profile")
+  cases <- read.csv(path, colClasses = setNames(rep("character", length(text)), text))
   cases$lambda <- as.numeric(cases$lambda)
   split(cases, factor(cases$name, cases$name))
 }
@@ -38,7 +40,9 @@ drawn_data <- function(case) {
     "zero row" = { X[3, ] <- 0; X },
     "constant column" = { X[, p] <- 2.5; X },
     "whole numbers" = floor(2 * X),
-    "wide range" = sweep(X, 2, 10^(2 * (1:p) - 7), "*"))
+    "wide range" = sweep(X, 2, 10^(2 * (1:p) - 7), "*"),
+    "huge" = 1000 * X,
+    "gaps" = { X[abs(X) < 1] <- 0; X[2, ] <- 0; X })
   list(X = X, labels = labels)
 }
 
@@ -46,16 +50,39 @@ case_coding <- function(case) {
   strsplit(case$coding, "/", fixed = TRUE)[[1]]
 }
 
+case_order <- function(case) {
+  if (case$order %in% c("shuffle", "sequential", "replace")) return(case$order)
+  numbers <- function(line) as.numeric(strsplit(trimws(line), " +")[[1]])
+  do.call(rbind, lapply(strsplit(case$order, ";", fixed = TRUE)[[1]], numbers))
+}
+
+# Rows as the case stores them. "sparse with zeros" stores the odd columns in full.
+case_rows <- function(case, X) {
+  odd <- col(X) %% 2 == 1
+  switch(case$storage,
+    "dense" = X,
+    "sparse" = sparse_rows(X),
+    "sparse with zeros" = sparse_rows(X, X != 0 | odd))
+}
+
+case_fit <- function(case, X, y) {
+  seed_generator(case$seed, case$sample_kind)
+  pegasos(X, y, case$lambda, case$epochs, case$intercept, case$loss, case_order(case),
+          case$steps, case$batch_size, case$project,
+          type.convert(case$average, as.is = TRUE), case$refit)
+}
+
 # Everything that is compared for one case.
 run_case <- function(case) {
   data <- case_data(case)
   levels <- label_levels(data$labels, case_coding(case))
   y <- encode_labels(data$labels, levels)
-  seed_generator(case$seed, case$sample_kind)
-  fit <- pegasos(data$X, y, case$lambda, case$epochs, case$intercept)
-  signs <- predict_sign(scores(data$X, fit$beta, fit$alpha))
+  X <- case_rows(case, data$X)
+  fit <- case_fit(case, X, y)
+  signs <- predict_sign(scores(X, fit$beta, fit$alpha), case$ties)
   table <- confusion(data$labels, decode_labels(signs, levels), levels)
-  objective <- primal(data$X, y, fit$beta, fit$alpha, case$lambda)
-  c(fit, list(table = table, actual = rownames(table), predicted = colnames(table),
-              objective = objective))
+  certified <- certificate(X, y, fit$beta, fit$alpha, fit$a, case$lambda, case$loss,
+                           case$intercept)
+  c(fit, certified,
+    list(table = table, actual = rownames(table), predicted = colnames(table)))
 }

@@ -1,12 +1,88 @@
-# The function that is minimised. Beside it stands pegasos_stats/objective.py.
+# The function that is minimised, its dual, and the exact intercept.
+# Beside it stands pegasos_stats/objective.py. The sums are loops because sum() and
+# mean() accumulate in long double.
 
-# lambda / 2 * ||beta||^2 + mean(hinge). The sums are loops because sum() and mean()
-# accumulate in long double.
-primal <- function(X, y, beta, alpha, lambda) {
+# lambda / 2 * ||beta||^2 + mean(loss)
+primal <- function(X, y, beta, alpha, lambda, loss = "hinge") {
   margins <- y * scores(X, beta, alpha)
-  loss <- 0
-  for (m in margins) loss <- loss + max(0, 1 - m)
+  total <- 0
+  for (m in margins) total <- total + loss_value(loss, m)
   norm2 <- 0
   for (b in beta) norm2 <- norm2 + b * b
-  lambda / 2 * norm2 + loss / nrow(X)
+  lambda / 2 * norm2 + total / length(y)
+}
+
+# mean(dual_entropy(a)) - lambda / 2 * ||beta(a)||^2 with
+# beta(a) = sum of a * y * x / (lambda * n), for weights a that are feasible().
+dual <- function(X, y, a, lambda, loss = "hinge") {
+  total <- 0
+  for (weight in a) total <- total + dual_entropy(loss, weight)
+  beta <- weighted_rows(X, a * y) / (lambda * length(y))
+  norm2 <- 0
+  for (b in beta) norm2 <- norm2 + b * b
+  total / length(y) - lambda / 2 * norm2
+}
+
+# The sum of weights * rows.
+weighted_rows <- function(X, weights) {
+  if (is.matrix(X)) return(drop(weights %*% X))
+  total <- rep(0, X$p)
+  for (i in seq_along(weights)) total <- row_add(X$rows[[i]], weights[i], total)
+  total
+}
+
+# Any weights, made a point that the dual allows: in [0, 1], and with an intercept of
+# the same sum in both classes, for which the larger class is scaled down.
+feasible <- function(a, y, intercept = TRUE) {
+  a <- pmin(pmax(a, 0), 1)
+  if (!intercept) return(a)
+  class_sums <- c(sum(a[y < 0]), sum(a[y > 0]))
+  if (class_sums[1] == class_sums[2]) return(a)
+  larger <- if (class_sums[1] > class_sums[2]) y < 0 else y > 0
+  a[larger] <- a[larger] * (min(class_sums) / max(class_sums))
+  a
+}
+
+# P(beta, alpha) is at most `gap` above the least value of P, since dual <= min P. The
+# dual is 0 at a = 0, so a point below 0 is not taken.
+certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept = TRUE) {
+  above <- primal(X, y, beta, alpha, lambda, loss)
+  below <- max(0, dual(X, y, feasible(a, y, intercept), lambda, loss))
+  list(objective = above, dual_objective = below, gap = above - below)
+}
+
+# The alpha that minimises mean(loss(y * (scores + alpha))).
+best_intercept <- function(scores, y, loss = "hinge") {
+  if (loss == "hinge") middle_of_kinks(scores, y) else root_of_slope(scores, y)
+}
+
+# The mean hinge loss is a broken line with a kink at y - score for every row. Its slope
+# is (k - n_plus) / n after the k smallest kinks: least between n_plus and n_plus + 1.
+middle_of_kinks <- function(scores, y) {
+  kinks <- sort(y - scores)
+  n_plus <- length(which(y > 0))
+  (kinks[n_plus] + kinks[n_plus + 1]) / 2
+}
+
+# The mean log loss is least where the slope weights of both classes have the same sum;
+# that of the class -1 increases with alpha. Bisection, to the last bit, of the logs of
+# the sums: they keep their digits where every margin is large.
+root_of_slope <- function(scores, y) {
+  even <- log(length(which(y > 0)) / length(which(y < 0)))
+  low <- even - max(scores)
+  high <- even - min(scores)
+  repeat {
+    alpha <- (low + high) / 2
+    if (alpha <= low || alpha >= high) return(alpha)
+    left <- log_slope_sum(-(scores[y < 0] + alpha))
+    right <- log_slope_sum(scores[y > 0] + alpha)
+    if (left < right) low <- alpha else high <- alpha
+  }
+}
+
+# log(sum(slope(m))): the log of a slope weight is minus the log loss at -m.
+log_slope_sum <- function(margins) {
+  logs <- sapply(-margins, function(m) -loss_value("log", m))
+  largest <- max(logs)
+  largest + log(sum(exp(logs - largest)))
 }

@@ -1,38 +1,26 @@
-# Pegasos: stochastic sub-gradient steps for the hinge loss, one row at a time.
-# Beside it stands pegasos_stats/kernels/pegasos.py.
+# Pegasos: stochastic sub-gradient steps for the hinge loss and the log loss.
+# Beside it stand pegasos_stats/solvers.py, running.py and kernels/pegasos.py; the steps
+# are in pegasos_literal.R (dense rows) and pegasos_scaled.R (sparse rows).
 #
 # Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
-# figure 1, with an intercept that is not penalised.
+# figures 1 and 2, with an intercept that is not penalised.
 
-# X: matrix, n x p.  y: n numbers, -1 or +1.  The caller sets the seed.
-# Value: beta, alpha, violations (steps whose margin was below 1), rows (visited, in
-# order), n_iter (steps).
-pegasos <- function(X, y, lambda, epochs, intercept = TRUE) {
-  n <- nrow(X)
-  beta <- rep(0, ncol(X))
-  alpha <- 0
-  violations <- 0
-  rows <- c()
-  for (epoch in 1:epochs) {
-    rows <- c(rows, sample(1:n, n))
+# X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
+# loss: "hinge", "log".  order, steps: see epochs_of_rows().  average: "none", "all", or
+# a number of last epochs.
+# Value: beta, alpha, violations (visits with a margin below 1; log loss: below 0), rows
+# (visited, in order), n_iter (steps), a (dual weights: beta is the sum of a * y * x over
+# the rows, divided by lambda * n).
+pegasos <- function(X, y, lambda, epochs = 1, intercept = TRUE, loss = "hinge",
+                    order = "shuffle", steps = NULL, batch_size = 1, project = FALSE,
+                    average = "none", refit_intercept = FALSE) {
+  rows <- epochs_of_rows(length(y), epochs, order, steps, batch_size)
+  run <- if (is.matrix(X)) pegasos_literal else pegasos_scaled
+  fit <- run(X, y, lambda, rows, intercept, loss, batch_size, project,
+             averaged_epochs(average, length(rows)))
+  if (refit_intercept) {
+    fit$alpha <- best_intercept(scores(X, fit$beta, 0), y, loss)
   }
-  for (t in seq_along(rows)) {
-    i <- rows[t]
-    x <- X[i, ]
-    eta <- 1 / (lambda * t)
-    if (y[i] * (drop(x %*% beta) + alpha) < 1) {
-      violations <- violations + 1
-      beta <- beta - eta * (lambda * beta - y[i] * x)
-      if (intercept) alpha <- alpha + eta * y[i]
-    } else {
-      beta <- beta - eta * (lambda * beta)
-    }
-  }
-  list(beta = beta, alpha = alpha, violations = violations, rows = rows,
-       n_iter = length(rows))
-}
-
-# X %*% beta + alpha, every score summed from the first coordinate to the last.
-scores <- function(X, beta, alpha) {
-  drop(X %*% beta) + alpha
+  fit$rows <- unlist(rows)
+  fit
 }

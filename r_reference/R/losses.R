@@ -1,0 +1,25 @@
+# The losses as functions of one margin m = y * (x'beta + alpha).
+# Beside it stands pegasos_stats/kernels/losses.py.
+
+# The log loss is log(1 + exp(-m)), written so that exp() never overflows.
+loss_value <- function(loss, m) {
+  if (loss == "hinge") return(max(0, 1 - m))
+  if (m > 0) log1p(exp(-m)) else log1p(exp(m)) - m
+}
+
+# s(m) = -loss'(m): the weight of y * x in a step.
+slope <- function(loss, m) {
+  if (loss == "hinge") return(if (m < 1) 1 else 0)
+  if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))
+}
+
+# Hinge: the margin is below 1. Log: the row is on the wrong side.
+violated <- function(loss, m) {
+  if (loss == "hinge") m < 1 else m < 0
+}
+
+# The reward of a dual weight a in [0, 1].
+dual_entropy <- function(loss, a) {
+  if (loss == "hinge") return(a)
+  if (a <= 0 || a >= 1) 0 else -a * log(a) - (1 - a) * log1p(-a)
+}

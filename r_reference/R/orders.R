@@ -1,0 +1,31 @@
+# In which order rows are visited. Beside it stands pegasos_stats/orders.py.
+
+# A list with the rows of each epoch. order: "shuffle", "sequential", "replace" (`steps`
+# draws of batch_size rows; an "epoch" is then about n draws), or the rows themselves,
+# counted from 1: one vector for every epoch, or a matrix with one line for each epoch.
+epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_size = 1) {
+  if (is.matrix(order)) return(rep(apply(order, 1, identity, simplify = FALSE), epochs))
+  if (is.numeric(order)) return(rep(list(order), epochs))
+  switch(order,
+    shuffle = lapply(1:epochs, function(epoch) sample(1:n, n)),
+    sequential = rep(list(1:n), epochs),
+    replace = batches(drawn_rows(n, steps, batch_size),
+                      max(1, n %/% batch_size) * batch_size))
+}
+
+drawn_rows <- function(n, steps, batch_size) {
+  draws <- lapply(1:steps, function(step) sample(n, batch_size, replace = TRUE))
+  unlist(draws)
+}
+
+# Consecutive batches of `size` rows; the last one may be smaller.
+batches <- function(rows, size) {
+  unname(split(rows, (seq_along(rows) - 1) %/% size))
+}
+
+# Which of the epochs are averaged. average: "none", "all", or how many of the last.
+averaged_epochs <- function(average, epochs) {
+  if (average == "none") return(c())
+  if (average == "all") return(1:epochs)
+  (epochs - average + 1):epochs
+}

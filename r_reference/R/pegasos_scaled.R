@@ -1,0 +1,116 @@
+# Pegasos on sparse rows: a step touches the entries of its rows alone.
+# Beside it stands pegasos_stats/kernels/pegasos_scaled.py.
+#
+# v = lambda * t * beta is the sum of s(m) * y * x over all visits. A projection
+# multiplies v by a number, which is kept apart: v = scale * w, beta = unit * w.
+#
+# The sum of the averaged iterates is pull * w - lag: pull adds up the units of the
+# steps, and lag holds what entered w after steps that had been counted.
+
+# X: sparse_rows().  epochs: a list of rows.  averaged: the epochs whose iterates are
+# averaged.
+pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
+                           averaged) {
+  n <- length(y)
+  zero <- rep(0, X$p)
+  state <- list(w = zero, scale = 1, unit = 0, norm2 = 0, alpha = 0, t = 0,
+                violations = 0, a = rep(0, n), pull = 0, lag = zero, beta_sum = zero,
+                alpha_sum = 0, iterates = 0)
+  for (epoch in seq_along(epochs)) {
+    average <- epoch %in% averaged
+    for (portion in portions(epochs[[epoch]], n, batch_size)) {
+      for (batch in batches(portion, batch_size)) {
+        state <- scaled_step(state, X, y, batch, lambda, intercept, loss, project,
+                             average)
+      }
+      state <- settled(state)
+    }
+  }
+  beta <- state$unit * state$w
+  alpha <- state$alpha
+  if (state$iterates > 0) {
+    beta <- state$beta_sum / state$iterates
+    alpha <- state$alpha_sum / state$iterates
+  }
+  list(beta = beta, alpha = alpha, violations = state$violations, n_iter = state$t,
+       a = n / state$t * state$a)
+}
+
+# An epoch in portions of whole batches, about n rows each.
+portions <- function(rows, n, batch_size) {
+  if (length(rows) <= max(n, batch_size)) return(list(rows))
+  batches(rows, max(n %/% batch_size, 1) * batch_size)
+}
+
+scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, average) {
+  margins <- c()
+  for (i in batch) {
+    score <- state$unit * row_dot(X$rows[[i]], state$w) + state$alpha
+    margins <- c(margins, y[i] * score)
+  }
+  slopes <- sapply(margins, slope, loss = loss)
+  wrong <- sapply(margins, violated, loss = loss)
+  state$violations <- state$violations + length(which(wrong))
+  state$t <- state$t + 1
+  h <- 0
+  for (k in which(slopes != 0)) {
+    i <- batch[k]
+    h <- h + slopes[k] * y[i]
+    share <- slopes[k] / length(batch)
+    state$a[i] <- state$a[i] + share
+    state <- row_added(state, X$rows[[i]], share * y[i] / state$scale, project, average)
+  }
+  if (intercept) {
+    state$alpha <- state$alpha + 1 / (lambda * state$t) * (h / length(batch))
+  }
+  state$unit <- state$scale / (lambda * state$t)
+  if (project) state <- projected(state, lambda)
+  if (average) state <- iterate_counted(state)
+  least <- if (average) 2^-10 else 2^-200
+  if (state$scale < least) scale_absorbed(settled(state), lambda) else state
+}
+
+# w + d * x, and what follows from it: norm2 = ||w||^2.
+row_added <- function(state, x, d, project, average) {
+  if (project) {
+    change <- 2 * row_dot(x, state$w) + d * row_norm2(x)
+    state$norm2 <- state$norm2 + d * change
+  }
+  if (average) state$lag <- row_add(x, state$pull * d, state$lag)
+  state$w <- row_add(x, d, state$w)
+  state
+}
+
+# beta, no longer than 1 / sqrt(lambda).
+projected <- function(state, lambda) {
+  if (state$norm2 <= 0) return(state)
+  f <- projection(state$unit * sqrt(state$norm2), lambda)
+  state$scale <- f * state$scale
+  state$unit <- state$scale / (lambda * state$t)
+  state$a <- f * state$a
+  state
+}
+
+iterate_counted <- function(state) {
+  state$pull <- state$pull + state$unit
+  state$alpha_sum <- state$alpha_sum + state$alpha
+  state$iterates <- state$iterates + 1
+  state
+}
+
+# The sum of the iterates, brought up to date.
+settled <- function(state) {
+  state$beta_sum <- state$beta_sum + (state$pull * state$w - state$lag)
+  state$pull <- 0
+  state$lag <- 0 * state$lag
+  state
+}
+
+# scale * w as w, before the scale becomes too small.
+scale_absorbed <- function(state, lambda) {
+  state$norm2 <- state$norm2 * (state$scale * state$scale)
+  state$w <- state$scale * state$w
+  state$scale <- 1
+  state$unit <- 1 / (lambda * state$t)
+  state
+}

@@ -1,0 +1,45 @@
+# Sparse rows, and what is done with one of them.
+# Beside it stands pegasos_stats/kernels/rows.py.
+
+# A list of p and rows; a row is a list of its columns and their values. Entries are
+# stored where `stored` is TRUE, be they zero or not.
+sparse_rows <- function(X, stored = X != 0) {
+  row <- function(i) {
+    columns <- which(stored[i, ])
+    list(columns = columns, values = unname(X[i, columns]))
+  }
+  list(p = ncol(X), rows = lapply(seq_len(nrow(X)), row))
+}
+
+# x'w, from the first stored entry to the last.
+row_dot <- function(x, w) {
+  total <- 0
+  for (k in seq_along(x$columns)) {
+    total <- total + x$values[k] * w[x$columns[k]]
+  }
+  total
+}
+
+# ||x||^2, from the first stored entry to the last.
+row_norm2 <- function(x) {
+  total <- 0
+  for (value in x$values) {
+    total <- total + value * value
+  }
+  total
+}
+
+# w + d * x
+row_add <- function(x, d, w) {
+  for (k in seq_along(x$columns)) {
+    j <- x$columns[k]
+    w[j] <- w[j] + d * x$values[k]
+  }
+  w
+}
+
+# X beta + alpha, every score summed from the first entry to the last.
+scores <- function(X, beta, alpha) {
+  if (is.matrix(X)) return(drop(X %*% beta) + alpha)
+  sapply(X$rows, row_dot, beta) + alpha
+}

@@ -1,0 +1,232 @@
+"""The cases by other arithmetic, other numbers and other storage; named forms; gaps."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.kernels.risk import scores
+from pegasos_stats.objective import certificate
+from pegasos_stats.problem import Problem
+from tests.parity.cases import (
+    Case,
+    assert_close_fit,
+    assert_same_bits,
+    assert_same_steps,
+    case_data,
+    fit,
+    fit_rows,
+    read_cases,
+    rows_drawn,
+    solver,
+    solver_in_full,
+    stored,
+)
+
+CASES = {case.name: case for case in read_cases()}
+FORMS = [case for case in CASES.values() if case.profile]
+PROJECTED = [case for case in CASES.values() if case.project]
+SPARSE = [case for case in CASES.values() if case.storage != "dense"]
+
+# Sums in another order, and v = lam t beta for beta: measured 1e-13 and less, of the
+# norm of beta and of |alpha|. Ten digits are what the package promises.
+FAST_RTOL = 1e-10
+
+# Here rounding decides: a margin is 1 in exact arithmetic, and 1 or just below it in
+# each of the other ones.
+MARGIN_OF_ONE = "whole numbers no intercept"
+APART_FROM_ONE = [case for case in CASES.values() if case.name != MARGIN_OF_ONE]
+
+# The objective is computed in two ways: a sum of about 100 terms, none negative.
+ROUNDING = 1e-12
+
+# An exact solver does not take long on these.
+SOLVABLE = [
+    case
+    for case in CASES.values()
+    if case.lam >= 0.01
+    and 1 < case.n < 1000
+    and case.data in ("normal", "gaps", "mtcars scaled", "duplicated rows")
+]
+LIBSVM_TOL = 1e-8
+HUGE_MARGIN = 1e6
+
+by_name = {"ids": lambda case: case.name}
+EACH = pytest.mark.parametrize("case", CASES.values(), **by_name)
+EACH_APART_FROM_ONE = pytest.mark.parametrize("case", APART_FROM_ONE, **by_name)
+BOTH = pytest.mark.parametrize("arithmetic", ["reference", "fast"])
+
+
+def dense(case):
+    return case_data(case)[0]
+
+
+@EACH_APART_FROM_ONE
+def test_fast_arithmetic_agrees_with_the_reference(case):
+    assert_close_fit(fit(case, "fast"), fit(case), FAST_RTOL)
+
+
+@EACH_APART_FROM_ONE
+@BOTH
+def test_sparse_rows_agree_with_dense_ones(case, arithmetic):
+    sparse = csr_array(dense(case).to_numpy())
+    ours = fit_rows(case, sparse, arithmetic)
+    assert_close_fit(ours, fit_rows(case, dense(case)), FAST_RTOL)
+
+
+def test_where_rounding_decides_the_arithmetics_agree_up_to_a_margin_of_1():
+    case = CASES[MARGIN_OF_ONE]
+    rows = rows_drawn(case) - 1
+    k = first_margin_of_one(case, rows)
+    assert 0 < k < len(rows)
+    before = dataclasses.replace(case, order=(tuple(rows[:k].tolist()),), epochs=1)
+    assert_close_fit(fit(before, "fast"), fit(before), FAST_RTOL)
+
+
+def first_margin_of_one(case: Case, rows: np.ndarray) -> int:
+    """The first visit, from zero, whose exact margin is 1: v is whole, as X is."""
+    model = ps.SVM(case_data(case)[1], dense(case), coding=case.coding)
+    X, y = model.problem.X, model.problem.y
+    v = np.zeros(case.p)
+    for t, i in enumerate(rows):
+        inner = y[i] * (X[i] @ v)
+        if t > 0 and inner == case.lam * t:
+            return t
+        if t == 0 or inner < case.lam * t:
+            v += y[i] * X[i]
+    raise AssertionError("no margin is 1")
+
+
+@EACH
+@BOTH
+def test_float32_gives_what_the_same_numbers_give_in_float64(case, arithmetic):
+    single = dense(case).astype(np.float32)
+    ours = fit_rows(case, stored_as(case, single), arithmetic)
+    theirs = fit_rows(case, stored_as(case, single.astype(np.float64)), arithmetic)
+    assert_same_steps(ours, theirs)
+    assert_same_bits([ours.alpha, *ours.beta], [theirs.alpha, *theirs.beta], "params")
+
+
+def stored_as(case, X):
+    rows = stored(case, X)
+    return rows if case.storage == "dense" else rows.astype(X.dtypes.iloc[0])
+
+
+def test_float32_is_not_copied_to_float64():
+    case = CASES["iris lambda 1"]
+    labels, single = case_data(case)[1], dense(case).astype(np.float32)
+    for X in (single, csr_array(single.to_numpy())):
+        assert ps.SVM(labels, X).problem.X.dtype == np.float32
+
+
+@pytest.mark.parametrize("case", SPARSE, **by_name)
+def test_stored_zeros_and_unsorted_columns_change_no_bit(case):
+    X = csr_array(dense(case).to_numpy())
+    full = csr_array(np.ones(X.shape))
+    full.data = dense(case).to_numpy().ravel()
+    full.indices, full.data = (
+        np.ascontiguousarray(part.reshape(X.shape)[:, ::-1].ravel())
+        for part in (full.indices, full.data)
+    )
+    full.has_sorted_indices = False
+    ours, theirs = fit_rows(case, full), fit_rows(case, X)
+    assert_same_steps(ours, theirs)
+    assert_same_bits([ours.alpha, *ours.beta], [theirs.alpha, *theirs.beta], "params")
+
+
+@pytest.mark.parametrize("case", SPARSE, **by_name)
+def test_the_sparse_cases_hold_what_their_storage_says(case):
+    X = stored(case, dense(case))
+    zeros = np.count_nonzero(X.data == 0.0)
+    assert (zeros > 0) == (case.storage == "sparse with zeros")
+    assert X.nnz == np.count_nonzero(dense(case)) + zeros
+    if case.data == "gaps" and zeros == 0:
+        assert (np.diff(X.indptr) == 0).any()
+
+
+@pytest.mark.parametrize("name", ["log huge", "sparse log huge"])
+def test_huge_margins_are_huge(name):
+    case = CASES[name]
+    ours = fit(case)
+    margins = scores(dense(case).to_numpy(), ours.beta, ours.alpha)
+    assert margins.max() > HUGE_MARGIN
+    assert margins.min() < -HUGE_MARGIN
+    assert np.isfinite([ours.objective, ours.gap]).all()
+
+
+@pytest.mark.parametrize("case", PROJECTED, **by_name)
+def test_projected_iterates_are_no_longer_than_allowed(case):
+    for arithmetic in ("reference", "fast"):
+        norm = np.linalg.norm(fit(case, arithmetic).beta)
+        assert norm <= (1.0 + ROUNDING) / np.sqrt(case.lam)
+
+
+@pytest.mark.parametrize("case", FORMS, **by_name)
+def test_named_forms_are_what_the_columns_of_their_cases_say(case):
+    named = dataclasses.asdict(solver(case))
+    in_full = dataclasses.asdict(solver_in_full(case))
+    assert (named.pop("intercept") is False) == (case.profile == "homework")
+    assert in_full.pop("intercept") is None
+    if named["order"] == "sequential":
+        assert named.pop("seed") is None
+        assert in_full.pop("seed") is not None
+    assert named == in_full
+
+
+@pytest.mark.parametrize("profile", ["paper", "r_script", "homework", "minibatch"])
+def test_every_named_form_has_golden_values(profile):
+    assert profile in {case.profile for case in FORMS}
+
+
+@EACH
+@BOTH
+def test_no_gap_is_negative_beyond_rounding(case, arithmetic):
+    ours = fit(case, arithmetic)
+    assert ours.dual_objective >= 0.0
+    assert ours.gap >= -ROUNDING * ours.objective
+
+
+def test_dual_points_are_better_than_none_in_most_cases():
+    better = [fit(case).dual_objective > 0.0 for case in CASES.values()]
+    assert np.mean(better) > 0.5
+
+
+@pytest.mark.parametrize("case", SOLVABLE, **by_name)
+def test_the_gap_is_at_least_the_distance_to_an_exact_optimum(case):
+    problem = problem_of(case)
+    optimum = optimum_of(problem)
+    for arithmetic in ("reference", "fast"):
+        ours = fit(case, arithmetic)
+        assert ours.objective >= optimum * (1.0 - ROUNDING)
+        assert ours.dual_objective <= optimum * (1.0 + ROUNDING)
+        assert ours.gap >= (ours.objective - optimum) * (1.0 - ROUNDING)
+
+
+def problem_of(case: Case) -> Problem:
+    labels, X = case_data(case)[1], dense(case)
+    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss]
+    return model(
+        labels, X, lam=case.lam, intercept=case.intercept, coding=case.coding
+    ).problem
+
+
+def optimum_of(problem: Problem) -> float:
+    """Objective at the solution of scikit-learn: the least one, or just above it."""
+    svm = pytest.importorskip("sklearn.svm")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    C = 1.0 / (problem.lam * problem.n)
+    options = {"C": C, "tol": LIBSVM_TOL, "max_iter": 10**6}
+    if problem.loss == "log":
+        solver = linear_model.LogisticRegression(
+            **options, fit_intercept=problem.intercept
+        )
+    elif problem.intercept:
+        solver = svm.SVC(kernel="linear", C=C, tol=LIBSVM_TOL)
+    else:
+        solver = svm.LinearSVC(loss="hinge", fit_intercept=False, **options)
+    found = solver.fit(problem.X, problem.y)
+    beta = np.ascontiguousarray(found.coef_[0], dtype=np.float64)
+    alpha = float(np.ravel(found.intercept_)[0]) if problem.intercept else 0.0
+    return certificate(problem, beta, alpha, np.zeros(problem.n)).objective
