@@ -15,10 +15,10 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .PHONY: demo test lint types bench golden clean help system-r FORCE
 
-demo: $(VENV)/.package ## install the package and run its demonstration
+demo: $(VENV)/.package $(VENV)/.kernels ## install the package and run its demonstration
 	@$(BIN)/pegasos-stats demo
 
-test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
+test: system-r $(VENV)/.rpy2 $(VENV)/.kernels lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(VENV)/.dev ## check style and format
@@ -29,7 +29,7 @@ types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev ## run the benchmarks
-	@for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+	@for script in $(sort $(wildcard benchmarks/*.py)); do \
 		echo "== $$script" && $(BIN)/python $$script || exit 1; done
 
 golden: system-r ## write the golden values of the tests anew, with R
@@ -55,6 +55,11 @@ $(VENV)/.package: setup.cfg pyproject.toml
 $(VENV)/.dev: $(VENV)/.package $(CONSTRAINTS)/dev.txt
 	@echo "Installing the development tools into $(VENV)"
 	@$(PIP_INSTALL) --editable '.[dev]' --constraint $(CONSTRAINTS)/dev.txt
+	@touch $@
+
+# numba keeps a compiled kernel until its own file changes, whatever it calls.
+$(VENV)/.kernels: $(wildcard pegasos_stats/kernels/*.py)
+	@rm -f pegasos_stats/kernels/__pycache__/*.nb[ic]
 	@touch $@
 
 # Changes only when R does: from one side of R 4.5 to the other.
