@@ -143,19 +143,28 @@ def read_terms(formula: str, data: pd.DataFrame, intercept: bool) -> "SimpleForm
     ColumnError
         If a column that it uses is not there or cannot be named in a formula.
     """
-    from formulaic import Formula, SimpleFormula
-
     outcome, right = split_formula(formula)
     own = {unwrapped(outcome)}
     if own.isdisjoint(data.columns):
         own = set(_outcome_variables(outcome, formula, data))
-    others = [column for column in data.columns if column not in own]
+    others = _Names(column for column in data.columns if column not in own)
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
-    try:
-        terms = Formula.from_spec(
-            text,
-            context={"__formulaic_variables_available__": _Names(others)},
+    terms = _parsed(text, others, formula)
+    if unwrapped(outcome) in variables_of(terms, formula, data):
+        raise FormulaError(
+            f"The formula {formula!r} has its outcome among the predictors; take it "
+            "out of the right-hand side."
         )
+    return terms
+
+
+def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
+    """Read terms with formulaic; ``.`` stands for `others`."""
+    from formulaic import Formula, SimpleFormula
+
+    context = {"__formulaic_variables_available__": others}
+    try:
+        terms = Formula.from_spec(text, context=context)
     except ColumnError:
         raise
     except Exception as error:
@@ -163,11 +172,6 @@ def read_terms(formula: str, data: pd.DataFrame, intercept: bool) -> "SimpleForm
     if not isinstance(terms, SimpleFormula):
         raise FormulaError(
             f"The formula {formula!r} has several parts; give one list of terms."
-        )
-    if unwrapped(outcome) in variables_of(terms, formula, data):
-        raise FormulaError(
-            f"The formula {formula!r} has its outcome among the predictors; take it "
-            "out of the right-hand side."
         )
     return terms
 

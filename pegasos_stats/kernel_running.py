@@ -1,26 +1,73 @@
 """The run of Pegasos on a kernel problem."""
 
-import time
-from dataclasses import dataclass
-
 import numpy as np
 
 from pegasos_stats.errors import OptionError
 from pegasos_stats.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.objective import best_intercept
-from pegasos_stats.running import Moment, Observer, check_solver, shown_epochs
+from pegasos_stats.orders import Rows
+from pegasos_stats.running import (
+    Observer,
+    check_solver,
+    shown_epochs,
+    visit_epochs,
+)
 from pegasos_stats.solvers import Pegasos
 
 
-@dataclass
-class _Run:
-    """State of a run: counts, unscaled scores, intercept, steps."""
+class KernelVisitor:
+    """Takes steps at given rows and holds the state of a run.
 
-    counts: np.ndarray
-    g: np.ndarray
-    alpha: float = 0.0
-    steps: int = 0
-    violations: int = 0
+    Attributes
+    ----------
+    epoch : int
+        Epochs done.
+    """
+
+    def __init__(self, problem: KernelProblem, solver: Pegasos) -> None:
+        from pegasos_stats.kernels.gram import gram_of
+
+        self.epoch = 0
+        self._problem = problem
+        self._solver = solver
+        self._gram = gram_of(problem.kernel.code(), problem.X, problem.memory)
+        self._counts = np.zeros(problem.n, dtype=np.int64)
+        self._g = np.zeros(problem.n)
+        self._alpha, self._steps, self._violations = 0.0, 0, 0
+
+    def visit(self, rows: Rows) -> None:
+        """Take a step at each of `rows`."""
+        from pegasos_stats.kernels.kernel_pegasos import kernel_pegasos_epoch
+
+        problem = self._problem
+        self._alpha, below_one = kernel_pegasos_epoch(
+            self._gram,
+            problem.y,
+            rows,
+            problem.lam,
+            self._steps,
+            self._counts,
+            self._g,
+            self._alpha,
+            problem.intercept,
+        )
+        self._steps += len(rows)
+        self._violations += below_one
+
+    def solution(self, seed: int | None) -> KernelSolution:
+        """What the run gives in its present state."""
+        alpha = self._alpha
+        if self._solver.refit_intercept:
+            scores = self._g / (self._problem.lam * self._steps)
+            alpha = best_intercept(scores, self._problem.y, self._problem.loss)
+        return KernelSolution(
+            counts=self._counts.copy(),
+            g=self._g.copy(),
+            alpha=alpha,
+            n_iter=self._steps,
+            n_violations=self._violations,
+            seed=seed if self._solver.uses_random_numbers else None,
+        )
 
 
 def run_kernel_pegasos(
@@ -50,34 +97,13 @@ def run_kernel_pegasos(
     OptionError
         If the solver has an option that kernels do not have.
     """
-    from pegasos_stats.kernels.gram import gram_of
-    from pegasos_stats.kernels.kernel_pegasos import kernel_pegasos_epoch
-
     check_kernel_solver(problem, solver)
     rng = solver.generator()
-    gram = gram_of(problem.kernel.code(), problem.X, problem.memory)
-    run = _Run(np.zeros(problem.n, dtype=np.int64), np.zeros(problem.n))
-    spent = 0
-    for epoch, rows in enumerate(shown_epochs(problem, solver, rng, progress), 1):
-        began = time.thread_time_ns()
-        run.alpha, below_one = kernel_pegasos_epoch(
-            gram,
-            problem.y,
-            rows,
-            problem.lam,
-            run.steps,
-            run.counts,
-            run.g,
-            run.alpha,
-            problem.intercept,
-        )
-        spent += time.thread_time_ns() - began
-        run.steps += len(rows)
-        run.violations += below_one
-        if observe is not None:
-            found = _solution(problem, solver, run, rng.seed)
-            observe(Moment(epoch, found, spent / 1e9))
-    return _solution(problem, solver, run, rng.seed)
+    visitor = KernelVisitor(problem, solver)
+    visit_epochs(
+        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
+    )
+    return visitor.solution(rng.seed)
 
 
 def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
@@ -95,20 +121,3 @@ def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
                 f"{option}={value!r} makes no sense for a kernel model, whose state is "
                 f"a count for each row; leave it out."
             )
-
-
-def _solution(
-    problem: KernelProblem, solver: Pegasos, run: _Run, seed: int | None
-) -> KernelSolution:
-    alpha = run.alpha
-    if solver.refit_intercept:
-        scores = run.g / (problem.lam * run.steps)
-        alpha = best_intercept(scores, problem.y, problem.loss)
-    return KernelSolution(
-        counts=run.counts.copy(),
-        g=run.g.copy(),
-        alpha=alpha,
-        n_iter=run.steps,
-        n_violations=run.violations,
-        seed=seed if solver.uses_random_numbers else None,
-    )

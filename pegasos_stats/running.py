@@ -71,15 +71,24 @@ def run_pegasos(
     check_solver(problem, solver)
     rng = solver.generator()
     visitor = Visitor(problem, solver)
+    visit_epochs(
+        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
+    )
+    return visitor.solution(rng.seed)
+
+
+def visit_epochs(
+    visitor: Any, epochs: Iterable[Rows], seed: int | None, observe: Observer | None
+) -> None:
+    """Let a visitor take the steps of all epochs, its own time measured."""
     spent = 0
-    for rows in shown_epochs(problem, solver, rng, progress):
+    for rows in epochs:
         began = time.thread_time_ns()
         visitor.visit(rows)
         spent += time.thread_time_ns() - began
         visitor.epoch += 1
         if observe is not None:
-            observe(Moment(visitor.epoch, visitor.solution(rng.seed), spent / 1e9))
-    return visitor.solution(rng.seed)
+            observe(Moment(visitor.epoch, visitor.solution(seed), spent / 1e9))
 
 
 class Visitor:
