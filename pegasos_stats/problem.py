@@ -1,6 +1,7 @@
 """What is minimised, as numbers: and what a solver finds."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +53,13 @@ class Problem:
         from pegasos_stats.kernels.losses import Loss
 
         return Loss.HINGE if self.loss == "hinge" else Loss.LOG
+
+    @cached_property
+    def radius(self) -> float:
+        """Largest ``||x_i||``, computed once for all fits."""
+        from pegasos_stats.kernels.rows import largest_norm2
+
+        return float(np.sqrt(largest_norm2(self.X)))
 
     @property
     def rows(self) -> Any:

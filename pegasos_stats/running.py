@@ -101,7 +101,7 @@ class Visitor:
     """
 
     def __init__(self, problem: Problem, solver: Pegasos) -> None:
-        from pegasos_stats.kernels.pegasos_state import start
+        from pegasos_stats.kernels.pegasos_state import RADIUS, start
 
         self.epoch = 0
         self._problem = problem
@@ -109,6 +109,8 @@ class Visitor:
         self._rows, self._loss = problem.rows, problem.loss_code
         self._y = problem.y.astype(np.int8)
         self._state = start(problem.n, problem.p, solver.batch_size)
+        if isinstance(problem.X, np.ndarray) and solver.arithmetic == "reference":
+            self._state.scalars[RADIUS] = problem.radius
 
     def visit(self, rows: NDArray[np.int64]) -> None:
         """Take a step at each batch of rows."""
