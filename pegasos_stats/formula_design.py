@@ -87,10 +87,7 @@ class FormulaDesign:
         variables = variables_of(terms, formula, data)
         used = _complete_rows(data, variables, usable)
         if len(used) == 0:
-            raise DataError(
-                f"No row is complete in the outcome and {listing(variables)}; give "
-                "data with values for all of them."
-            )
+            raise DataError(_nothing_complete(data, variables))
         numbers = [v for v in variables if used[v].dtype.kind in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
@@ -191,6 +188,20 @@ def design_of(
         return plain, plain.matrix(data), free
     design, matrix = FormulaDesign.from_terms(formula, terms, data, usable)
     return design, matrix, free
+
+
+def _nothing_complete(data: pd.DataFrame, variables: list[str]) -> str:
+    """Message for data without a complete row."""
+    empty = [name for name in variables if data[name].isna().all()]
+    if empty and len(data):
+        return (
+            f"No row is complete: {listing(empty)} holds no value at all; leave it out "
+            "of the model, as in 'y ~ . - x'."
+        )
+    return (
+        f"No row is complete in the outcome and {listing(variables)}; give data with "
+        "values for all of them."
+    )
 
 
 def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:

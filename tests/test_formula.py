@@ -151,8 +151,10 @@ def test_a_column_that_is_not_there_is_named(data):
 
 
 def test_no_complete_row_is_an_error(data):
-    with pytest.raises(DataError, match="complete"):
+    with pytest.raises(DataError, match="'x' holds no value at all"):
         design_of("y ~ x", data.assign(x=np.nan))
+    with pytest.raises(DataError, match="No row is complete in the outcome"):
+        design_of("y ~ x", data.iloc[:0])
 
 
 def test_an_expression_is_an_outcome(data):

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(printed.out)
         sys.stdout.flush()
     except PegasosStatsError as error:
-        return failed(str(error))
+        return failed(str(error).replace("lam=", "--lambda ", 1))
     except KeyboardInterrupt:
         failed("interrupted")
         return INTERRUPTED

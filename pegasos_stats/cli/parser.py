@@ -2,10 +2,12 @@
 
 import argparse
 import sys
+from importlib.metadata import version
 from typing import Any, NoReturn
 
 from pegasos_stats.solvers import ARITHMETICS, Average
 
+DISTRIBUTION = "pegasos_stats"
 PROGRAM = "pegasos-stats"
 SEED = 443
 PROFILES = ("paper", "r_script", "homework", "minibatch")
@@ -19,6 +21,7 @@ INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip o
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
     main = _Parser(prog=PROGRAM, description=DESCRIPTION)
+    main.add_argument("--version", action="version", version=version(DISTRIBUTION))
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_fit(commands)
     _add_predict(commands)
