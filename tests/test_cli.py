@@ -99,7 +99,10 @@ BAD_INPUT = {
     "no column": (["fit", "train.csv", "--outcome", "Digit"], "Digit is not in"),
     "three levels": (["fit", "three.csv", "--outcome", "digit"], "3 levels, 0, 1, 2"),
     "infinite": (["fit", "infinite.csv", "--outcome", "digit"], "'p00' holds infinite"),
-    "lambda": (["fit", "train.csv", "--outcome", "digit", "--lambda", "-1"], "--lambda -1"),
+    "lambda": (
+        ["fit", "train.csv", "--outcome", "digit", "--lambda", "-1"],
+        "--lambda -1",
+    ),
     "epochs": (["fit", "train.csv", "--outcome", "digit", "--epochs", "0"], "epochs=0"),
     "epochs text": (["demo", "--epochs", "many"], "invalid int value: 'many'"),
     "seed": (["demo", "--seed", "2147483648"], "seed"),
