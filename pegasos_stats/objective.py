@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.errors import DataError
 from pegasos_stats.problem import ZERO_LOSS, Problem
 
 Vector = NDArray[np.float64]
@@ -94,6 +95,11 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     -------
     Certificate
 
+    Raises
+    ------
+    DataError
+        If the objective overflows.
+
     References
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
@@ -104,13 +110,17 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     loss, entropy, errors, image = risk_and_image(
         problem.rows, problem.y, beta, alpha, int(problem.loss_code), a
     )
-    w = image / (problem.lam * problem.n)
-    half = 0.5 * problem.lam
-    return Certificate(
-        float(half * (beta @ beta) + loss / problem.n),
-        max(0.0, float(entropy / problem.n - half * (w @ w))),
-        int(errors),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        w = image / (problem.lam * problem.n)
+        half = 0.5 * problem.lam
+        objective = float(half * (beta @ beta) + loss / problem.n)
+        dual = float(entropy / problem.n - half * (w @ w))
+    if not np.isfinite(objective):
+        raise DataError(
+            "The objective overflows: it is no finite number; bring the predictors to "
+            "a common scale, or give a larger lam."
+        )
+    return Certificate(objective, dual if dual > 0.0 else 0.0, int(errors))
 
 
 def primal(problem: Problem, beta: Vector, alpha: float) -> float:

@@ -162,6 +162,13 @@ def test_an_overflow_is_an_error(scale):
         ps.SVM([0, 1, 1], X, lam=1e-300).fit(ps.Pegasos(epochs=2, seed=1))
 
 
+def test_an_objective_that_overflows_is_an_error():
+    X = np.array([[1.0, -1.0], [-1.0, 1.0], [0.5, 1.0]])
+    result = ps.SVM([0, 1, 1], X, lam=1e-300).fit(ps.Pegasos(epochs=2, seed=1))
+    with pytest.raises(ps.errors.DataError, match="objective overflows"):
+        result.summary()
+
+
 def test_what_is_given_out_cannot_change_the_fit(result, digits):
     before = result.predict(digits[1])
     coef = result.coef
