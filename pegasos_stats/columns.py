@@ -50,6 +50,10 @@ def sparse_values(X: Any) -> Any:
     from scipy.sparse import csr_array
 
     matrix = csr_array(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
+    if matrix.dtype.kind not in "fiub":
+        raise ColumnError(
+            f"The sparse matrix is of type {matrix.dtype}; give real numbers."
+        )
     if matrix.dtype != np.float32:
         matrix = matrix.astype(np.float64)
     if not matrix.has_canonical_format:

@@ -151,6 +151,11 @@ def column_labels(X: Any) -> pd.Index:
     if isinstance(X, pd.DataFrame):
         return X.columns
     if is_sparse(X):
+        if len(X.shape) != 2:
+            raise DataError(
+                "The sparse predictors have one dimension; give a matrix with one row "
+                "for each observation."
+            )
         return pd.Index([f"x{j + 1}" for j in range(X.shape[1])])
     return as_frame(X).columns
 

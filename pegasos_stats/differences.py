@@ -1,6 +1,6 @@
 """Where two runs of Pegasos part, and why."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,35 +83,41 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
     """
     _check(run_a, run_b)
     a, b = Replay(run_a), Replay(run_b)
-    while True:
-        epoch_a, epoch_b = a.next_epoch(), b.next_epoch()
-        if epoch_a is None and epoch_b is None:
-            return _in_what_is_returned(run_a, run_b)
-        found = _in_epoch(a, b, epoch_a, epoch_b)
+    while a.fetch() and b.fetch():
+        found = _in_portion(a, b)
         if found is not None:
             return found
+    if a.fetch() or b.fetch():
+        return _ended(a, b)
+    return _in_what_is_returned(run_a, run_b)
 
 
 class Replay:
-    """A run that can be repeated an epoch or a step at a time."""
+    """A run that is repeated: the rows still to visit, and the state so far."""
 
     def __init__(self, run: LinearResults) -> None:
         self.problem: Problem = run.problem
         self.solver: Pegasos = replace(run.solver, seed=run.seed)
         self.visitor = Visitor(self.problem, self.solver)
+        self.pending: list[Rows] = []
         self._epochs = self._all_epochs()
 
     def _all_epochs(self) -> Iterator[Rows]:
         yield from self.solver.epochs_of_rows(self.problem.n, self.solver.generator())
 
-    def next_epoch(self) -> Rows | None:
-        """Rows of the next epoch, None after the last."""
-        return next(self._epochs, None)
+    def fetch(self) -> bool:
+        """Have the steps of the next epoch pending; tell whether there are any."""
+        if not self.pending:
+            rows = next(self._epochs, np.empty(0, dtype=np.int64))
+            k = self.visitor.batch_size
+            self.pending = [rows[i : i + k] for i in range(0, len(rows), k)]
+        return bool(self.pending)
 
-    def batches(self, rows: Rows) -> list[Rows]:
-        """Rows of each step."""
-        k = self.solver.batch_size
-        return [rows[first : first + k] for first in range(0, len(rows), k)]
+    def take(self, count: int) -> None:
+        """Take so many of the pending steps."""
+        for step in _merged(self.pending[:count], self.visitor.batch_size):
+            self.visitor.visit(step)
+        del self.pending[:count]
 
     def iterate(self) -> Vector:
         """Intercept and coefficients after the last step taken."""
@@ -119,57 +125,60 @@ class Replay:
         return np.concatenate([[alpha], beta])
 
 
-def _in_epoch(
-    a: Replay, b: Replay, rows_a: Rows | None, rows_b: Rows | None
-) -> Difference | None:
-    """Take an epoch in one go where it is the same; otherwise step by step."""
-    start_a, start_b = a.visitor.copy(), b.visitor.copy()
-    alike = a.solver.batch_size == b.solver.batch_size
-    if rows_a is None or rows_b is None:
-        return _step_by_step(a, b, rows_a, rows_b)
-    if alike and np.array_equal(rows_a, rows_b):
-        a.visitor.visit(rows_a)
-        b.visitor.visit(rows_a)
+def _merged(steps: list[Rows], batch_size: int) -> list[Rows]:
+    """Put steps of full size together, for fewer calls; a short one ends a call."""
+    if all(len(step) == batch_size for step in steps[:-1]):
+        return [np.concatenate(steps)] if steps else []
+    return steps
+
+
+def _in_portion(a: Replay, b: Replay) -> Difference | None:
+    """Take the steps pending in both runs, in one go where they are the same."""
+    count = min(len(a.pending), len(b.pending))
+    same = _same_steps(a.pending[:count], b.pending[:count])
+    if same:
+        start_a, start_b = a.visitor.copy(), b.visitor.copy()
+        steps_a, steps_b = list(a.pending), list(b.pending)
+        a.take(count)
+        b.take(count)
         if _same(a.iterate(), b.iterate()):
             return None
-    a.visitor, b.visitor = start_a, start_b
-    return _step_by_step(a, b, rows_a, rows_b)
+        a.visitor, b.visitor, a.pending, b.pending = start_a, start_b, steps_a, steps_b
+    for _ in range(count):
+        found = _in_step(a, b)
+        if found is not None:
+            return found
+    return None
 
 
-def _step_by_step(
-    a: Replay, b: Replay, rows_a: Rows | None, rows_b: Rows | None
-) -> Difference | None:
-    batches_a = [] if rows_a is None else a.batches(rows_a)
-    batches_b = [] if rows_b is None else b.batches(rows_b)
-    for batch_a, batch_b in zip(batches_a, batches_b, strict=False):
-        step = a.visitor.steps + 1
-        a.visitor.visit(batch_a)
-        b.visitor.visit(batch_b)
-        left, right = a.iterate(), b.iterate()
-        if not np.array_equal(batch_a, batch_b):
-            reason = _about_rows(a.solver, b.solver, batch_a, batch_b)
-        elif not _same(left, right):
-            reason = _about_update(a, b, left, right)
-        else:
-            continue
-        return Difference(step, reason, batch_a, batch_b, _largest(left, right))
-    return _ended(a, b, batches_a, batches_b)
+def _same_steps(left: list[Rows], right: list[Rows]) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(left, right, strict=True))
 
 
-def _ended(
-    a: Replay, b: Replay, batches_a: list[Rows], batches_b: list[Rows]
-) -> Difference | None:
-    """One run has no more steps in this epoch, the other has."""
-    if len(batches_a) == len(batches_b):
+def _in_step(a: Replay, b: Replay) -> Difference | None:
+    """Take one step in both runs and compare."""
+    rows_a, rows_b, step = a.pending[0], b.pending[0], a.visitor.steps + 1
+    a.take(1)
+    b.take(1)
+    left, right = a.iterate(), b.iterate()
+    if not np.array_equal(rows_a, rows_b):
+        reason = _about_rows(a.solver, b.solver, rows_a, rows_b)
+    elif not _same(left, right):
+        reason = _about_update(a, b, rows_a)
+    else:
         return None
-    steps = min(a.visitor.steps, b.visitor.steps)
-    which = "first" if len(batches_a) < len(batches_b) else "second"
-    here = min(len(batches_a), len(batches_b))
+    return Difference(step, reason, rows_a, rows_b, _largest(left, right))
+
+
+def _ended(a: Replay, b: Replay) -> Difference:
+    """One run has no more steps, the other has."""
+    which, steps = ("second", a) if a.pending else ("first", b)
     return Difference(
-        steps + 1,
-        f"the {which} run ends after {counted(steps, 'step')}, the other goes on.",
-        batches_a[here] if here < len(batches_a) else None,
-        batches_b[here] if here < len(batches_b) else None,
+        steps.visitor.steps + 1,
+        f"the {which} run ends after {counted(steps.visitor.steps, 'step')}, the other "
+        "goes on.",
+        a.pending[0] if a.pending else None,
+        b.pending[0] if b.pending else None,
         float("nan"),
     )
 
@@ -189,40 +198,59 @@ def _about_rows(a: Pegasos, b: Pegasos, rows_a: Rows, rows_b: Rows) -> str:
 
 
 def _order(solver: Pegasos) -> str:
-    """Name of an order, with the seed where it is drawn."""
+    """Name of an order, with what it is drawn by."""
     if not solver.uses_random_numbers:
         return "'sequential'" if isinstance(solver.order, str) else "given"
-    return f"{solver.order!r} with seed {solver.seed}"
+    kind = "" if solver.sample_kind == "rejection" else " by rounding"
+    return f"{solver.order!r} with seed {solver.seed}{kind}"
 
 
-def _about_update(a: Replay, b: Replay, left: Vector, right: Vector) -> str:
-    """Why the same rows gave different coefficients: the first option that differs."""
-    differing = [
+def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
+    """Why a step at the same rows gave different coefficients.
+
+    The rows come first, then what is minimised, then how.
+    """
+    if not np.array_equal(a.problem.y[rows], b.problem.y[rows]):
+        return "the labels are coded differently."
+    if not np.array_equal(_dense(a.problem, rows), _dense(b.problem, rows)):
+        return "the predictors differ."
+    for words, one, other in (
         ("the losses differ", a.problem.loss, b.problem.loss),
         ("lambda differs", a.problem.lam, b.problem.lam),
-        ("the intercept is free in one run only", *_free(a, b)),
-        ("the projection shortened beta in one run only", *_projected(a, b)),
-        ("the arithmetic rounds differently", *_arithmetic(a, b)),
-    ]
-    for words, one, other in differing:
+        ("the intercept is free in one run only", *_both(a, b, _free)),
+        ("the projection shortened beta in one run only", *_both(a, b, _projected)),
+        ("the arithmetic rounds differently", *_both(a, b, _arithmetic)),
+    ):
         if one != other:
             return f"{words} ({one} and {other})."
-    if not np.array_equal(a.problem.y, b.problem.y):
-        return "the labels are coded differently."
-    return "the predictors differ."
+    return "the arithmetic rounds differently."
 
 
-def _free(a: Replay, b: Replay) -> tuple[str, str]:
-    words = {True: "free", False: "none"}
-    return words[a.problem.intercept], words[b.problem.intercept]
+def _dense(problem: Problem, rows: Rows) -> Any:
+    """Rows of the predictors as an array of doubles."""
+    part = problem.X[rows]
+    dense = part if isinstance(part, np.ndarray) else part.toarray()
+    return dense.astype(np.float64)
 
 
-def _projected(a: Replay, b: Replay) -> tuple[str, str]:
-    return f"project={a.solver.project}", f"project={b.solver.project}"
+def _both(a: Replay, b: Replay, fact: Callable[[Replay], str]) -> tuple[str, str]:
+    return fact(a), fact(b)
 
 
-def _arithmetic(a: Replay, b: Replay) -> tuple[str, str]:
-    return a.solver.arithmetic, b.solver.arithmetic
+def _free(run: Replay) -> str:
+    return "free" if run.problem.intercept else "none"
+
+
+def _projected(run: Replay) -> str:
+    """Whether beta lies on the ball that it is projected on, to rounding."""
+    norm = float(np.linalg.norm(run.iterate()[1:]))
+    reached = norm * np.sqrt(run.problem.lam) >= 1.0 - 1e-9
+    return "projected" if run.solver.project and reached else "not projected"
+
+
+def _arithmetic(run: Replay) -> str:
+    kind = "dense" if isinstance(run.problem.X, np.ndarray) else "sparse"
+    return f"{run.solver.arithmetic}, {kind} {run.problem.X.dtype}"
 
 
 def _in_what_is_returned(run_a: Any, run_b: Any) -> Difference | None:

@@ -16,7 +16,7 @@ from pegasos_stats.kernel_problem import (
 )
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.kernel_running import run_kernel_pegasos
-from pegasos_stats.labels import Coding
+from pegasos_stats.labels import Coding, Ties, signs_of
 from pegasos_stats.model import Model, checked_solver
 from pegasos_stats.options import check_count, check_flag, check_positive
 from pegasos_stats.sample import (
@@ -199,7 +199,8 @@ class KernelSVM(Model):
         400
         """
         solver = checked_solver(solver)
-        recorder = self._recorder(trace, test)
+        check_flag("progress", progress)
+        recorder = self._recorder(trace, test, solver.ties)
         solution = run_kernel_pegasos(self.problem, solver, recorder, progress)
         trace_frame = None if recorder is None else recorder.frame()
         return self._results(solver, solution, trace_frame)
@@ -222,9 +223,10 @@ class KernelSVM(Model):
     def _certificate(self, found: KernelSolution) -> Any:
         return kernel_certificate(self.problem, found)
 
-    def _errors_on(self, X: Any, y: Any, found: KernelSolution) -> float:
-        scores = self._results(Pegasos(), found)._scores(X)
-        return float((y * scores < 0).mean())
+    def _errors_on(self, X: Any, y: Any, found: KernelSolution, ties: Ties) -> float:
+        signs = signs_of(self._results(Pegasos(), found)._scores(X), ties)
+        decided = ~np.isnan(signs)
+        return float((signs != y)[decided].mean()) if decided.any() else float("nan")
 
 
 kernel_svm = KernelSVM.from_formula

@@ -1,19 +1,22 @@
 """Kernels by name, and the problem that a kernel model minimises."""
 
+import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, OptionError, listing
-from pegasos_stats.objective import Certificate
-from pegasos_stats.options import check_count, check_positive
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.objective import Certificate, finite
+from pegasos_stats.options import check_choice, check_count, check_positive
 from pegasos_stats.problem import Problem
 
 Matrix = NDArray[np.float64]
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 
+CHOLESKY_ROWS = 3000  # some seconds at most
+MOST_DEGREES = 1000
 NAMES: tuple[KernelName, ...] = ("linear", "polynomial", "gaussian", "precomputed")
 
 
@@ -68,15 +71,16 @@ def checked_kernel(
         If the name is unknown, a parameter is not allowed, or the kernel has no such
         parameter.
     """
-    if name not in NAMES:
-        raise OptionError(
-            f"kernel={name!r} is not known; give one of {listing(NAMES)}."
-        )
+    check_choice("kernel", name, NAMES)
     _refuse(name, "polynomial", degree=degree, offset=offset)
     _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
         degree = 2 if degree is None else degree
         check_count("degree", degree)
+        if degree > MOST_DEGREES:
+            raise OptionError(
+                f"degree={degree} is not allowed; give at most {MOST_DEGREES}."
+            )
         return KernelFunction(name, int(degree), _checked_offset(offset))
     if name == "gaussian":
         gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)
@@ -96,7 +100,8 @@ def _refuse(name: str, owner: str, **options: Any) -> None:
 def _checked_offset(offset: Any) -> float:
     if offset is None:
         return 1.0
-    if offset == 0 and not isinstance(offset, bool):
+    number = isinstance(offset, numbers.Real) and not isinstance(offset, bool)
+    if number and offset == 0:
         return 0.0
     return check_positive("offset", offset)
 
@@ -160,19 +165,19 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
     from pegasos_stats.kernels.kernel_pegasos import kernel_dual, kernel_primal
 
     y, lam, steps = problem.y, problem.lam, found.n_iter
-    primal = kernel_primal(y, found.counts, found.g, lam, steps, found.alpha)
-    dual = kernel_dual(
-        problem.kernel.code(),
-        problem.X,
-        y,
-        found.counts,
-        found.g,
-        lam,
-        steps,
-        problem.intercept,
+    counts, g, alpha = found.counts, found.g, found.alpha
+    with np.errstate(over="ignore", invalid="ignore"):
+        primal = kernel_primal(y, counts, g, lam, steps, alpha)
+        code, free = problem.kernel.code(), problem.intercept
+        dual = kernel_dual(code, problem.X, y, counts, g, lam, steps, free)
+        margins = y * (g / (lam * steps) + alpha)
+    at_zero = margins == 0.0
+    return Certificate(
+        finite(primal),
+        dual if dual > 0.0 else 0.0,
+        int((margins < 0).sum()),
+        (int((at_zero & (y < 0)).sum()), int((at_zero & (y > 0)).sum())),
     )
-    margins = y * (found.g / (lam * steps) + found.alpha)
-    return Certificate(primal, max(0.0, dual), int((margins < 0).sum()))
 
 
 def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
@@ -199,4 +204,32 @@ def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
         raise DataError(
             "The precomputed kernel is not symmetric; give K(x_i, x_j) = K(x_j, x_i)."
         )
+    _check_semidefinite(K)
     return K
+
+
+def _check_semidefinite(K: Matrix) -> None:
+    """Raise `DataError` for a matrix that is no kernel.
+
+    Up to `CHOLESKY_ROWS` rows by a Cholesky factorisation of ``K`` plus rounding,
+    beyond by the necessary condition ``K_ij^2 <= K_ii K_jj``.
+    """
+    diagonal = np.diag(K)
+    rounding = 1e-10 * float(np.abs(diagonal).max())
+    good = bool((diagonal >= 0.0).all())
+    if good and len(K) <= CHOLESKY_ROWS:
+        try:
+            np.linalg.cholesky(K + (rounding + 1e-300) * np.eye(len(K)))
+        except np.linalg.LinAlgError:
+            good = False
+    elif good:
+        bound = np.sqrt(diagonal)
+        good = all(
+            (np.abs(row) <= (1 + 1e-10) * bound[i] * bound + rounding).all()
+            for i, row in enumerate(K)
+        )
+    if not good:
+        raise DataError(
+            "The precomputed kernel is not positive semi-definite, so it belongs to no "
+            "space of functions; give the values of a kernel."
+        )

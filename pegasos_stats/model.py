@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.design import Design
-from pegasos_stats.errors import ColumnError, OptionError
+from pegasos_stats.errors import ColumnError, DataError, OptionError
 from pegasos_stats.formula import outcome_of
-from pegasos_stats.labels import Coding, LabelCoding
+from pegasos_stats.labels import Coding, LabelCoding, Ties
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.options import check_flag, check_positive
@@ -39,7 +39,7 @@ class Model(ABC):
         """Primal and dual objective of a solution."""
 
     @abstractmethod
-    def _errors_on(self, X: Any, y: Any, found: Any) -> float:
+    def _errors_on(self, X: Any, y: Any, found: Any, ties: Ties) -> float:
         """Error rate of a solution on held-out rows."""
 
     @property
@@ -62,7 +62,7 @@ class Model(ABC):
         """Counts of the rows left out for missing values."""
         return self._sample.dropped
 
-    def _recorder(self, trace: bool, test: Any) -> Recorder | None:
+    def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:
         """Record of a fit, if one is asked for."""
         check_flag("trace", trace)
         if test is not None and not trace:
@@ -70,12 +70,13 @@ class Model(ABC):
         if not trace:
             return None
         if test is None:
-            return Recorder(self._certificate, self.problem.n)
+            return Recorder(self._certificate, self.problem.n, ties)
         X, y = self._held_out(test)
         return Recorder(
             self._certificate,
             self.problem.n,
-            lambda found: self._errors_on(X, y, found),
+            ties,
+            lambda found: self._errors_on(X, y, found, ties),
         )
 
     def _held_out(self, test: Any) -> tuple[Any, Any]:
@@ -84,6 +85,10 @@ class Model(ABC):
         matrix = self.design.matrix(X)
         y = self.coding.encode(labels)[matrix.kept]
         known = ~np.isnan(y)
+        if not known.any():
+            raise DataError(
+                "No held-out row is complete; give test rows with labels and values."
+            )
         return matrix.values[known], y[known]
 
     def _labels_and_data(self, test: Any) -> tuple["pd.Series[Any]", Any]:
@@ -199,7 +204,8 @@ class LinearModel(Model):
         [200, 400]
         """
         solver = checked_solver(solver)
-        recorder = self._recorder(trace, test)
+        check_flag("progress", progress)
+        recorder = self._recorder(trace, test, solver.ties)
         solution = run_pegasos(self.problem, solver, recorder, progress)
         return LinearResults(
             problem=self.problem,
@@ -215,11 +221,11 @@ class LinearModel(Model):
     def _certificate(self, found: Solution) -> Certificate:
         return certificate(self.problem, found.beta, found.alpha, found.dual)
 
-    def _errors_on(self, X: Any, y: Any, found: Solution) -> float:
+    def _errors_on(self, X: Any, y: Any, found: Solution, ties: Ties) -> float:
         held_out = replace(self.problem, X=X, y=y)
         nothing = np.zeros(held_out.n)
         at = certificate(held_out, found.beta, found.alpha, nothing)
-        return at.errors / held_out.n
+        return at.error_rate(held_out.n, ties)
 
 
 class SVM(LinearModel):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError
+from pegasos_stats.labels import Ties
 from pegasos_stats.problem import ZERO_LOSS, Problem
 
 Vector = NDArray[np.float64]
@@ -27,16 +28,26 @@ class Certificate:
         ``D(a)`` at a feasible dual point.
     errors : int
         Rows with a score on the wrong side of 0.
+    at_zero : pair of int
+        Rows with a score of exactly 0: of the first level, and of the second.
     """
 
     objective: float
     dual_objective: float
     errors: int
+    at_zero: tuple[int, int] = (0, 0)
 
     @property
     def gap(self) -> float:
         """``objective - dual_objective``."""
         return self.objective - self.dual_objective
+
+    def error_rate(self, n: int, ties: Ties) -> float:
+        """Errors divided by decided rows, of ``n`` rows; NaN where none is decided."""
+        if ties == "na":
+            decided = n - sum(self.at_zero)
+            return self.errors / decided if decided else float("nan")
+        return (self.errors + self.at_zero[ties == "negative"]) / n
 
     @property
     def relative_gap(self) -> float:
@@ -107,7 +118,7 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     from pegasos_stats.kernels.risk import risk_and_image
 
     a = feasible(a, problem.y, problem.intercept)
-    loss, entropy, errors, image = risk_and_image(
+    loss, entropy, errors, at_zero, image = risk_and_image(
         problem.rows, problem.y, beta, alpha, int(problem.loss_code), a
     )
     with np.errstate(over="ignore", invalid="ignore"):
@@ -115,12 +126,19 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
         half = 0.5 * problem.lam
         objective = float(half * (beta @ beta) + loss / problem.n)
         dual = float(entropy / problem.n - half * (w @ w))
+    return Certificate(
+        finite(objective), dual if dual > 0.0 else 0.0, int(errors), at_zero
+    )
+
+
+def finite(objective: float) -> float:
+    """Return the objective, or raise `DataError` if it is no finite number."""
     if not np.isfinite(objective):
         raise DataError(
             "The objective overflows: it is no finite number; bring the predictors to "
             "a common scale, or give a larger lam."
         )
-    return Certificate(objective, dual if dual > 0.0 else 0.0, int(errors))
+    return objective
 
 
 def primal(problem: Problem, beta: Vector, alpha: float) -> float:

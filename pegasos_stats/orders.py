@@ -29,16 +29,21 @@ def checked_order(order: Any) -> str | Rows:
                 "array of rows counted from zero."
             )
         return order
-    rows = np.asarray(order)
+    try:
+        rows = np.asarray(order)
+    except ValueError:
+        raise OptionError(
+            "order has lists of different lengths; give one list of rows, or one of "
+            "the same length for each epoch."
+        ) from None
     if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
         raise OptionError(
             f"order is an array of shape {rows.shape} and type {rows.dtype}; give rows "
             "as whole numbers counted from zero, in one list or one list per epoch."
         )
-    if rows.min() < 0:
-        raise OptionError(
-            f"order holds the row {rows.min()}; rows are counted from zero."
-        )
+    if rows.min() < 0 or rows.max() >= 2**62:
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise OptionError(f"order holds the row {wrong}; rows are counted from zero.")
     rows = rows.astype(np.int64)
     rows.flags.writeable = False
     return rows

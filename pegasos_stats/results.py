@@ -321,6 +321,7 @@ class Results(ABC):
         return [
             ("Solver:", "Pegasos"),
             ("Order:", self.solver.order_name),
+            ("Form:", self.solver.options or "plain"),
             ("Steps:", f"{self.n_iter:,}"),
             ("Margin violations:", f"{self.n_violations:,}"),
             ("Seed:", str(self.seed) if drawn else "none needed"),
@@ -365,12 +366,13 @@ class Results(ABC):
         )
 
     def _warning(self) -> str:
-        cause = "the intercept ran away" if self.problem.intercept else "it diverged"
-        cure = "refit_intercept=True" if self.problem.intercept else "more epochs"
+        refit = self.problem.intercept and not self.solver.refit_intercept
+        cause = "the intercept ran away" if refit else "the coefficients ran away"
+        cure = "Pegasos(refit_intercept=True), more epochs" if refit else "more epochs"
         return (
             f"WARNING: the objective is above {zero_objective(self.problem):.4g}, that "
             f"of the model that is all zero: {cause} in the first, large steps. Give "
-            f"Pegasos({cure}), a larger lambda, or take SDCA for the exact optimum."
+            f"{cure}, a larger lambda, or take SDCA for the exact optimum."
         )
 
 

@@ -81,6 +81,7 @@ def visit_epochs(
     visitor: Any, epochs: Iterable[Rows], seed: int | None, observe: Observer | None
 ) -> None:
     """Let a visitor take the steps of all epochs, its own time measured."""
+    visitor.visit(np.empty(0, dtype=np.int64))  # loads the kernels, takes no step
     spent = 0
     for rows in epochs:
         began = time.thread_time_ns()
@@ -98,6 +99,8 @@ class Visitor:
     ----------
     epoch : int
         Epochs done; the average of the last epochs depends on it.
+    batch_size : int
+        Rows in a step, at most.
     """
 
     def __init__(self, problem: Problem, solver: Pegasos) -> None:
@@ -108,7 +111,8 @@ class Visitor:
         self._solver = solver
         self._rows, self._loss = problem.rows, problem.loss_code
         self._y = problem.y.astype(np.int8)
-        self._state = start(problem.n, problem.p, solver.batch_size)
+        self.batch_size = solver.rows_in_a_step(problem.n)
+        self._state = start(problem.n, problem.p, self.batch_size)
         if isinstance(problem.X, np.ndarray) and solver.arithmetic == "reference":
             self._state.scalars[RADIUS] = problem.radius
 
@@ -123,7 +127,7 @@ class Visitor:
             self._problem.lam,
             self._state,
             loss=self._loss,
-            batch_size=self._solver.batch_size,
+            batch_size=self.batch_size,
             intercept=self._problem.intercept,
             project=self._solver.project,
             average=self._solver.averages(self.epoch),

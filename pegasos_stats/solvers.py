@@ -113,6 +113,11 @@ class Pegasos:
         check_choice("arithmetic", self.arithmetic, ARITHMETICS)
         check_choice("ties", self.ties, TIES)
         self._check_average()
+        if self.intercept is not None and self.intercept is not False:
+            raise OptionError(
+                f"intercept={self.intercept!r} is not an option of the solver; give it "
+                "to the model."
+            )
         seed = 0 if self.seed is None else self.seed
         RRandom(seed, sample_kind=self.sample_kind)
 
@@ -182,10 +187,27 @@ class Pegasos:
         """
         return cls(epochs=epochs, batch_size=batch_size, seed=seed)
 
+    def rows_in_a_step(self, n: int) -> int:
+        """`batch_size`, but no more than the rows of an epoch."""
+        if not isinstance(self.order, str):
+            return min(self.batch_size, int(self.order.shape[-1]))
+        return self.batch_size if self.order == "replace" else min(self.batch_size, n)
+
     @property
     def uses_random_numbers(self) -> bool:
         """Whether the order is drawn."""
         return isinstance(self.order, str) and self.order != "sequential"
+
+    @property
+    def options(self) -> str:
+        """What is not plain about the steps, in words; empty if nothing is."""
+        words = [
+            (self.project, "projected"),
+            (self.average != "none", f"average {self.average}"),
+            (self.refit_intercept, "intercept refitted"),
+            (self.arithmetic == "fast", "fast arithmetic"),
+        ]
+        return ", ".join(word for used, word in words if used)
 
     @property
     def order_name(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from pegasos_stats.labels import Ties
 from pegasos_stats.objective import Certificate
 from pegasos_stats.running import Moment
 
@@ -18,6 +19,8 @@ class Recorder:
         From a solution to its `Certificate`.
     n : int
         Number of training rows.
+    ties : "na", "positive" or "negative"
+        How a score of exactly 0 counts; with ``"na"`` such rows are left out.
     test_error : callable, optional
         From a solution to its error rate on held-out rows.
     """
@@ -26,10 +29,12 @@ class Recorder:
         self,
         judge: Callable[[Any], Certificate],
         n: int,
+        ties: Ties,
         test_error: Callable[[Any], float] | None = None,
     ) -> None:
         self._judge = judge
         self._n = n
+        self._ties = ties
         self._test_error = test_error
         self._lines: list[dict[str, Any]] = []
         self._violations = 0
@@ -44,7 +49,7 @@ class Recorder:
             "objective": at.objective,
             "gap": at.gap,
             "violations": found.n_violations - self._violations,
-            "training_error": at.errors / self._n,
+            "training_error": at.error_rate(self._n, self._ties),
         }
         if self._test_error is not None:
             line["test_error"] = self._test_error(found)

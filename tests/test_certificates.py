@@ -1,5 +1,8 @@
 """Duality gaps: what they promise, against optima found by others."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -185,3 +188,47 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
 
 def interrupt(*_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("ties", "rate"), [("positive", 0.5), ("negative", 0.5)])
+def test_the_trace_counts_ties_as_the_table_does(ties, rate):
+    Z, y = np.zeros((4, 1)), ["a", "b", "a", "b"]
+    solver = ps.Pegasos(epochs=2, seed=1, ties=ties)
+    for model in (
+        ps.SVM(y, Z, intercept=False),
+        ps.KernelSVM(y, Z, kernel="linear", intercept=False),
+    ):
+        result = model.fit(solver, trace=True, test=(y, Z))
+        assert result.confusion().error_rate == rate
+        assert result.trace["training_error"].iloc[-1] == rate
+        assert result.trace["test_error"].iloc[-1] == rate
+
+
+def test_the_time_of_the_updates_has_no_loading_in_it():
+    code = (
+        "import pegasos_stats as ps; train, _ = ps.datasets.load_digits56(); "
+        "fit = ps.svm('digit ~ .', train).fit(ps.Pegasos(epochs=2, seed=1), trace=True)"
+        "; print(fit.trace['cpu_seconds'].iloc[0])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    # 200 updates of 64 coefficients take some microseconds, loading kernels 10^4 times
+    assert float(run.stdout) < 0.01
+
+
+def test_the_warning_names_what_ran_away():
+    rng = np.random.default_rng(1)
+    X, y = 10.0 * rng.standard_normal((40, 3)), rng.random(40) < 0.5
+    solver = ps.Pegasos(epochs=3, seed=1, refit_intercept=True)
+    text = " ".join(str(ps.SVM(y, X, lam=1e-3).fit(solver).summary()).split())
+    assert "the coefficients ran away" in text
+    assert "Give Pegasos(refit" not in text
+    assert "intercept refitted" in text
+
+
+def test_held_out_rows_must_be_complete():
+    with pytest.raises(ps.errors.DataError, match="No held-out row"):
+        ps.SVM([0, 1], np.eye(2)).fit(
+            ps.Pegasos(seed=1), trace=True, test=([0], np.full((1, 2), np.nan))
+        )

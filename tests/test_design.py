@@ -147,3 +147,10 @@ def test_sparse_columns_of_a_frame():
         matrix = FrameDesign.from_data(data).matrix(data)
         assert matrix.values.toarray().tolist() == dense.to_numpy().tolist()
     assert FrameDesign.from_data(with_nan).matrix(with_nan).kept.sum() == 0
+
+
+def test_sparse_data_are_real_and_have_two_dimensions():
+    with pytest.raises(ColumnError, match="complex128"):
+        FrameDesign.from_data(csr_array(np.eye(2))).matrix(csr_array(np.eye(2) + 1j))
+    with pytest.raises(DataError, match="one dimension"):
+        FrameDesign.from_data(coo_array(np.ones(3)))

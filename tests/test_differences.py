@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
@@ -26,6 +27,7 @@ def model(digits):
         (P(seed=1), P.minibatch(seed=1), 1, "1 row and 100 rows"),
         (P(seed=1), P(seed=1, epochs=21), 4001, "first run ends after 4,000 steps"),
         (P(seed=1, project=True), P(seed=1), 1, "projection shortened"),
+        (P(seed=1, sample_kind="rounding"), P(seed=1), 1, "by rounding"),
         (P(seed=1, average="all"), P(seed=1), 4001, "what is returned differs"),
         (P(seed=1, refit_intercept=True), P(seed=1), 4001, "refit_intercept=True"),
         (P.paper(400, seed=443), P.r_script(seed=443), 2, "the rows differ"),
@@ -79,3 +81,35 @@ def test_other_data_or_other_things_are_refused(digits, model):
         ps.first_difference(run, fewer)
     with pytest.raises(OptionError, match="results of two"):
         ps.first_difference(run, model)
+
+
+def test_epochs_are_no_boundaries(model):
+    rng = ps.RRandom(3)
+    rows = np.concatenate([rng.permutation(200) for _ in range(2)])
+    drawn = model.fit(P(epochs=2, seed=3))
+    assert ps.first_difference(drawn, model.fit(P(order=rows))) is None
+    assert ps.first_difference(drawn, model.fit(P(order=rows.reshape(8, 50)))) is None
+    draws = ps.RRandom(3).sample_int(200, 500, replace=True) - 1
+    paper = model.fit(P.paper(500, seed=3))
+    assert ps.first_difference(paper, model.fit(P(order=draws))) is None
+
+
+def test_the_reason_is_what_acted(digits, model):
+    run = model.fit(P(seed=1))
+    X, y = digits.drop(columns="digit"), digits["digit"]
+    shifted = X.assign(p34=X["p34"] + 1.0)
+    cases = {
+        "the predictors differ": (ps.SVM(y, shifted), P(seed=1, arithmetic="fast")),
+        "labels are coded": (ps.SVM(y, X, coding=(6, 5)), P(seed=1, project=True)),
+        "sparse float64": (ps.SVM(y.to_numpy(), csr_array(X.to_numpy())), P(seed=1)),
+    }
+    for words, (other, solver) in cases.items():
+        assert words in ps.first_difference(run, other.fit(solver)).reason
+
+
+def test_a_projection_that_never_binds_is_no_reason(digits):
+    X, y = digits.drop(columns="digit") * 0.001, digits["digit"]
+    run = ps.SVM(y, X).fit(P(seed=3, project=True))
+    other = ps.SVM(y, X + 1e-9 * (X > 0)).fit(P(seed=3))
+    assert "predictors differ" in ps.first_difference(run, other).reason
+    assert ps.first_difference(run, ps.SVM(y, X).fit(P(seed=3))) is None

@@ -143,6 +143,9 @@ def test_summary_and_support():
         ({"kernel": "polynomial", "degree": 0}, "degree=0"),
         ({"kernel": "polynomial", "degree": 1.5}, "degree=1.5"),
         ({"kernel": "polynomial", "offset": -1.0}, "offset=-1.0"),
+        ({"kernel": "polynomial", "degree": 10**20}, "at most 1000"),
+        ({"kernel": "polynomial", "offset": np.array([1, 2])}, "offset="),
+        ({"kernel": np.array(["linear"])}, "kernel="),
         ({"gamma": 0.0}, "gamma=0.0"),
         ({"memory": 0}, "memory=0"),
         ({"lam": 0.0}, "lam=0.0"),
@@ -181,3 +184,20 @@ def test_data_that_kernels_do_not_take():
     result = ps.KernelSVM(y, X).fit(SOLVER)
     with pytest.raises(ColumnError, match="fitted on 2"):
         result.predict(np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("n", [40, 3010])
+def test_a_matrix_that_is_no_kernel_is_refused(n):
+    y = np.arange(n) % 2
+    with pytest.raises(DataError, match="semi-definite"):
+        ps.KernelSVM(y, -0.01 * np.eye(n), kernel="precomputed")
+    K = np.ones((n, n)) + np.diag(np.zeros(n))
+    K[0, 1] = K[1, 0] = 2.0
+    with pytest.raises(DataError, match="semi-definite"):
+        ps.KernelSVM(y, K, kernel="precomputed")
+
+
+def test_an_objective_that_overflows_is_an_error():
+    X, y = rings(20)
+    with pytest.raises(DataError, match="overflow"):
+        ps.KernelSVM(y, X, lam=1e-300).fit(SOLVER).summary()

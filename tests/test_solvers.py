@@ -155,6 +155,12 @@ def test_homework_wants_a_model_without_intercept(digits):
         ({"order": []}, "shape"),
         ({"order": [-1, 2]}, "row -1"),
         ({"order": 5}, "shape"),
+        (
+            {"order": np.array([2**63 + 5, 2**64 - 1], dtype=np.uint64)},
+            "rows are counted from zero",
+        ),
+        ({"order": [[0, 1], [2]]}, "different lengths"),
+        ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),
         ({"order": "replace", "steps": 0}, "steps=0"),
         ({"order": "replace", "steps": 10, "epochs": 2}, "epochs=2 makes no sense"),
@@ -186,3 +192,11 @@ def test_refitting_needs_an_intercept(digits):
     model = ps.svm("digit ~ .", digits, intercept=False)
     with pytest.raises(OptionError, match="refit_intercept"):
         model.fit(ps.Pegasos(refit_intercept=True))
+
+
+def test_a_batch_larger_than_the_data_needs_no_room(model):
+    huge = model.fit(ps.Pegasos(epochs=2, seed=1, batch_size=10**30))
+    assert huge.params.equals(
+        model.fit(ps.Pegasos(epochs=2, seed=1, batch_size=200)).params
+    )
+    assert huge.n_iter == 2

@@ -100,7 +100,7 @@ def read_rows(path: str) -> Any:
     try:
         rows = np.array([int(word) for word in words], dtype=np.int64)
     except (ValueError, OverflowError):
-        wrong = next(word for word in words if not word.isdigit())
+        wrong = next((word for word in words if not word.isdigit()), words[0])
         raise DataError(
             f"The file {path} holds {wrong[:30].decode('latin-1')!r}; give one row "
             "number a line, counted from zero."

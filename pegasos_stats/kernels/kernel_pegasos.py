@@ -138,7 +138,7 @@ def add_block_scores(
 
 def squared_norm(y: Vector, counts: Integers, g: Vector, lam: float, T: int) -> float:
     """``||beta||^2 = (1 / (lam T))^2 sum_i c_i y_i g_i`` in the kernel's space."""
-    return float((counts * y) @ g) / (lam * T) ** 2
+    return float((counts * y) @ g) / (lam * T) / (lam * T)
 
 
 def kernel_primal(
@@ -213,7 +213,7 @@ def kernel_dual(
     c = feasible_counts(y, counts, T, intercept)
     d = counts - c
     form = (counts * y) @ g - 2.0 * ((d * y) @ g) + quadratic_form(kernel, X, d * y)
-    return float(c.sum() / T - 0.5 * lam * form / (lam * T) ** 2)
+    return float(c.sum() / T - 0.5 * lam * (form / (lam * T) / (lam * T)))
 
 
 def quadratic_form(kernel: Kernel, X: Matrix, v: Vector) -> float:

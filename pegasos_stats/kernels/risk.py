@@ -12,7 +12,7 @@ from pegasos_stats.kernels.rows import row_add, row_dot, row_dot_fast
 
 def risk_and_image(
     X: Any, y: Vector, beta: Vector, alpha: float, loss: int, a: Vector
-) -> tuple[float, float, int, Vector]:
+) -> tuple[float, float, int, tuple[int, int], Vector]:
     """Sums over the rows: losses, dual entropies, errors, and ``X'(a y)``.
 
     Parameters
@@ -33,13 +33,16 @@ def risk_and_image(
         ``sum_i H(a_i)``, see `dual_entropy`.
     errors : int
         Rows with ``y_i (x_i'beta + alpha) < 0``.
+    at_zero : pair of int
+        Rows with a score of exactly 0 and ``y_i`` -1, and +1.
     image : float64 array, shape (p,)
     """
     p = beta.shape[0]
-    w, image, sums = np.zeros(padded(p)), np.zeros(padded(p)), np.zeros(3)
+    w, image, sums = np.zeros(padded(p)), np.zeros(padded(p)), np.zeros(5)
     w[:p] = beta
     add_rows(X, y, w, alpha, loss, a, image, sums)
-    return float(sums[0]), float(sums[1]), int(sums[2]), image[:p]
+    at_zero = int(sums[3]), int(sums[4])
+    return float(sums[0]), float(sums[1]), int(sums[2]), at_zero, image[:p]
 
 
 @kernel
@@ -53,12 +56,14 @@ def add_rows(
     image: Vector,
     sums: Vector,
 ) -> None:
-    """Add every row to the three sums and to the image."""
+    """Add every row to the five sums and to the image."""
     for i in range(y.shape[0]):
         m = y[i] * (row_dot_fast(X, i, w) + alpha)
         sums[0] += loss_value(loss, m)
         sums[1] += dual_entropy(loss, a[i])
         sums[2] += 1.0 if m < 0.0 else 0.0
+        if m == 0.0:
+            sums[3 if y[i] < 0.0 else 4] += 1.0
         if a[i] != 0.0:
             row_add(X, i, a[i] * y[i], image)
 

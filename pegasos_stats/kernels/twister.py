@@ -26,8 +26,7 @@ ONE = np.uint32(1)
 def mixed(this: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
     """Return the word that follows ``this`` one block later."""
     y = (this & HIGH) | (after & LOW)
-    odd = np.uint32(0) - (y & ONE)  # all ones, or zero
-    return middle ^ (y >> ONE) ^ (odd & TWIST)
+    return middle ^ (y >> ONE) ^ ((y & ONE) * TWIST)
 
 
 @inlined

@@ -33,10 +33,10 @@ def write_archive(path: str | PathLike[str], header: Header, arrays: Arrays) -> 
 
 
 def _put(path: Path, arrays: Arrays) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        if path.is_dir():
+        if path.is_dir() or not path.name:
             raise IsADirectoryError("it is a folder")
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             with open(beside, "xb") as handle:
                 np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
@@ -69,11 +69,14 @@ def read_archive(path: str | PathLike[str]) -> tuple[Arrays, Header]:
             arrays = _arrays_of(handle)
         header: Header = json.loads(arrays.pop("header").tobytes())
         ours = header["format"] == FORMAT
+        newer = ours and int(header["version"]) > VERSION
+        known = not ours or isinstance(header["kind"], str)
     except Exception as error:  # whatever numpy, zipfile and json make of damage
         raise DataError(damaged(name, error)) from None
-    if not ours:
+    if not ours or not known:
         raise DataError(_not_ours(name))
-    _check_version(name, header)
+    if newer:
+        raise DataError(_newer(name, header))
     return arrays, header
 
 
@@ -89,13 +92,12 @@ def _arrays_of(handle: IO[bytes]) -> Arrays:
         return {key: archive[key] for key in archive.files}
 
 
-def _check_version(name: str, header: Header) -> None:
-    if header["version"] > VERSION:
-        raise DataError(
-            f"The file {name} has format {header['version']}, written by pegasos_stats "
-            f"{header['package']}; this version reads formats up to {VERSION}: install "
-            "the newer one."
-        )
+def _newer(name: str, header: Header) -> str:
+    return (
+        f"The file {name} has format {header['version']}, written by pegasos_stats "
+        f"{header.get('package', 'of a later version')}; this version reads formats up "
+        f"to {VERSION}: install the newer one."
+    )
 
 
 def _not_ours(name: str) -> str:

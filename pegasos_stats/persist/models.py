@@ -192,12 +192,29 @@ def load_saved(path: str | PathLike[str]) -> Saved:
         )
     try:
         build = KINDS[header["kind"]][2]
+        _check_arrays(arrays, header["fit"])
         result = _restored(build(header["fit"], arrays), header["fit"])
         return Saved(result, unpacked(header["about"]), header["package"])
     except DataError:
         raise
     except Exception as error:  # a header that was tampered with
         raise DataError(damaged(fspath(path), error)) from None
+
+
+def _check_arrays(arrays: Arrays, fit: Header) -> None:
+    """Raise ValueError for arrays and numbers that no fit can have."""
+    n, p = (int(size) for size in fit["shape"])
+    shapes = {"y": (n,), "beta": (p,), "dual": (n,), "counts": (n,), "g": (n,)}
+    kinds = {"y": "i", "beta": "f", "dual": "f", "counts": "i", "g": "f"}
+    for name, shape in shapes.items():
+        found = arrays.get(name)
+        if found is None:
+            continue
+        if found.shape != shape or found.dtype.kind != kinds[name]:
+            raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
+    lam, loss, _ = fit["problem"]
+    if not 0.0 < lam < np.inf or loss not in ("hinge", "log"):
+        raise ValueError(f"lambda is {lam} and the loss {loss}")
 
 
 def _kind_of(result: Any) -> str:
