@@ -18,12 +18,14 @@ from pegasos_stats.model import SVM, Logit, logit, svm
 from pegasos_stats.persist import load, save
 from pegasos_stats.results import Results
 from pegasos_stats.rng import RRandom
+from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.svmlight import read_svmlight
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "SDCA",
     "SVM",
     "ConfusionMatrix",
     "Difference",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Replay:
 
     def __init__(self, run: LinearResults) -> None:
         self.problem: Problem = run.problem
-        self.solver: Pegasos = replace(run.solver, seed=run.seed)
+        self.solver = cast(Pegasos, replace(run.solver, seed=run.seed))
         self.visitor = Visitor(self.problem, self.solver)
         self.pending: list[Rows] = []
         self._epochs = self._all_epochs()
@@ -280,10 +280,10 @@ def _largest(left: Vector, right: Vector) -> float:
 
 def _check(run_a: Any, run_b: Any) -> None:
     for run in (run_a, run_b):
-        if not isinstance(run, LinearResults):
+        if not isinstance(run, LinearResults) or not isinstance(run.solver, Pegasos):
             raise OptionError(
                 f"A run is of type {type(run).__name__}; give the results of two "
-                "linear fits."
+                "linear fits by Pegasos."
             )
     shapes = [(run.problem.n, run.problem.p) for run in (run_a, run_b)]
     if shapes[0] != shapes[1]:

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.kernel_problem import (
     KernelFunction,
     KernelName,
@@ -198,12 +198,16 @@ class KernelSVM(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1)).n_iter
         400
         """
-        solver = checked_solver(solver)
+        chosen = checked_solver(solver)
+        if not isinstance(chosen, Pegasos):
+            raise OptionError(
+                "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."
+            )
         check_flag("progress", progress)
-        recorder = self._recorder(trace, test, solver.ties)
-        solution = run_kernel_pegasos(self.problem, solver, recorder, progress)
+        recorder = self._recorder(trace, test, chosen.ties)
+        solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
         trace_frame = None if recorder is None else recorder.frame()
-        return self._results(solver, solution, trace_frame)
+        return self._results(chosen, solution, trace_frame)
 
     def _results(
         self, solver: Pegasos, solution: KernelSolution, trace: Any = None

@@ -24,6 +24,8 @@ from pegasos_stats.sample import (
     sample_of_arrays,
     sample_of_formula,
 )
+from pegasos_stats.sdca import SDCA
+from pegasos_stats.sdca_running import run_sdca
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.trace import Recorder
 
@@ -165,7 +167,7 @@ class LinearModel(Model):
 
     def fit(
         self,
-        solver: Pegasos | None = None,
+        solver: Pegasos | SDCA | None = None,
         *,
         trace: bool = False,
         test: Any = None,
@@ -175,7 +177,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        solver : Pegasos, optional
+        solver : Pegasos or SDCA, optional
             ``Pegasos()`` if none is given.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
@@ -206,7 +208,10 @@ class LinearModel(Model):
         solver = checked_solver(solver)
         check_flag("progress", progress)
         recorder = self._recorder(trace, test, solver.ties)
-        solution = run_pegasos(self.problem, solver, recorder, progress)
+        if isinstance(solver, SDCA):
+            solution = run_sdca(self.problem, solver, recorder, progress)
+        else:
+            solution = run_pegasos(self.problem, solver, recorder, progress)
         return LinearResults(
             problem=self.problem,
             solver=solver,
@@ -316,7 +321,7 @@ svm = SVM.from_formula
 logit = Logit.from_formula
 
 
-def checked_solver(solver: Pegasos | None) -> Pegasos:
+def checked_solver(solver: Pegasos | SDCA | None) -> Pegasos | SDCA:
     """Return the solver, ``Pegasos()`` if none is given.
 
     Raises
@@ -326,7 +331,7 @@ def checked_solver(solver: Pegasos | None) -> Pegasos:
     """
     if solver is None:
         return Pegasos()
-    if not isinstance(solver, Pegasos):
+    if not isinstance(solver, Pegasos | SDCA):
         raise OptionError(
             f"solver is of type {type(solver).__name__}; give a solver such as "
             "Pegasos(epochs=20, seed=443)."

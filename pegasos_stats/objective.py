@@ -55,10 +55,12 @@ class Certificate:
         return self.gap / self.objective
 
 
-def feasible(a: Vector, y: Vector, intercept: bool) -> Vector:
+def feasible(
+    a: Vector, y: Vector, intercept: bool, weights: Vector | None = None
+) -> Vector:
     """Turn dual weights into a point that the dual allows.
 
-    Clips to [0, 1]. With a free intercept the weights of both classes must have the
+    Clips to [0, w_i]. With a free intercept the weights of both classes must have the
     same sum: those of the class with the larger sum are scaled down to it.
 
     Parameters
@@ -66,6 +68,8 @@ def feasible(a: Vector, y: Vector, intercept: bool) -> Vector:
     a : float64 array, shape (n,)
     y : float64 array, shape (n,), of -1 and +1
     intercept : bool
+    weights : float64 array, shape (n,), optional
+        ``w_i``; 1 if not given.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def feasible(a: Vector, y: Vector, intercept: bool) -> Vector:
     >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
     array([0.5       , 0.33333333, 0.16666667])
     """
-    a = np.clip(a, 0.0, 1.0)
+    a = np.clip(a, 0.0, 1.0 if weights is None else weights)
     if not intercept:
         return a
     sums = {sign: float(a[y == sign].sum()) for sign in (-1.0, 1.0)}
@@ -89,10 +93,11 @@ def feasible(a: Vector, y: Vector, intercept: bool) -> Vector:
 def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Certificate:
     """Primal and dual objective in one pass over the rows.
 
-    ``P = lam/2 ||beta||^2 + mean loss(y (X beta + alpha))`` at the fit, and
-    ``D = mean H(a) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual weights made
+    ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha))`` at the fit, and
+    ``D = mean w H(a/w) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual weights made
     feasible, with ``H(a) = a`` for the hinge and ``-a log a - (1-a) log(1-a)`` for
-    the log loss. Where ``a = 0`` is the better point, its value 0 is taken.
+    the log loss, and ``w`` the weights of the rows, usually 1. Where ``a = 0`` is the
+    better point, its value 0 is taken.
 
     Parameters
     ----------
@@ -117,9 +122,15 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     """
     from pegasos_stats.kernels.risk import risk_and_image
 
-    a = feasible(a, problem.y, problem.intercept)
+    a = feasible(a, problem.y, problem.intercept, problem.weights)
     loss, entropy, errors, at_zero, image = risk_and_image(
-        problem.rows, problem.y, beta, alpha, int(problem.loss_code), a
+        problem.rows,
+        problem.y,
+        beta,
+        alpha,
+        int(problem.loss_code),
+        a,
+        problem.weights,
     )
     with np.errstate(over="ignore", invalid="ignore"):
         w = image / (problem.lam * problem.n)

@@ -27,6 +27,16 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_nonnegative(name: str, value: Any) -> float:
+    """Return `value` as a float, or raise `OptionError` if it is below zero."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not 0.0 <= value <= np.finfo(np.float64).max:
+        raise OptionError(
+            f"{name}={plain(value)!r} is not allowed; give a finite number, 0 or more."
+        )
+    return float(value)
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):

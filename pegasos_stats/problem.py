@@ -1,6 +1,6 @@
 """What is minimised, as numbers: and what a solver finds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -29,6 +29,9 @@ class Problem:
     loss : "hinge" or "log"
     intercept : bool
         Whether ``alpha`` is free and not penalised; otherwise it is 0.
+    weights : float64 array, shape (n,), optional
+        Weight ``w_i`` of each row's loss in the mean; 1 if not given. The dual weight
+        of a row is then in [0, w_i].
     """
 
     X: Any
@@ -36,6 +39,12 @@ class Problem:
     lam: float
     loss: LossName = "hinge"
     intercept: bool = True
+    weights: Vector | None = field(default=None, kw_only=True)
+
+    @property
+    def row_weights(self) -> Vector:
+        """Weights of the rows, shape (n,)."""
+        return np.ones(self.n) if self.weights is None else self.weights
 
     @property
     def n(self) -> int:

@@ -18,6 +18,7 @@ from pegasos_stats.objective import Certificate, zero_objective
 from pegasos_stats.options import check_count
 from pegasos_stats.problem import Problem
 from pegasos_stats.sample import Dropped
+from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.tables import Pairs, Summary, significant
 
@@ -30,7 +31,7 @@ class Results(ABC):
     ----------
     problem : Problem
         The rows used, as numbers.
-    solver : Pegasos
+    solver : Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
         How data become a matrix; replayed on new data.
@@ -45,7 +46,7 @@ class Results(ABC):
     """
 
     problem: Problem
-    solver: Pegasos
+    solver: Pegasos | SDCA
     solution: Any
     design: Design
     coding: LabelCoding
@@ -319,7 +320,7 @@ class Results(ABC):
     def _right(self) -> Pairs:
         drawn = self.solver.uses_random_numbers
         return [
-            ("Solver:", "Pegasos"),
+            ("Solver:", self.solver.name),
             ("Order:", self.solver.order_name),
             ("Form:", self.solver.options or "plain"),
             ("Steps:", f"{self.n_iter:,}"),
@@ -354,7 +355,8 @@ class Results(ABC):
             notes.insert(0, self._warning())
         if self.solver.uses_random_numbers:
             source = "drawn, not given" if self.solver.seed is None else "given"
-            notes.append(f"The seed was {source}; it repeats this fit, in R too.")
+            also = ", in R too" if isinstance(self.solver, Pegasos) else ""
+            notes.append(f"The seed was {source}; it repeats this fit{also}.")
         return notes
 
     def _certified(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -192,6 +192,8 @@ class Pegasos:
         if not isinstance(self.order, str):
             return min(self.batch_size, int(self.order.shape[-1]))
         return self.batch_size if self.order == "replace" else min(self.batch_size, n)
+
+    name: ClassVar[str] = "Pegasos"
 
     @property
     def uses_random_numbers(self) -> bool:

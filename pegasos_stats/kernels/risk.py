@@ -11,7 +11,13 @@ from pegasos_stats.kernels.rows import row_add, row_dot, row_dot_fast
 
 
 def risk_and_image(
-    X: Any, y: Vector, beta: Vector, alpha: float, loss: int, a: Vector
+    X: Any,
+    y: Vector,
+    beta: Vector,
+    alpha: float,
+    loss: int,
+    a: Vector,
+    weights: Vector | None = None,
 ) -> tuple[float, float, int, tuple[int, int], Vector]:
     """Sums over the rows: losses, dual entropies, errors, and ``X'(a y)``.
 
@@ -23,14 +29,16 @@ def risk_and_image(
     alpha : float
     loss : int
         Code of the loss.
-    a : float64 array, shape (n,), in [0, 1]
+    a : float64 array, shape (n,), in [0, w_i]
+    weights : float64 array, shape (n,), optional
+        ``w_i``; 1 if not given.
 
     Returns
     -------
     loss : float
-        ``sum_i loss(y_i (x_i'beta + alpha))``.
+        ``sum_i w_i loss(y_i (x_i'beta + alpha))``.
     entropy : float
-        ``sum_i H(a_i)``, see `dual_entropy`.
+        ``sum_i w_i H(a_i / w_i)``, see `dual_entropy`.
     errors : int
         Rows with ``y_i (x_i'beta + alpha) < 0``.
     at_zero : pair of int
@@ -40,7 +48,8 @@ def risk_and_image(
     p = beta.shape[0]
     w, image, sums = np.zeros(padded(p)), np.zeros(padded(p)), np.zeros(5)
     w[:p] = beta
-    add_rows(X, y, w, alpha, loss, a, image, sums)
+    given = np.ones(y.shape[0]) if weights is None else weights
+    add_rows(X, y, w, alpha, loss, a, given, image, sums)
     at_zero = int(sums[3]), int(sums[4])
     return float(sums[0]), float(sums[1]), int(sums[2]), at_zero, image[:p]
 
@@ -53,14 +62,16 @@ def add_rows(
     alpha: float,
     loss: int,
     a: Vector,
+    weights: Vector,
     image: Vector,
     sums: Vector,
 ) -> None:
     """Add every row to the five sums and to the image."""
     for i in range(y.shape[0]):
         m = y[i] * (row_dot_fast(X, i, w) + alpha)
-        sums[0] += loss_value(loss, m)
-        sums[1] += dual_entropy(loss, a[i])
+        sums[0] += weights[i] * loss_value(loss, m)
+        if weights[i] > 0.0:
+            sums[1] += weights[i] * dual_entropy(loss, a[i] / weights[i])
         sums[2] += 1.0 if m < 0.0 else 0.0
         if m == 0.0:
             sums[3 if y[i] < 0.0 else 4] += 1.0

@@ -154,6 +154,28 @@ def sparse_norm2(X: Any, i: int) -> float:
     return norm2
 
 
+def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
+    """``w[j] = w[j] + d * x_i[j]^2`` for every stored entry."""
+    if isinstance(X, CSR):
+        sparse_add_squares(X, i, d, w)
+    else:
+        dense_add_squares(X, i, d, w)
+
+
+def dense_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add_squares`` of a dense row."""
+    for j in range(X.shape[1]):
+        x = np.float64(X[i, j])
+        w[j] += d * (x * x)
+
+
+def sparse_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add_squares`` of a sparse row."""
+    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        x = np.float64(X.data[k])
+        w[np.uint64(X.indices[k])] += d * (x * x)
+
+
 def prefetch_row(X: Rows, i: int) -> None:
     """Ask the memory for row ``i``, which is visited soon."""
 
@@ -186,6 +208,7 @@ for public, dense, sparse in (
     (row_dot_fast, dense_dot_fast, sparse_dot_fast),
     (row_add, dense_add, sparse_add),
     (row_norm2, dense_norm2, sparse_norm2),
+    (row_add_squares, dense_add_squares, sparse_add_squares),
     (prefetch_row, prefetch_dense, prefetch_sparse),
 ):
     options = {"forceinline": True, "error_model": "numpy", "_nrt": False}

@@ -32,9 +32,10 @@ from pegasos_stats.persist.values import (
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.results import Results
 from pegasos_stats.sample import Dropped
+from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 
-SOLVERS: dict[str, Callable[..., Any]] = {"Pegasos": Pegasos}
+SOLVERS: dict[str, Callable[..., Any]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,7 @@ def _common(result: Results) -> Header:
     """What all kinds of fits have, but for the arrays."""
     problem, found, solver = result.problem, result.solution, result.solver
     options = {f.name: getattr(solver, f.name) for f in fields(solver)}
-    if isinstance(solver.order, np.ndarray):
+    if isinstance(options.get("order"), np.ndarray):
         options["order"] = None
     return {
         "design": packed_design(result.design),
@@ -249,8 +250,9 @@ def _common(result: Results) -> Header:
 
 def _common_arrays(result: Results) -> Arrays:
     arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
-    if isinstance(result.solver.order, np.ndarray):
-        arrays["order"] = result.solver.order
+    order = getattr(result.solver, "order", None)
+    if isinstance(order, np.ndarray):
+        arrays["order"] = order
     if result.trace is not None:
         for name in result.trace.columns:
             arrays[f"trace.{name}"] = result.trace[name].to_numpy()
