@@ -234,7 +234,7 @@ def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]
     if rule == "factor":
         levels = _factor_levels(labels, name)
     elif rule == "first-seen":
-        levels = list(labels.unique())
+        levels = distinct(labels)
     else:
         raise OptionError(
             f"coding={rule!r} is not known; give 'factor', 'first-seen' or a pair "
@@ -245,9 +245,23 @@ def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]
     return levels
 
 
+def distinct(labels: "pd.Series[Any]") -> list[Any]:
+    """Different values in order of appearance, none missing.
+
+    Two different numbers, the common case, are found by comparing alone.
+    """
+    dtype = labels.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb" and len(labels):
+        values = labels.to_numpy()
+        others = values[values != values[0]]
+        if others.size and bool((others == others[0]).all()):
+            return [values[0], others[0]]
+    return list(labels.unique())
+
+
 def _factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
     """Levels in the order of the categories, else sorted."""
-    found = labels.unique()
+    found = distinct(labels)
     if isinstance(labels.dtype, pd.CategoricalDtype):
         return [level for level in labels.cat.categories if level in found]
     try:
@@ -272,7 +286,7 @@ def _levels_given(
             f"coding={coding!r} is not known; give 'factor', 'first-seen' or a pair of "
             "different levels (negative, positive)."
         )
-    found = list(labels.unique())
+    found = distinct(labels)
     if sum(level in found for level in pair) != 2 or len(found) != 2:
         raise LabelError(
             f"The outcome {name!r} has the levels {listing(found)} and "
