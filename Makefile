@@ -34,6 +34,7 @@ bench: $(VENV)/.dev ## run the benchmarks
 
 golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden.R
+	Rscript --vanilla r_reference/golden_caret.R
 
 clean: ## remove everything that these targets made
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

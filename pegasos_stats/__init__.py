@@ -9,6 +9,7 @@
 
 from pegasos_stats import datasets, errors
 from pegasos_stats.confusion import ConfusionMatrix, confusion
+from pegasos_stats.contingency.paired import PairedComparison, compare_predictions
 from pegasos_stats.differences import Difference, first_difference
 from pegasos_stats.kernel_model import KernelSVM, kernel_svm
 from pegasos_stats.kernel_results import KernelResults
@@ -34,9 +35,11 @@ __all__ = [
     "LabelCoding",
     "LinearResults",
     "Logit",
+    "PairedComparison",
     "Pegasos",
     "RRandom",
     "Results",
+    "compare_predictions",
     "confusion",
     "datasets",
     "errors",

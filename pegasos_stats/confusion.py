@@ -1,195 +1,41 @@
-"""Confusion tables and the error report."""
+"""From labels to a confusion table."""
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import (
-    DataError,
-    LabelError,
-    OptionError,
-    UndefinedMetricWarning,
-    counted,
-    listing,
-    plain,
+from pegasos_stats.contingency.choices import Mode, checked_choices
+from pegasos_stats.contingency.matrix import ConfusionMatrix
+from pegasos_stats.contingency.pairing import (
+    Codes,
+    checked_levels,
+    codes_of,
+    levels_of,
+    paired,
 )
-from pegasos_stats.labels import check_hashable, column_of_labels, positions
+from pegasos_stats.contingency.scored import (
+    Scored,
+    column_of_scores,
+    columns_of_probabilities,
+)
 
-Method = Literal["exact", "wilson"]
-
-STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
-
-
-class Interval(NamedTuple):
-    """Confidence limits."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class ConfusionMatrix:
-    """Counts of actual against predicted labels, and what follows from them.
-
-    Made by `confusion` or by ``result.confusion(data)``.
-
-    Attributes
-    ----------
-    levels : tuple
-        The labels, in the order of the table.
-    counts : int64 array, shape (k, k + 1)
-        Rows are actual and columns predicted levels; the last column counts rows
-        without a prediction.
-    errors : DataFrame
-        The misclassified rows: columns ``actual`` and ``predicted``, on the index of
-        the data.
-    n_unlabelled : int
-        Rows without an actual label; they are in no count.
-
-    Examples
-    --------
-    >>> matrix = confusion(["a", "a", "b", "b"], ["a", "b", "b", None])
-    >>> matrix.table
-    Predicted  a  b  NA
-    Actual
-    a          1  1   0
-    b          0  1   1
-    >>> matrix.n_errors, matrix.error_rate
-    (1, 0.3333333333333333)
-    """
-
-    levels: tuple[Any, ...]
-    counts: NDArray[np.int64]
-    errors: pd.DataFrame
-    n_unlabelled: int = 0
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """Counts with named axes, ``table(Actual = , Predicted = )`` of R.
-
-        Every level is there, also with zero counts; a column ``NA`` is there when
-        rows were left without a prediction (``<NA>`` beside a level called NA).
-        """
-        width = len(self.levels) + (self.n_undecided > 0)
-        missing = "<NA>" if "NA" in self.levels else "NA"
-        columns = [*self.levels, missing][:width]
-        return pd.DataFrame(
-            self.counts[:, :width],
-            index=pd.Index(self.levels, name="Actual"),
-            columns=pd.Index(columns, name="Predicted"),
-        )
-
-    @property
-    def n_undecided(self) -> int:
-        """Rows without a prediction: a score of exactly 0, or missing values."""
-        return int(self.counts[:, -1].sum())
-
-    @property
-    def n_classified(self) -> int:
-        """Rows with an actual and a predicted label."""
-        return int(self.counts[:, :-1].sum())
-
-    @property
-    def n_errors(self) -> int:
-        """Rows whose predicted label is not the actual one."""
-        return self.n_classified - int(np.trace(self.counts))
-
-    @property
-    def error_rate(self) -> float:
-        """Errors divided by classified rows; NaN, with a warning, without any."""
-        if not self.n_classified:
-            warnings.warn(
-                "The error rate is not defined: no row has both an actual and a "
-                "predicted label.",
-                UndefinedMetricWarning,
-                stacklevel=2,
-            )
-            return float("nan")
-        return self.n_errors / self.n_classified
-
-    def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
-        """Confidence interval of the error rate.
-
-        Parameters
-        ----------
-        method : "exact" or "wilson"
-            ``"exact"`` is Clopper and Pearson's interval, as R's ``binom.test``;
-            ``"wilson"`` is Wilson's score interval, as R's ``prop.test`` without
-            correction.
-        level : float, default 0.95
-
-        Returns
-        -------
-        Interval
-            ``(low, high)``; NaN where no row was classified.
-
-        Raises
-        ------
-        OptionError
-            If the method is unknown or the level is not between 0 and 1.
-
-        References
-        ----------
-        Clopper & Pearson, Biometrika 26 (1934); Wilson, JASA 22 (1927).
-
-        Examples
-        --------
-        >>> matrix = confusion(["a"] * 9 + ["b"], ["a"] * 10)
-        >>> matrix.error_interval("wilson")
-        Interval(low=0.0178..., high=0.4041...)
-        """
-        _check_interval(method, level)
-        if not self.n_classified:
-            return Interval(float("nan"), float("nan"))
-        from statsmodels.stats.proportion import proportion_confint
-
-        low, high = proportion_confint(
-            self.n_errors,
-            self.n_classified,
-            alpha=1.0 - level,
-            method=STATSMODELS_NAMES[method],
-        )
-        return Interval(float(low), float(high))
-
-    def __str__(self) -> str:
-        return "\n".join([self.table.to_string(), "", *self._lines()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        lines = "<br>".join(self._lines())
-        return f"{self.table.to_html()}<p>{lines}</p>"
-
-    def _lines(self) -> list[str]:
-        """Sentences of the error report."""
-        lines = [f"Misclassified  {self.n_errors:,} of {self.n_classified:,}"]
-        if self.n_classified:
-            exact, wilson = self.error_interval(), self.error_interval("wilson")
-            lines += [
-                f"Error rate     {self.error_rate:.4f}",
-                f"95% interval   {_written(exact)} exact, {_written(wilson)} Wilson",
-            ]
-        if self.n_undecided:
-            lines.append(
-                f"NA             {counted(self.n_undecided, 'row')} without a "
-                "prediction, not in the error rate"
-            )
-        if self.n_unlabelled:
-            lines.append(
-                f"Left out       {counted(self.n_unlabelled, 'row')} without an "
-                "actual label"
-            )
-        return lines
+__all__ = ["ConfusionMatrix", "confusion"]
 
 
 def confusion(
-    actual: Any, predicted: Any, *, levels: Sequence[Any] | None = None
+    actual: Any,
+    predicted: Any,
+    positive: Any = None,
+    *,
+    levels: Sequence[Any] | None = None,
+    scores: Any = None,
+    probabilities: Any = None,
+    mode: Mode | None = None,
+    prevalence: Any = None,
+    beta: float = 1.0,
 ) -> ConfusionMatrix:
     """Cross-tabulate actual and predicted labels.
 
@@ -198,10 +44,28 @@ def confusion(
     actual : Series or array, shape (n,)
         Labels; rows where they are missing are left out and counted.
     predicted : Series or array, shape (n,)
-        Predicted labels; missing ones are counted in a column of their own.
+        Predicted labels; missing ones are counted in a column of their own, and are in
+        no statistic.
+    positive : label, optional
+        Positive class of two levels, for sensitivity and the like: the first level if
+        left out, as in caret. With more levels each is compared with the others.
     levels : sequence, optional
         The labels in the order of the table; found in the data if left out:
         categories in their order, else sorted values.
+    scores : Series or array, shape (n,), optional
+        Large for the second of two levels, as ``decision_function()`` gives them; for
+        the area under the ROC curve.
+    probabilities : DataFrame or array, shape (n, k) or (n,), optional
+        A column for each level, as ``predict_proba()`` gives them, or the probability
+        of the second of two; for log loss and Brier score.
+    mode : "sens_spec", "prec_recall" or "everything", optional
+        With a mode ``print()`` shows the full report, with the statistics of a class
+        that caret prints in this mode.
+    prevalence : float, or dict or Series of them for more than two levels, optional
+        Prevalence of the positive class for the predictive values; that of the table
+        if left out.
+    beta : float, default 1.0
+        Weight of recall against precision in the F measure.
 
     Returns
     -------
@@ -210,9 +74,11 @@ def confusion(
     Raises
     ------
     DataError
-        If the two do not have the same rows.
+        If labels, scores and probabilities are not of the same rows.
     LabelError
         If a label is none of `levels`, or the labels have no order.
+    OptionError
+        If an option is not allowed, or makes no sense for so many levels.
 
     Examples
     --------
@@ -221,96 +87,52 @@ def confusion(
     Actual
     5          1  1
     6          0  1
+    >>> confusion([5, 5, 6], [5, 6, 6], positive=6).by_class["precision"].item()
+    0.5
     """
-    pairs = _paired(actual, predicted)
-    for side in ("actual", "predicted"):
-        check_hashable(pairs[side].dropna(), side)
-    order = _levels_of(pairs) if levels is None else _checked_levels(levels)
-    rows, columns = (_codes(pairs[side], order) for side in ("actual", "predicted"))
-    k = len(order)
-    counts = np.zeros((k, k + 1), dtype=np.int64)
+    pairs = paired(actual, predicted)
+    order = levels_of(pairs) if levels is None else checked_levels(levels)
+    choices = checked_choices(order, positive, prevalence, beta, mode)
+    rows, columns = (codes_of(pairs[side], order) for side in ("actual", "predicted"))
     labelled = rows >= 0
-    np.add.at(counts, (rows[labelled], columns[labelled]), 1)
     wrong = labelled & (columns >= 0) & (rows != columns)
-    return ConfusionMatrix(tuple(order), counts, pairs[wrong], int((~labelled).sum()))
+    labels_have_index = any(isinstance(s, pd.Series) for s in (actual, predicted))
+    return ConfusionMatrix(
+        tuple(order),
+        _counted(rows[labelled], columns[labelled], len(order)),
+        pairs[wrong],
+        int((~labelled).sum()),
+        choices,
+        _scored(
+            rows,
+            order,
+            scores,
+            probabilities,
+            pairs.index if labels_have_index else None,
+        ),
+    )
 
 
-def _checked_levels(levels: Any) -> list[Any]:
-    """Return the levels as a list, or raise `OptionError`."""
-    ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
-    found = [plain(level) for level in levels] if ordered else []
-    if not found or pd.isna(found).any() or len(set(found)) < len(found):
-        raise OptionError(
-            f"levels={levels!r} is not allowed; give a list of different labels."
-        )
-    return found
+def _counted(rows: Codes, columns: Codes, k: int) -> NDArray[np.int64]:
+    """Counts of a table whose last column is for missing predictions."""
+    counts = np.zeros((k, k + 1), dtype=np.int64)
+    np.add.at(counts, (rows, columns), 1)
+    return counts
 
 
-def _paired(actual: Any, predicted: Any) -> pd.DataFrame:
-    """Put both sides into one frame with the same rows."""
-    left, right = _as_series(actual), _as_series(predicted)
-    if len(left) != len(right):
-        raise DataError(
-            f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
-            "one of each for every row."
-        )
-    both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
-    if both_labelled and not left.index.equals(right.index):
-        raise DataError(
-            "The row labels of actual and predicted differ; align them "
-            "(actual.loc[predicted.index]) or give arrays to match by position."
-        )
-    index = left.index if isinstance(actual, pd.Series) else right.index
-    sides = {"actual": left.set_axis(index), "predicted": right.set_axis(index)}
-    return pd.DataFrame(sides)
-
-
-def _as_series(labels: Any) -> "pd.Series[Any]":
-    if isinstance(labels, pd.Series):
-        return labels
-    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
-        return labels.iloc[:, 0]
-    return column_of_labels(labels)
-
-
-def _levels_of(pairs: pd.DataFrame) -> list[Any]:
-    """Labels of both sides: categories in their order, else sorted."""
-    levels: list[Any] = []
-    for side in ("actual", "predicted"):
-        if isinstance(pairs[side].dtype, pd.CategoricalDtype):
-            return [plain(v) for v in pairs[side].cat.categories]
-        levels += [plain(v) for v in pairs[side].dropna().unique()]
-    try:
-        return sorted(set(levels))
-    except TypeError:
-        raise LabelError(
-            f"The labels {listing(levels)} have no common order; give levels=[...] or "
-            "convert both sides to one type."
-        ) from None
-
-
-def _codes(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
-    """Position of each label among the levels, -1 where it is missing."""
-    codes = positions(labels, levels)
-    unknown = (codes < 0) & labels.notna().to_numpy(dtype=bool)
-    if unknown.any():
-        raise LabelError(
-            f"The {labels.name} labels hold {listing(labels[unknown].unique())} in "
-            f"{counted(int(unknown.sum()), 'row')} "
-            f"({listing(labels.index[unknown])}); known are {listing(levels)}: drop or "
-            "recode these rows."
-        )
-    return codes
-
-
-def _check_interval(method: str, level: float) -> None:
-    if not isinstance(method, str) or method not in STATSMODELS_NAMES:
-        raise OptionError(f"method={method!r} is not known; give 'exact' or 'wilson'.")
-    if not isinstance(level, float) or not 0.0 < level < 1.0:
-        raise OptionError(
-            f"level={level!r} is not allowed; give a number between 0 and 1."
-        )
-
-
-def _written(interval: Interval) -> str:
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"
+def _scored(
+    codes: Codes,
+    levels: Sequence[Any],
+    scores: Any,
+    probabilities: Any,
+    index: pd.Index | None,
+) -> Scored | None:
+    """Check scores and probabilities; None without either."""
+    if scores is None and probabilities is None:
+        return None
+    at = (levels, len(codes), index)
+    return Scored(
+        codes,
+        None if scores is None else column_of_scores(scores, *at),
+        None if probabilities is None else columns_of_probabilities(probabilities, *at),
+    )

@@ -149,6 +149,37 @@ class LabelCoding:
         values = pd.api.extensions.take(pair.array, places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
 
+    def predicted(self, scores: "pd.Series[float]", ties: Ties) -> "pd.Series[Any]":
+        """Labels by the sign of the scores, on their index.
+
+        Parameters
+        ----------
+        scores : Series, shape (n,)
+            Above 0 for the second level.
+        ties : "na", "positive" or "negative"
+            As for `signs_of`.
+        """
+        signs = signs_of(np.asarray(scores, dtype=np.float64), ties)
+        return self.decode(signs, scores.index)
+
+    def probabilities(self, scores: "pd.Series[float]") -> pd.DataFrame:
+        """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
+
+        Parameters
+        ----------
+        scores : Series, shape (n,)
+            Large for the second level.
+
+        Returns
+        -------
+        DataFrame, a column for each level, on the index of `scores`
+        """
+        from scipy.special import expit
+
+        negative, positive = self.levels
+        z = scores.to_numpy()
+        return pd.DataFrame({negative: expit(-z), positive: expit(z)}, scores.index)
+
 
 def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
     """Position of each label among the levels, -1 where it is none of them."""

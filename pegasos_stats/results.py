@@ -10,17 +10,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.confusion import ConfusionMatrix, confusion
+from pegasos_stats.contingency.choices import Mode
 from pegasos_stats.design import Design, ModelMatrix
 from pegasos_stats.errors import ColumnError, OptionError, counted
 from pegasos_stats.formula import outcome_of
-from pegasos_stats.labels import LabelCoding, Ties, signs_of
+from pegasos_stats.labels import LabelCoding, Ties
 from pegasos_stats.objective import Certificate, zero_objective
 from pegasos_stats.options import check_count
 from pegasos_stats.problem import Problem
 from pegasos_stats.sample import Dropped
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
-from pegasos_stats.tables import Pairs, Summary, significant
+from pegasos_stats.tables import TITLES, Pairs, Summary, significant
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -170,9 +171,7 @@ class Results(ABC):
         [...]
         """
         scores = self.decision_function(data)
-        rule = self.solver.ties if ties is None else ties
-        signs = signs_of(np.asarray(scores, dtype=np.float64), rule)
-        return self.coding.decode(signs, scores.index)
+        return self.coding.predicted(scores, self._ties(ties))
 
     def predict_proba(self, data: Any = None) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-score))`` for the second.
@@ -205,20 +204,23 @@ class Results(ABC):
                 "The hinge loss gives no probabilities; fit ps.logit() for them, or "
                 "use decision_function() for scores."
             )
-        from scipy.special import expit
-
-        scores = self.decision_function(data)
-        negative, positive = self.coding.levels
-        values = {
-            negative: expit(-scores.to_numpy()),
-            positive: expit(scores.to_numpy()),
-        }
-        return pd.DataFrame(values, index=scores.index)
+        return self.coding.probabilities(self.decision_function(data))
 
     def confusion(
-        self, data: Any = None, actual: Any = None, *, ties: Ties | None = None
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        ties: Ties | None = None,
+        positive: Any = None,
+        mode: Mode | None = None,
+        prevalence: float | None = None,
+        beta: float = 1.0,
     ) -> ConfusionMatrix:
-        """Table of actual against predicted labels, with the error rate.
+        """Table of actual against predicted labels, with all that follows from it.
+
+        The scores give the area under the ROC curve, a logistic fit also log loss and
+        Brier score.
 
         Parameters
         ----------
@@ -228,6 +230,8 @@ class Results(ABC):
             Their labels; taken from the outcome's column of `data` if left out.
         ties : "na", "positive" or "negative", optional
             As for `predict`.
+        positive, mode, prevalence, beta : optional
+            As for `pegasos_stats.confusion`.
 
         Returns
         -------
@@ -248,10 +252,19 @@ class Results(ABC):
         Actual
         ...
         """
-        predicted = self.predict(data, ties)
-        if actual is None:
-            actual = self._actual(data)
-        return confusion(actual, predicted, levels=self.coding.levels)
+        scores = self.decision_function(data)
+        logistic = self.problem.loss == "log"
+        return confusion(
+            self._actual(data) if actual is None else actual,
+            self.coding.predicted(scores, self._ties(ties)),
+            positive,
+            levels=self.coding.levels,
+            scores=scores,
+            probabilities=self.coding.probabilities(scores) if logistic else None,
+            mode=mode,
+            prevalence=prevalence,
+            beta=beta,
+        )
 
     def summary(self, max_terms: int | None = 30) -> Summary:
         """Header, coefficients and notes.
@@ -281,6 +294,9 @@ class Results(ABC):
             f"{counted(self.nobs, 'row')}, {self._size()}, "
             f"objective {significant(self.objective, 6)}, seed {self.seed}>"
         )
+
+    def _ties(self, given: Ties | None) -> Ties:
+        return self.solver.ties if given is None else given
 
     def _matrix(self, data: Any) -> ModelMatrix:
         if data is None:
@@ -335,7 +351,8 @@ class Results(ABC):
     @cached_property
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the rows of the fit; a loaded model has its counts."""
-        return self.confusion()
+        actual, levels = self._actual(None), self.coding.levels
+        return confusion(actual, self.predict(), levels=levels)
 
     def _errors(self) -> str:
         table = self.training_table
@@ -376,9 +393,3 @@ class Results(ABC):
             f"of the model that is all zero: {cause} in the first, large steps. Give "
             f"{cure}, a larger lambda, or take SDCA for the exact optimum."
         )
-
-
-TITLES = {
-    "hinge": "Support Vector Machine Results",
-    "log": "Penalised Logistic Regression Results",
-}

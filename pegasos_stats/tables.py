@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 Pairs = Sequence[tuple[str, str]]
 
+TITLES = {
+    "hinge": "Support Vector Machine Results",
+    "log": "Penalised Logistic Regression Results",
+}
+
 LATEX_CELL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Usage: prerequisites.sh PYTHON VENV [R]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
-# environments (or one that is there already) and, if asked for, R. Installs what is
-# missing where that is allowed (as root, or by sudo without a password); else says how.
+# environments (or one that is there already) and, if asked for, R and its package caret.
+# Installs what is missing where that is allowed (as root, or by sudo without a
+# password); else says how.
 set -eu
 python=$1
 venv=$2
@@ -17,6 +18,9 @@ has_venv() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
 }
 has_r() { [ -z "$wants_r" ] || command -v Rscript >/dev/null; }
+has_caret() {
+    [ -z "$wants_r" ] || Rscript --vanilla -e 'quit(status = !nzchar(system.file(package = "caret")))' >/dev/null 2>&1
+}
 
 command -v "$python" >/dev/null ||
     stop "there is no '$python' here; Python 3.11 or later is needed (another one: make PYTHON=/path/to/python ...)."
@@ -33,6 +37,10 @@ fi
 if ! has_r; then
     packages="$packages r-base-core"
     names="${names:+$names and }R"
+fi
+if ! has_caret; then
+    packages="$packages r-cran-caret"
+    names="${names:+$names and }R's package caret"
 fi
 [ -n "$packages" ] || exit 0
 
@@ -58,5 +66,5 @@ $apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
     cat "$log" >&2
     stop "'$install' failed: see above."
 }
-{ has_venv && has_r; } ||
+{ has_venv && has_r && has_caret; } ||
     stop "this machine still lacks $names for '$python', after installing$packages."

@@ -1,0 +1,1 @@
+"""Tables of actual against predicted labels, and their reports."""

@@ -1,0 +1,127 @@
+"""Scores and probabilities beside the labels, checked and lined up with them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError, OptionError, listing
+from pegasos_stats.statistics import area_under_curve, brier_score, log_loss
+
+SUM_TOLERANCE = 1e-6  # of the probabilities of a row
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scored:
+    """Actual labels with what was said of each row beyond a label.
+
+    Attributes
+    ----------
+    codes : int array, shape (n,)
+        Position of the actual level, -1 where it is missing.
+    scores : float64 array, shape (n,), optional
+    probabilities : float64 array, shape (n, k), optional
+    """
+
+    codes: NDArray[np.intp]
+    scores: Floats | None = None
+    probabilities: Floats | None = None
+
+    def terms(self) -> dict[str, float]:
+        """Area under the curve, log loss and Brier score, where they can be had.
+
+        Rows without an actual label, a score or a probability are left out; those
+        whose score leaves the label undecided are not.
+        """
+        found = {}
+        if self.scores is not None:
+            used = (self.codes >= 0) & ~np.isnan(self.scores)
+            found["auc"] = area_under_curve(self.codes[used], self.scores[used])
+        if self.probabilities is not None:
+            used = (self.codes >= 0) & ~np.isnan(self.probabilities).any(axis=1)
+            codes, given = self.codes[used], self.probabilities[used]
+            found["log_loss"] = log_loss(codes, given)
+            found["brier_score"] = brier_score(codes, given)
+        return found
+
+
+def column_of_scores(
+    scores: Any, levels: Sequence[Any], n: int, index: pd.Index | None
+) -> Floats:
+    """Scores as an array, or an error where they do not fit the labels.
+
+    Raises
+    ------
+    OptionError
+        If there are not two levels.
+    DataError
+        If the scores are no numbers, or of other rows.
+    """
+    if len(levels) != 2:
+        raise OptionError(
+            f"scores make no sense with {len(levels)} levels; leave them out."
+        )
+    return _numbers("scores", scores, (n,), index)
+
+
+def columns_of_probabilities(
+    probabilities: Any, levels: Sequence[Any], n: int, index: pd.Index | None
+) -> Floats:
+    """Probabilities as an array with a column for each level.
+
+    Raises
+    ------
+    DataError
+        If they are no probabilities, or of other rows or levels.
+    """
+    k = len(levels)
+    if isinstance(probabilities, pd.DataFrame):
+        probabilities = _columns(probabilities, levels)
+    if k == 2 and np.ndim(probabilities) == 1:
+        second = _numbers("probabilities", probabilities, (n,), index)
+        values = np.column_stack([1.0 - second, second])
+    else:
+        values = _numbers("probabilities", probabilities, (n, k), index)
+    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
+    if off.any() or (values < 0.0).any() or (values > 1.0).any():
+        raise DataError(
+            "The probabilities are not all between 0 and 1 with a sum of 1 in each "
+            "row; give those of predict_proba(), or of the second of two levels."
+        )
+    return values
+
+
+def _columns(frame: pd.DataFrame, levels: Sequence[Any]) -> pd.DataFrame:
+    """The columns of a frame in the order of the levels."""
+    places = frame.columns.get_indexer(pd.Index(list(levels), dtype=object))
+    if (places < 0).any() or frame.shape[1] != len(levels):
+        raise DataError(
+            f"The probabilities have the columns {listing(frame.columns)}; give one "
+            f"for each of the levels {listing(levels)}."
+        )
+    return frame.iloc[:, places]
+
+
+def _numbers(
+    name: str, values: Any, shape: tuple[int, ...], index: pd.Index | None
+) -> Floats:
+    labelled = isinstance(values, pd.Series | pd.DataFrame) and index is not None
+    if labelled and not values.index.equals(index):
+        raise DataError(
+            f"The row labels of {name} and of the labels differ; align them, or give "
+            "arrays to match by position."
+        )
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"The {name} are not numbers.") from None
+    if found.shape != shape:
+        raise DataError(
+            f"The {name} have the shape {found.shape} and not {shape}; give one for "
+            "each row, and probabilities for each level."
+        )
+    return found
