@@ -4,8 +4,6 @@ import bz2
 import gzip
 import io
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.cli import main
 from pegasos_stats.persist import save
+from tests.command_line import params_of, run, strict
 
 
 def svmlight_text(frame):
@@ -167,33 +166,12 @@ def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, monkeypatch)
     assert err.count("\n") == 1
 
 
-def test_the_installed_command_shows_no_traceback():
-    run = subprocess.run(
-        [sys.executable, "-m", "pegasos_stats", "fit", "nosuch.csv", "--outcome", "y"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2
-    assert run.stderr.count("\n") == 1
-
-
 def test_text_predictors_become_factors(tmp_path, capsys):
     frame = pd.DataFrame({"y": ["n", "p"] * 6, "g": list("uvw") * 4})
     frame.to_csv(tmp_path / "d.csv", index=False)
     assert main(["fit", str(tmp_path / "d.csv"), "--outcome", "y", "--json"]) == 0
     params = json.loads(capsys.readouterr().out)["params"]
     assert list(params) == ["Intercept", "g[T.v]", "g[T.w]"]
-
-
-def run(capsys, *arguments):
-    """Standard output and standard error of a run without errors."""
-    assert main([str(argument) for argument in arguments]) == 0
-    return capsys.readouterr()
-
-
-def params_of(printed):
-    return json.loads(printed.out)["params"]
 
 
 def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):
@@ -277,29 +255,6 @@ def test_kernels(words, options, capsys):
     assert found["objective"] == expected.objective
     table = expected.confusion(test).table.to_numpy().tolist()
     assert found["confusion"]["test"]["table"] == table
-
-
-def strict(text):
-    def refuse(name):
-        raise AssertionError(f"{name} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
-def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
-    path = tmp_path / "ties.csv"
-    path.write_text("y,a\n0,0\n1,0\n")
-    options = ["--outcome", "y", "--no-intercept", "--json", "--trace"]
-    content = strict(run(capsys, "fit", path, *options).out)
-    assert content["confusion"]["training"]["error_rate"] is None
-    assert content["confusion"]["training"]["n_undecided"] == 2
-
-
-def test_factors_are_named(tmp_path, capsys):
-    path = tmp_path / "d.csv"
-    path.write_text("y,a,g\nn,1,u\np,2,v\nn,?,w\n")
-    printed = run(capsys, "fit", path, "--outcome", "y").out
-    assert "Factors    a (3 levels), g (3 levels)" in printed
 
 
 def test_a_runaway_fit_is_warned_of(files, capsys):
@@ -416,38 +371,6 @@ def test_a_model_saved_from_python_predicts(files, tmp_path, capsys):
     actual = test["digit"].reset_index(drop=True)
     table = result.confusion(test.reset_index(drop=True), actual)
     assert str(table) in printed.err
-
-
-@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["demo"]])
-def test_help_is_readable(command, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main([*command, "--help"])
-    assert stop.value.code == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("usage: pegasos-stats")
-    assert max(map(len, printed.splitlines())) <= 80
-
-
-def test_a_closed_pipe_gives_no_traceback():
-    code = (
-        "import os, sys; from pegasos_stats.cli import main; "
-        "read, write = os.pipe(); os.close(read); os.dup2(write, 1); "
-        "sys.exit(main(['demo', '--epochs', '1']))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 141
-    assert done.stderr == ""
-
-
-def test_an_interrupt_gives_one_line(capsys, monkeypatch):
-    def interrupted(*args, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pegasos_stats.cli.commands._fit_rows", interrupted)
-    assert main(["demo"]) == 130
-    assert capsys.readouterr().err == "pegasos-stats: interrupted\n"
 
 
 JHU = {"easy": (100, 100), "bio": (194, 200), "speech": (85, 100), "nlp": (232, 300)}

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, load_saved, save
-from pegasos_stats.persist.values import packed, unpacked
 
 N = 60
 
@@ -167,42 +166,6 @@ def test_labels_of_another_type_are_refused_at_saving(data, tmp_path):
     with pytest.raises(DataError, match="type complex, which a saved model cannot"):
         save(result, tmp_path / "a.model")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        [1, -0.0, 0.1, 5e-324, "ß", None, True],
-        float("-inf"),
-        np.float64(0.1),
-        np.float32(0.1),
-        np.int16(-3),
-        np.bool_(True),
-        np.str_("a"),
-        {0: (1, 2), "a": {"b": [np.float64(2.0)]}},
-        pd.Timestamp("2001-02-03 04:05:06.789", tz="Europe/Berlin"),
-        pd.Timestamp("2001-02-03").as_unit("ns"),
-        pd.Timedelta("1.5s"),
-        pd.Interval(0.5, 2.0, closed="left"),
-        datetime.datetime(2001, 2, 3, 4),
-        np.datetime64("2001-02-03", "D"),
-        2**80,
-    ],
-)
-def test_values_come_back_with_their_type(value):
-    found = unpacked(json.loads(json.dumps(packed(value), allow_nan=False)))
-    assert type(found) is type(value)
-    assert repr(found) == repr(value)
-
-
-def test_missing_values_and_arrays_come_back():
-    assert unpacked(packed(pd.NA)) is pd.NA
-    assert unpacked(packed(pd.NaT)) is pd.NaT
-    assert np.isnan(unpacked(packed(float("nan"))))
-    array = np.array([[0.1, np.nan], [np.inf, -1]], dtype=np.float32)
-    np.testing.assert_array_equal(
-        unpacked(json.loads(json.dumps(packed(array)))), array
-    )
 
 
 INPUTS = {
@@ -416,33 +379,3 @@ def test_terms_that_do_more_than_compute_are_refused(term, saved, tmp_path):
     path = with_header(saved, tmp_path / "b.model", change)
     with pytest.raises(DataError, match="cannot be part of a saved model"):
         load(path)
-
-
-def test_missing_files_folders_and_places_that_cannot_be_written(data, tmp_path):
-    with pytest.raises(DataError, match="is not there"):
-        load(tmp_path / "none")
-    with pytest.raises(DataError, match="is a folder"):
-        load(tmp_path)
-    result = fitted("y ~ a", data)
-    with pytest.raises(DataError, match=r"cannot be written to .*give another path"):
-        save(result, tmp_path / "no" / "such" / "folder")
-    with pytest.raises(DataError, match="it is a folder"):
-        save(result, tmp_path)
-    with pytest.raises(DataError, match="A str cannot be saved"):
-        save("text", tmp_path / "a.model")
-
-
-def test_a_failed_save_leaves_the_file_that_was_there(data, tmp_path, monkeypatch):
-    path = tmp_path / "a.model"
-    save(fitted("y ~ a", data), path)
-    before = path.read_bytes()
-
-    def full(handle, **arrays):
-        handle.write(b"PK half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(DataError, match="No space left on device"):
-        save(fitted("y ~ b", data), path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
