@@ -34,6 +34,10 @@ class SeedError(OptionError):
     """A seed that R's ``set.seed`` would refuse."""
 
 
+class DependencyError(PegasosStatsError, ImportError):
+    """A library that only this function needs is not installed."""
+
+
 class PegasosStatsWarning(UserWarning):
     """Base of all warnings of the package."""
 

@@ -18,7 +18,7 @@ FLOORS = [
     ["kernels"],
     ["rng", "datasets"],
     ["options", "labels", "columns", "files", "statistics", "r_numbers"],
-    ["parallel"],
+    ["parallel", "plotting"],
     ["design", "orders", "problem", "svmlight"],
     ["formula", "objective", "solvers"],
     ["formula_design", "proximal", "sdca"],

@@ -1,0 +1,1 @@
+"""Figures of fits, studies and tables, all in one style; needs matplotlib."""

@@ -1,0 +1,95 @@
+"""The one visual style: colours safe for the colour-blind, readable in grey."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pegasos_stats.errors import DependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
+
+# Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
+NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES: Sequence[Any] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+STYLE = {
+    "font.size": 10.0,
+    "axes.titlesize": 11.0,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "figure.constrained_layout.use": True,
+    "svg.fonttype": "path",
+    "savefig.dpi": 150,
+}
+
+
+class Line(NamedTuple):
+    """How one of several lines is drawn; each differs in every respect."""
+
+    colour: str
+    dashes: Any
+    marker: str
+
+
+def lines(count: int) -> list[Line]:
+    """Return the first so many ways to draw a line.
+
+    Examples
+    --------
+    >>> [line.marker for line in lines(3)]
+    ['o', 's', '^']
+    """
+    ways = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS), strict=False)
+    return [Line(*way) for way in islice(ways, count)]
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the style of the package; the user's settings are left alone.
+
+    Raises
+    ------
+    DependencyError
+        If matplotlib is not installed.
+    """
+    with pyplot().rc_context(STYLE):
+        yield
+
+
+def pyplot() -> Any:
+    """Return ``matplotlib.pyplot``, loaded when first needed.
+
+    Raises
+    ------
+    DependencyError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise DependencyError(
+            "Figures need matplotlib, which is not installed; run "
+            "pip install 'pegasos_stats[plot]'."
+        ) from None
+    return pyplot
+
+
+def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
+    """Return the axes given, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    made: Axes = pyplot().subplots(figsize=(width, height))[1]
+    return made
