@@ -14,8 +14,8 @@ from pegasos_stats.differences import Difference, first_difference
 from pegasos_stats.kernel_model import KernelSVM, kernel_svm
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.labels import LabelCoding
+from pegasos_stats.linear_model import SVM, Logit, logit, svm
 from pegasos_stats.linear_results import LinearResults
-from pegasos_stats.model import SVM, Logit, logit, svm
 from pegasos_stats.persist import load, save
 from pegasos_stats.results import Results
 from pegasos_stats.rng import RRandom

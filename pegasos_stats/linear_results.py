@@ -12,6 +12,7 @@ from pegasos_stats.errors import counted
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.problem import Solution, kernel_rows
 from pegasos_stats.results import Results
+from pegasos_stats.scaling import ScaledDesign, Scaling
 from pegasos_stats.tables import significant
 
 
@@ -44,6 +45,36 @@ class LinearResults(Results):
             return self.coef.rename("params")
         first = pd.Series({"Intercept": self.intercept})
         return pd.concat([first, self.coef]).rename("params")
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """How the predictors were scaled, by ``standardize=True``; else None."""
+        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
+
+    @property
+    def params_original(self) -> "pd.Series[float]":
+        """`params` for the predictors as they were before ``standardize=True``.
+
+        ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``; the same
+        as `params` where nothing was scaled.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("abab"), "x": [1.0, 20.0, 3.0, 40.0]})
+        >>> result = ps.svm("y ~ x", data, lam=0.01, standardize=True).fit()
+        >>> scores = result.params_original["x"] * data["x"]
+        >>> scores += result.params_original["Intercept"]
+        >>> bool((scores - result.decision_function()).abs().max() < 1e-12)
+        True
+        """
+        if self.scaling is None:
+            return self.params.rename("params_original")
+        beta, alpha = self.scaling.undone(self.solution.beta, self.intercept)
+        found = pd.Series(beta, index=list(self.design.names))
+        if self.problem.intercept:
+            found = pd.concat([pd.Series({"Intercept": alpha}), found])
+        return found.rename("params_original")
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -11,6 +11,8 @@ from pegasos_stats.problem import ZERO_LOSS, Problem
 
 Vector = NDArray[np.float64]
 
+SAME_WEIGHT = 1e-12  # of all weight: sums that differ by less are the same
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -172,13 +174,15 @@ def zero_objective(problem: Problem) -> float:
     return ZERO_LOSS[problem.loss]
 
 
-def best_intercept(scores: Vector, y: Vector, loss: str) -> float:
-    """Exact minimiser over ``alpha`` of ``mean loss(y (scores + alpha))``.
+def best_intercept(
+    scores: Vector, y: Vector, loss: str, weights: Vector | None = None
+) -> float:
+    """Exact minimiser over ``alpha`` of ``mean w_i loss(y_i (scores_i + alpha))``.
 
     Hinge: the mean loss is piecewise linear with a kink at ``y_i - scores_i`` for
-    every row; its slope is ``(k - n_plus) / n`` after the ``k`` smallest kinks, where
-    ``n_plus`` counts the rows with ``y = +1``. It is least between the kinks of rank
-    ``n_plus`` and ``n_plus + 1``; their midpoint is taken. Log: Newton's method,
+    every row, where its slope grows by ``w_i / n``, from ``-W / n`` with ``W`` the
+    weight of the rows with ``y = +1``. It is least where the weights passed reach
+    ``W``; in the middle of two kinks if they do so exactly. Log: Newton's method,
     halved where it leaves the bracket, to the last bits.
 
     Parameters
@@ -187,28 +191,35 @@ def best_intercept(scores: Vector, y: Vector, loss: str) -> float:
         ``X beta``, the intercept left out.
     y : float64 array, shape (n,), of -1 and +1, both occurring
     loss : "hinge" or "log"
+    weights : float64 array, shape (n,), optional
+        ``w_i``; 1 if not given.
 
     Examples
     --------
     >>> best_intercept(np.array([0.0, 4.0]), np.array([-1.0, 1.0]), "hinge")
     -2.0
     """
+    w = np.ones(y.size) if weights is None else weights
     if loss == "log":
-        return _best_log_intercept(scores, y)
-    rank = int((y > 0).sum())
-    kinks = np.sort(y - scores)
-    return float((kinks[rank - 1] + kinks[rank]) / 2.0)
+        return _best_log_intercept(scores, y, w)
+    kinks = y - scores
+    order = np.argsort(kinks)
+    passed = np.cumsum(w[order])
+    upper, rounding = float(w[y > 0].sum()), SAME_WEIGHT * float(passed[-1])
+    first = np.searchsorted(passed, upper - rounding)
+    second = np.searchsorted(passed, upper + rounding, side="right")
+    return float((kinks[order[first]] + kinks[order[second]]) / 2.0)
 
 
-def _best_log_intercept(scores: Vector, y: Vector) -> float:
-    """Root of ``log sum_- s(m_i) - log sum_+ s(m_i)``, increasing, by safe Newton."""
+def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
+    """Root of ``log sum_- w s(m) - log sum_+ w s(m)``, increasing, by safe Newton."""
     plus = y > 0
-    logit = float(np.log(plus.sum() / (~plus).sum()))
+    logit = float(np.log(w[plus].sum() / w[~plus].sum()))
     low, high = logit - float(scores.max()), logit - float(scores.min())
     alpha = (low + high) / 2.0
     for _ in range(200):
-        up, up_slope = _log_sum(scores[~plus] + alpha)
-        down, down_slope = _log_sum(-(scores[plus] + alpha))
+        up, up_slope = _log_sum(scores[~plus] + alpha, w[~plus])
+        down, down_slope = _log_sum(-(scores[plus] + alpha), w[plus])
         excess = up - down
         low, high = (alpha, high) if excess < 0 else (low, alpha)
         slope = up_slope + down_slope
@@ -220,12 +231,12 @@ def _best_log_intercept(scores: Vector, y: Vector) -> float:
     return float(alpha)
 
 
-def _log_sum(z: Vector) -> tuple[float, float]:
-    """``log sum expit(z_i)`` and its derivative by a common shift of ``z``."""
+def _log_sum(z: Vector, w: Vector) -> tuple[float, float]:
+    """``log sum w_i expit(z_i)`` and its derivative by a common shift of ``z``."""
     from scipy.special import expit, log_expit
 
     logs = log_expit(z)
     largest = float(logs.max())
-    shares = np.exp(logs - largest)
+    shares = w * np.exp(logs - largest)
     total = float(shares.sum())
     return largest + float(np.log(total)), float((shares * expit(-z)).sum()) / total

@@ -21,7 +21,7 @@ from pegasos_stats.problem import Problem
 from pegasos_stats.sample import Dropped
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
-from pegasos_stats.tables import TITLES, Pairs, Summary, significant
+from pegasos_stats.tables import TITLES, Pairs, Summary, significant, weights_line
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,6 +44,8 @@ class Results(ABC):
         Counts of the rows left out for missing values.
     trace : DataFrame or None
         One line per epoch, where ``fit(trace=True)`` asked for it.
+    refinement : SDCA or None
+        What went on from the solver's dual point, where ``fit(refine=)`` asked for it.
     """
 
     problem: Problem
@@ -54,6 +56,7 @@ class Results(ABC):
     index: pd.Index
     dropped: Dropped
     trace: pd.DataFrame | None = None
+    refinement: SDCA | None = None
 
     @property
     @abstractmethod
@@ -328,6 +331,7 @@ class Results(ABC):
             ("Loss:", self.problem.loss),
             ("lambda:", significant(self.problem.lam, 6)),
             ("Intercept:", "free" if self.problem.intercept else "none"),
+            *weights_line(getattr(self.problem, "weights", None)),
             ("No. Observations:", f"{self.nobs:,}"),
             ("Rows dropped (NA):", str(self.dropped)),
             ("Training errors:", self._errors()),
@@ -336,7 +340,7 @@ class Results(ABC):
     def _right(self) -> Pairs:
         drawn = self.solver.uses_random_numbers
         return [
-            ("Solver:", self.solver.name),
+            ("Solver:", self.solver.name + (", then SDCA" * bool(self.refinement))),
             ("Order:", self.solver.order_name),
             ("Form:", self.solver.options or "plain"),
             ("Steps:", f"{self.n_iter:,}"),

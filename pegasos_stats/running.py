@@ -112,7 +112,7 @@ class Visitor:
         self._rows, self._loss = problem.rows, problem.loss_code
         self._y = problem.y.astype(np.int8)
         self.batch_size = solver.rows_in_a_step(problem.n)
-        self._state = start(problem.n, problem.p, self.batch_size)
+        self._state = start(problem.n, problem.p, self.batch_size, problem.weights)
         if isinstance(problem.X, np.ndarray) and solver.arithmetic == "reference":
             self._state.scalars[RADIUS] = problem.radius
 
@@ -211,4 +211,5 @@ def refitted(problem: Problem, beta: Vector) -> float:
     """Exact minimiser of the risk over the intercept, for these coefficients."""
     from pegasos_stats.kernels.risk import scores
 
-    return best_intercept(scores(problem.rows, beta, 0.0), problem.y, problem.loss)
+    found = scores(problem.rows, beta, 0.0)
+    return best_intercept(found, problem.y, problem.loss, problem.weights)

@@ -1,8 +1,9 @@
 """The rows of a fit: labels and predictors together, incomplete rows left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.columns import Mask, selected
@@ -11,13 +12,15 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing
 from pegasos_stats.formula import as_data, outcome_of
 from pegasos_stats.formula_design import design_of
 from pegasos_stats.labels import Coding, LabelCoding, column_of_labels
+from pegasos_stats.scaling import ScaledDesign, Scaling
+from pegasos_stats.weights import class_weights, given_weights, normalized
 
 NaAction = Literal["drop", "raise"]
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows left out at fit: without an outcome, and without some predictor."""
+    """Rows left out at fit: without an outcome, and without a predictor or weight."""
 
     outcome: int
     predictors: int
@@ -47,6 +50,8 @@ class Sample:
     dropped : Dropped
     kept : bool array
         Which rows of the data these are.
+    weights : float64 array, shape (n,), or None
+        Weights of the rows, with mean 1; None if all are 1.
     """
 
     X: Any
@@ -56,9 +61,12 @@ class Sample:
     coding: LabelCoding
     dropped: Dropped
     kept: Mask
+    weights: Any = None
 
 
-def sample_of_arrays(y: Any, X: Any, coding: Coding, na_action: NaAction) -> Sample:
+def sample_of_arrays(
+    y: Any, X: Any, coding: Coding, na_action: NaAction, weights: Any = None
+) -> Sample:
     """Bring labels and a frame or an array together.
 
     Raises
@@ -68,18 +76,33 @@ def sample_of_arrays(y: Any, X: Any, coding: Coding, na_action: NaAction) -> Sam
     """
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
-    return _complete(labels, design, design.matrix(X), coding, na_action)
+    matrix = design.matrix(X)
+    return _complete(labels, design, matrix, coding, na_action, weights, X)
 
 
 def sample_of_formula(
-    formula: str, data: Any, intercept: bool, coding: Coding, na_action: NaAction
+    formula: str,
+    data: Any,
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: Any = None,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
     labels = outcome_of(formula, frame)
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept)
-    return _complete(labels, design, matrix, coding, na_action), kept
+    sample = _complete(labels, design, matrix, coding, na_action, weights, frame)
+    return sample, kept
+
+
+def scaled(sample: Sample, scaling: Scaling | None) -> Sample:
+    """Scale the predictors of a sample, and of all data that its design codes."""
+    if scaling is None:
+        return sample
+    design = ScaledDesign(sample.design, scaling)
+    return replace(sample, X=scaling.apply(sample.X), design=design)
 
 
 def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
@@ -114,21 +137,29 @@ def _complete(
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
+    weights: Any,
+    data: Any,
 ) -> Sample:
-    """Keep the rows that have an outcome and all predictors, and code the labels."""
+    """Keep the rows that lack nothing, and code the labels."""
     usable = labels.notna().to_numpy(dtype=bool)
+    given = given_weights(weights, data, matrix.index)
     kept = usable & matrix.kept
+    if given is not None:
+        kept &= ~np.isnan(given)
     _check_rows(kept, matrix.index, na_action)
     name = "y" if labels.name is None else str(labels.name)
     levels = LabelCoding.from_labels(labels[kept], coding, name)
+    y = levels.encode(labels[kept])
+    each = class_weights(weights, y, levels) if given is None else given[kept]
     return Sample(
         X=selected(matrix.values, kept[matrix.kept]),
-        y=levels.encode(labels[kept]),
+        y=y,
         index=matrix.index[kept],
         design=design,
         coding=levels,
-        dropped=Dropped(int((~usable).sum()), int((usable & ~matrix.kept).sum())),
+        dropped=Dropped(int((~usable).sum()), int((usable & ~kept).sum())),
         kept=kept,
+        weights=normalized(each, y, levels),
     )
 
 

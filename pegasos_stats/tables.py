@@ -109,6 +109,14 @@ def significant(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def weights_line(weights: Any) -> Pairs:
+    """The line of a header for the weights of the rows; none where all are 1."""
+    if weights is None:
+        return []
+    low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
+    return [("Row weights:", f"{low} to {high}")]
+
+
 def _header(title: str, left: Pairs, right: Pairs) -> "SimpleTable":
     """Two columns of names and values side by side, the shorter one filled up."""
     height = max(len(left), len(right))

@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.files import UNREADABLE, opened, unreadable
 from pegasos_stats.kernel_model import KernelSVM
-from pegasos_stats.model import SVM, Logit
+from pegasos_stats.linear_model import SVM, Logit
 from pegasos_stats.solvers import Pegasos
 
 KERNEL_OPTIONS = ("degree", "offset", "gamma")

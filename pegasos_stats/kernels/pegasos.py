@@ -13,7 +13,8 @@ sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
 ========================  ==============  =====================================
 
-Plain is the hinge loss with one row a step, no projection and no average. The kernels
+Plain is the hinge loss with one row a step, all rows of weight 1, no projection and no
+average. The kernels
 of one arithmetic agree on it: the reference ones in every bit, the fast ones to
 rounding.
 
@@ -56,8 +57,8 @@ def pegasos_epoch(
     At step ``t``, with the batch ``A`` of rows::
 
         eta   = 1 / (lam * t)
-        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A s(m_i) y_i x_i)
-        alpha <- alpha + eta * (1/|A|) sum_A s(m_i) y_i
+        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
+        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
         if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
     Parameters
@@ -82,6 +83,7 @@ def pegasos_epoch(
     """
     sparse = isinstance(X, CSR)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
+    plain = plain and state.case_weights.size == 0
     if not sparse and not fast and state.scalars[RADIUS] < 0.0:
         state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
     for part in pieces(rows, state.slopes.size, batch_size):

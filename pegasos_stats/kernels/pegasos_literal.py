@@ -10,7 +10,7 @@ import numpy as np
 
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import LANES, Vector, fused, lanes, load, total
-from pegasos_stats.kernels.losses import HINGE, slope, violated
+from pegasos_stats.kernels.losses import HINGE, violated
 from pegasos_stats.kernels.pegasos_state import (
     ALPHA,
     ALPHA_TOTAL,
@@ -20,6 +20,7 @@ from pegasos_stats.kernels.pegasos_state import (
     VIOLATIONS,
     WEIGHT_SCALE,
     State,
+    weighted_slope,
 )
 from pegasos_stats.kernels.rows import prefetch_row, row_dot, row_dot_fast
 
@@ -131,7 +132,8 @@ def see_batch(
 ) -> float:
     """Put ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
 
-    Returns ``h``, the sum of ``s(m_i) y_i``.
+    ``s(m_i)`` is the slope times the weight of the row. Returns ``h``, the sum of
+    ``s(m_i) y_i``.
     """
     scalars, slopes = state.scalars, state.slopes
     h = 0.0
@@ -140,7 +142,7 @@ def see_batch(
         prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
         m = literal_margin(X, i, y[i], state.w, alpha, loss, bound)
         scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
-        slopes[k] = slope(loss, m)
+        slopes[k] = weighted_slope(state, i, loss, m)
         h = h + slopes[k] * y[i]
         state.weights[i] += slopes[k] / (last - first) / scalars[WEIGHT_SCALE]
     return h

@@ -11,7 +11,7 @@ from typing import Any
 
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import Vector
-from pegasos_stats.kernels.losses import slope, violated
+from pegasos_stats.kernels.losses import violated
 from pegasos_stats.kernels.pegasos_literal import UNDERFLOW, shrink
 from pegasos_stats.kernels.pegasos_state import (
     ALPHA,
@@ -24,6 +24,7 @@ from pegasos_stats.kernels.pegasos_state import (
     VIOLATIONS,
     WEIGHT_SCALE,
     State,
+    weighted_slope,
 )
 from pegasos_stats.kernels.rows import (
     prefetch_row,
@@ -93,13 +94,16 @@ def see_batch(
     exact: bool,
     state: State,
 ) -> None:
-    """Put ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``."""
+    """Put ``s(m_i)``, weights of the rows included, in ``slopes``.
+
+    That of the visits ``first`` to ``last - 1``.
+    """
     for k in range(first, last):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
         m = y[i] * (unit * dot(X, i, state.w, exact) + alpha)
         state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
-        state.slopes[k] = slope(loss, m)
+        state.slopes[k] = weighted_slope(state, i, loss, m)
 
 
 @inlined

@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.kernels.compiling import inlined
 from pegasos_stats.kernels.lanes import Vector, padded
+from pegasos_stats.kernels.losses import slope
 
 (
     STEPS,
@@ -40,6 +42,8 @@ class State(NamedTuple):
         Scratch: the gradient of a batch, or the lag of ``total``.
     signs, slopes : float64 array, shape (max(n, batch_size),)
         Scratch: labels and slopes in the order of the visits.
+    case_weights : float64 array, shape (n,) or (0,)
+        Weight of each row's loss; empty if all are 1.
     scalars : float64 array, shape (10,)
         ``STEPS`` taken; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2``
         is ``||w||^2`` (with projection in the v form only); ``VIOLATIONS`` seen;
@@ -53,17 +57,30 @@ class State(NamedTuple):
     work: Vector
     signs: Vector
     slopes: Vector
+    case_weights: Vector
     scalars: Vector
 
 
-def start(n: int, p: int, batch_size: int = 1) -> State:
+@inlined
+def weighted_slope(state: State, i: int, loss: int, m: float) -> float:
+    """``w_i s(m)``: the slope weight of row ``i``, times the weight of its loss."""
+    s: float = slope(loss, m)
+    if state.case_weights.shape[0] > 0:
+        s = state.case_weights[i] * s
+    return s
+
+
+def start(
+    n: int, p: int, batch_size: int = 1, case_weights: Vector | None = None
+) -> State:
     """Return the state before the first step: everything is 0."""
     scalars = np.zeros(10)
     scalars[[UNIT, SCALE, WEIGHT_SCALE]] = 1.0
     scalars[RADIUS] = -1.0
     w, total, work = (np.zeros(padded(p)) for _ in range(3))
     signs, slopes = (np.zeros(max(n, batch_size)) for _ in range(2))
-    return State(w, np.zeros(n), total, work, signs, slopes, scalars)
+    given = np.zeros(0) if case_weights is None else case_weights
+    return State(w, np.zeros(n), total, work, signs, slopes, given, scalars)
 
 
 def last_iterate(state: State, p: int) -> tuple[Vector, float]:
@@ -80,7 +97,7 @@ def average_iterate(state: State, p: int) -> tuple[Vector, float]:
 def dual_weights(state: State) -> NDArray[np.float64]:
     """``a_i`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``; shape (n,).
 
-    In [0, 1] over whole epochs whose batches are all of one size; else clip
+    In [0, w_i] over whole epochs whose batches are all of one size; else clip
     (a batch that is short, or rows drawn with replacement).
     """
     n, t = state.weights.size, max(float(state.scalars[STEPS]), 1.0)

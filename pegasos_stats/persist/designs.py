@@ -12,6 +12,7 @@ from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.formula import split_formula, unwrapped
 from pegasos_stats.formula_design import FormulaDesign
 from pegasos_stats.persist.values import packed, unpacked
+from pegasos_stats.scaling import ScaledDesign, Scaling
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec
@@ -39,6 +40,13 @@ def packed_design(design: Design) -> dict[str, Any]:
     DataError
         If it cannot.
     """
+    if isinstance(design, ScaledDesign):
+        return {
+            "kind": "scaled",
+            "design": packed_design(design.design),
+            "centre": packed(design.scaling.centre.tolist()),
+            "scale": packed(design.scaling.scale.tolist()),
+        }
     if isinstance(design, FrameDesign):
         return {
             "kind": "frame",
@@ -55,6 +63,10 @@ def packed_design(design: Design) -> dict[str, Any]:
 
 def unpacked_design(stored: dict[str, Any]) -> Design:
     """Undo `packed_design`."""
+    if stored["kind"] == "scaled":
+        numbers = (unpacked(stored[name]) for name in ("centre", "scale"))
+        scaling = Scaling(*(np.array(each, dtype=np.float64) for each in numbers))
+        return ScaledDesign(unpacked_design(stored["design"]), scaling)
     if stored["kind"] == "frame":
         columns = tuple(unpacked(stored["columns"]))
         return FrameDesign(columns, stored["named"], stored["formula"])

@@ -205,8 +205,9 @@ def load_saved(path: str | PathLike[str]) -> Saved:
 def _check_arrays(arrays: Arrays, fit: Header) -> None:
     """Raise ValueError for arrays and numbers that no fit can have."""
     n, p = (int(size) for size in fit["shape"])
-    shapes = {"y": (n,), "beta": (p,), "dual": (n,), "counts": (n,), "g": (n,)}
-    kinds = {"y": "i", "beta": "f", "dual": "f", "counts": "i", "g": "f"}
+    shapes = dict.fromkeys(("y", "dual", "counts", "g", "weights"), (n,))
+    shapes["beta"] = (p,)
+    kinds = dict.fromkeys(shapes, "f") | {"y": "i", "counts": "i"}
     for name, shape in shapes.items():
         found = arrays.get(name)
         if found is None:
@@ -229,14 +230,12 @@ def _kind_of(result: Any) -> str:
 
 def _common(result: Results) -> Header:
     """What all kinds of fits have, but for the arrays."""
-    problem, found, solver = result.problem, result.solution, result.solver
-    options = {f.name: getattr(solver, f.name) for f in fields(solver)}
-    if isinstance(options.get("order"), np.ndarray):
-        options["order"] = None
+    problem, found = result.problem, result.solution
     return {
         "design": packed_design(result.design),
         "coding": packed_coding(result.coding),
-        "solver": [type(solver).__name__, packed(options)],
+        "solver": _packed_solver(result.solver),
+        "refinement": result.refinement and _packed_solver(result.refinement),
         "problem": [problem.lam, problem.loss, problem.intercept],
         "shape": list(problem.X.shape),
         "alpha": packed(float(found.alpha)),
@@ -248,8 +247,26 @@ def _common(result: Results) -> Header:
     }
 
 
+def _packed_solver(solver: Pegasos | SDCA) -> list[Any]:
+    """Name and options; an order given as rows is written as an array."""
+    options = {f.name: getattr(solver, f.name) for f in fields(solver)}
+    if isinstance(options.get("order"), np.ndarray):
+        options["order"] = None
+    return [type(solver).__name__, packed(options)]
+
+
+def _unpacked_solver(stored: list[Any], order: Any = None) -> Any:
+    name, options = stored[0], unpacked(stored[1])
+    if order is not None:
+        options["order"] = order
+    return SOLVERS[name](**options)
+
+
 def _common_arrays(result: Results) -> Arrays:
     arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
+    weights = getattr(result.problem, "weights", None)
+    if weights is not None:
+        arrays["weights"] = weights
     order = getattr(result.solver, "order", None)
     if isinstance(order, np.ndarray):
         arrays["order"] = order
@@ -261,14 +278,12 @@ def _common_arrays(result: Results) -> Arrays:
 
 def _fields(fit: Header, arrays: Arrays) -> dict[str, Any]:
     """Arguments that all kinds of results have."""
-    name, options = fit["solver"][0], unpacked(fit["solver"][1])
-    if "order" in arrays:
-        options["order"] = arrays["order"]
-    trace = fit["trace"]
+    trace, refinement = fit["trace"], fit["refinement"]
     if trace is not None:
         trace = pd.DataFrame({column: arrays[f"trace.{column}"] for column in trace})
     return {
-        "solver": SOLVERS[name](**options),
+        "solver": _unpacked_solver(fit["solver"], arrays.get("order")),
+        "refinement": refinement and _unpacked_solver(refinement),
         "design": unpacked_design(fit["design"]),
         "coding": unpacked_coding(fit["coding"]),
         "index": pd.RangeIndex(fit["shape"][0]),
@@ -294,7 +309,7 @@ def _linear_in(fit: Header, arrays: Arrays) -> LinearResults:
     X, y = Absent(tuple(fit["shape"])), arrays["y"].astype(np.float64)
     found = arrays["beta"], unpacked(fit["alpha"]), arrays["dual"]
     return LinearResults(
-        problem=Problem(X, y, *fit["problem"]),
+        problem=Problem(X, y, *fit["problem"], weights=arrays.get("weights")),
         solution=Solution(*found, *fit["counts"]),
         **_fields(fit, arrays),
     )

@@ -3,7 +3,7 @@
 
 # Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
 read_cases <- function(path) {
-  text <- c("name", "lambda", "order", "average", "profile")
+  text <- c("name", "lambda", "order", "average", "profile", "weights")
   cases <- read.csv(path, colClasses = setNames(rep("character", length(text)), text))
   cases$lambda <- as.numeric(cases$lambda)
   split(cases, factor(cases$name, cases$name))
@@ -65,11 +65,23 @@ case_rows <- function(case, X) {
     "sparse with zeros" = sparse_rows(X, X != 0 | odd))
 }
 
-case_fit <- function(case, X, y) {
+# Numbers that are repeated along the rows and scaled to mean 1, or "balanced": both
+# classes of the same total weight.
+case_weights <- function(case, y) {
+  if (case$weights == "") return(rep(1, length(y)))
+  if (case$weights == "balanced") {
+    return(ifelse(y > 0, length(y) / (2 * length(which(y > 0))),
+                  length(y) / (2 * length(which(y < 0)))))
+  }
+  w <- rep_len(as.numeric(strsplit(case$weights, " ", fixed = TRUE)[[1]]), length(y))
+  w / (sum(w) / length(y))
+}
+
+case_fit <- function(case, X, y, weights) {
   seed_generator(case$seed, case$sample_kind)
   pegasos(X, y, case$lambda, case$epochs, case$intercept, case$loss, case_order(case),
           case$steps, case$batch_size, case$project,
-          type.convert(case$average, as.is = TRUE), case$refit)
+          type.convert(case$average, as.is = TRUE), case$refit, weights)
 }
 
 # Everything that is compared for one case.
@@ -78,11 +90,12 @@ run_case <- function(case) {
   levels <- label_levels(data$labels, case_coding(case))
   y <- encode_labels(data$labels, levels)
   X <- case_rows(case, data$X)
-  fit <- case_fit(case, X, y)
+  weights <- case_weights(case, y)
+  fit <- case_fit(case, X, y, weights)
   signs <- predict_sign(scores(X, fit$beta, fit$alpha), case$ties)
   table <- confusion(data$labels, decode_labels(signs, levels), levels)
   certified <- certificate(X, y, fit$beta, fit$alpha, fit$a, case$lambda, case$loss,
-                           case$intercept)
+                           case$intercept, weights)
   c(fit, certified,
     list(table = table, actual = rownames(table), predicted = colnames(table)))
 }

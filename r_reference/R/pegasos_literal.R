@@ -2,8 +2,9 @@
 # Beside it stands pegasos_stats/kernels/pegasos_literal.py.
 
 # epochs: a list of rows.  averaged: the epochs whose iterates are averaged.
+# weights: of each row's loss.
 pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                            averaged) {
+                            averaged, weights) {
   beta <- rep(0, ncol(X))
   alpha <- 0
   t <- 0
@@ -14,7 +15,7 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
     for (batch in batches(epochs[[epoch]], batch_size)) {
       t <- t + 1
       eta <- 1 / (lambda * t)
-      step <- batch_gradient(X, y, batch, beta, alpha, loss)
+      step <- batch_gradient(X, y, batch, beta, alpha, loss, weights)
       beta <- beta - eta * (lambda * beta - step$g / length(batch))
       if (intercept) alpha <- alpha + eta * (step$h / length(batch))
       violations <- violations + step$violations
@@ -42,8 +43,8 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
 }
 
 # Sums over the rows of a batch, all at the same beta and alpha: g of s * y * x, and h
-# of s * y.
-batch_gradient <- function(X, y, batch, beta, alpha, loss) {
+# of s * y; s is the slope times the weight of the row.
+batch_gradient <- function(X, y, batch, beta, alpha, loss, weights) {
   g <- rep(0, length(beta))
   h <- 0
   slopes <- c()
@@ -51,7 +52,7 @@ batch_gradient <- function(X, y, batch, beta, alpha, loss) {
   for (i in batch) {
     x <- X[i, ]
     m <- y[i] * (drop(x %*% beta) + alpha)
-    s <- slope(loss, m)
+    s <- weights[i] * slope(loss, m)
     g <- g + s * y[i] * x
     h <- h + s * y[i]
     slopes <- c(slopes, s)

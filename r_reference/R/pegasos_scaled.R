@@ -8,9 +8,9 @@
 # steps, and lag holds what entered w after steps that had been counted.
 
 # X: sparse_rows().  epochs: a list of rows.  averaged: the epochs whose iterates are
-# averaged.
+# averaged.  weights: of each row's loss.
 pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                           averaged) {
+                           averaged, weights) {
   n <- length(y)
   zero <- rep(0, X$p)
   state <- list(w = zero, scale = 1, unit = 0, norm2 = 0, alpha = 0, t = 0,
@@ -21,7 +21,7 @@ pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, pr
     for (portion in portions(epochs[[epoch]], n, batch_size)) {
       for (batch in batches(portion, batch_size)) {
         state <- scaled_step(state, X, y, batch, lambda, intercept, loss, project,
-                             average)
+                             average, weights)
       }
       state <- settled(state)
     }
@@ -42,13 +42,14 @@ portions <- function(rows, n, batch_size) {
   batches(rows, max(n %/% batch_size, 1) * batch_size)
 }
 
-scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, average) {
+scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, average,
+                        weights) {
   margins <- c()
   for (i in batch) {
     score <- state$unit * row_dot(X$rows[[i]], state$w) + state$alpha
     margins <- c(margins, y[i] * score)
   }
-  slopes <- sapply(margins, slope, loss = loss)
+  slopes <- weights[batch] * sapply(margins, slope, loss = loss)
   wrong <- sapply(margins, violated, loss = loss)
   state$violations <- state$violations + length(which(wrong))
   state$t <- state$t + 1

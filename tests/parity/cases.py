@@ -66,6 +66,7 @@ class Case:
     ties: str
     storage: str
     profile: str
+    weights: str
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def _case(line: dict[str, str]) -> Case:
         ties=line["ties"],
         storage=line["storage"],
         profile=line["profile"],
+        weights=line["weights"],
     )
 
 
@@ -212,8 +214,16 @@ def fit_by_model(case: Case, X: Any, use: ps.Pegasos) -> Fit:
         lam=case.lam,
         intercept=case.intercept,
         coding=case.coding,
+        weights=weights(case),
     )
     return as_fit(model.fit(use))
+
+
+def weights(case: Case) -> Any:
+    """Weights of the rows as a model takes them."""
+    if case.weights in ("", "balanced"):
+        return case.weights or None
+    return np.resize([float(w) for w in case.weights.split()], case.n)
 
 
 def fit_by_formula(case: Case) -> Fit:
@@ -225,6 +235,7 @@ def fit_by_formula(case: Case) -> Fit:
         data=X.assign(label=labels),
         lam=case.lam,
         coding=case.coding,
+        weights=weights(case),
     )
     return as_fit(model.fit(solver(case)))
 

@@ -23,6 +23,7 @@ from tests.parity.cases import (
     solver,
     solver_in_full,
     stored,
+    weights,
 )
 
 CASES = {case.name: case for case in read_cases()}
@@ -208,7 +209,12 @@ def problem_of(case: Case) -> Problem:
     labels, X = case_data(case)[1], dense(case)
     model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss]
     return model(
-        labels, X, lam=case.lam, intercept=case.intercept, coding=case.coding
+        labels,
+        X,
+        lam=case.lam,
+        intercept=case.intercept,
+        coding=case.coding,
+        weights=weights(case),
     ).problem
 
 
@@ -226,7 +232,7 @@ def optimum_of(problem: Problem) -> float:
         solver = svm.SVC(kernel="linear", C=C, tol=LIBSVM_TOL)
     else:
         solver = svm.LinearSVC(loss="hinge", fit_intercept=False, **options)
-    found = solver.fit(problem.X, problem.y)
+    found = solver.fit(problem.X, problem.y, sample_weight=problem.row_weights)
     beta = np.ascontiguousarray(found.coef_[0], dtype=np.float64)
     alpha = float(np.ravel(found.intercept_)[0]) if problem.intercept else 0.0
     return certificate(problem, beta, alpha, np.zeros(problem.n)).objective

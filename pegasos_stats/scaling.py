@@ -1,0 +1,106 @@
+"""Predictors brought to one scale, as by R's ``scale()``."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.design import Design, ModelMatrix
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """``z_j = (x_j - centre_j) / scale_j`` for every column ``j``.
+
+    Attributes
+    ----------
+    centre : float64 array, shape (p,)
+        Means; 0 for sparse data, which would not stay sparse, and without intercept.
+    scale : float64 array, shape (p,)
+        Standard deviations with the divisor ``n - 1``; 1 for a constant column.
+    """
+
+    centre: Vector
+    scale: Vector
+
+    @classmethod
+    def of(cls, X: Any, intercept: bool = True) -> "Scaling":
+        """Means and standard deviations of the columns of `X`, shape (n, p).
+
+        Examples
+        --------
+        >>> Scaling.of(np.array([[1.0, 5.0], [3.0, 5.0]])).scale.round(3)
+        array([1.414, 1.   ])
+        """
+        means, deviations = _moments(X)
+        centred = intercept and isinstance(X, np.ndarray)
+        size = np.maximum(np.abs(means), deviations)
+        constant = deviations <= 1e-12 * size  # rounding of the mean alone
+        return cls(
+            centre=means if centred else np.zeros(means.size),
+            scale=np.where(constant, 1.0, deviations),
+        )
+
+    def apply(self, X: Any) -> Any:
+        """Return the scaled columns; dense or CSR and of the same type, as `X`."""
+        if isinstance(X, np.ndarray):
+            scaled = (X - self.centre) / self.scale
+            return np.ascontiguousarray(scaled, dtype=X.dtype)
+        scaled = X.copy()
+        scaled.data = (X.data / self.scale[X.indices]).astype(X.dtype)
+        return scaled
+
+    def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
+        """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
+
+        They give the scores of the scaled columns from the columns as they were.
+        """
+        original = beta / self.scale
+        return original, float(alpha - self.centre @ original)
+
+
+def _moments(X: Any) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns; of one row, 0."""
+    n = X.shape[0]
+    if isinstance(X, np.ndarray):
+        means = X.mean(axis=0, dtype=np.float64)
+        squares = np.square(X - means).sum(axis=0)
+    else:
+        means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+        squares = np.zeros(X.shape[1])
+        np.add.at(squares, X.indices, np.square(X.data - means[X.indices]))
+        stored = np.bincount(X.indices, minlength=X.shape[1])
+        squares += (n - stored) * np.square(means)
+    return means, np.sqrt(squares / max(n - 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledDesign:
+    """A design whose columns are scaled, in the same way on new data.
+
+    Attributes
+    ----------
+    design : Design
+    scaling : Scaling
+    """
+
+    design: Design
+    scaling: Scaling
+
+    @property
+    def formula(self) -> str | None:
+        """The formula, if there is one."""
+        return self.design.formula
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+        return self.design.names
+
+    def matrix(self, data: Any) -> ModelMatrix:
+        """Scaled matrix of `data`, with the columns in the order of `names`."""
+        found = self.design.matrix(data)
+        return ModelMatrix(self.scaling.apply(found.values), found.kept, found.index)

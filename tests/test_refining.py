@@ -1,0 +1,68 @@
+"""Pegasos first, then SDCA from its dual point."""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_gap_is_closed(digits, make, intercept):
+    model = make("digit ~ .", digits[0], lam=0.01, intercept=intercept)
+    first = model.fit(ps.Pegasos(3, seed=443))
+    result = model.fit(ps.Pegasos(3, seed=443), refine=1e-7)
+    assert first.relative_gap > 1e-3
+    assert 0.0 <= result.relative_gap <= 1e-7
+    assert first.dual_objective <= result.objective <= first.objective
+    assert result.n_iter > first.n_iter
+    assert result.seed == 443
+
+
+def test_a_fit_without_solver_is_within_a_thousandth_of_the_optimum(digits):
+    model = ps.svm("digit ~ .", digits[0], lam=0.1)
+    result = model.fit()
+    assert isinstance(result.solver, ps.SDCA)
+    assert result.relative_gap <= 1e-3
+
+
+def test_a_drawn_seed_repeats_the_refined_fit(digits):
+    model = ps.svm("digit ~ .", digits[0], intercept=False)
+    result = model.fit(ps.Pegasos(2), refine=1e-5)
+    again = model.fit(ps.Pegasos(2, seed=result.seed), refine=1e-5)
+    assert (result.params == again.params).all()
+
+
+def test_the_trace_goes_on(digits):
+    model = ps.svm("digit ~ .", digits[0], lam=0.1)
+    solver = ps.Pegasos(3, seed=1)
+    trace = model.fit(solver, refine=1e-6, trace=True, test=digits[1]).trace
+    first = model.fit(solver, trace=True, test=digits[1]).trace
+    columns = ["epoch", "steps", "objective", "gap", "violations", "test_error"]
+    assert trace[columns][:3].equals(first[columns])
+    assert (np.diff(trace["epoch"]) == 1).all()
+    assert (np.diff(trace["steps"]) > 0).all()
+    assert (np.diff(trace["cpu_seconds"]) >= 0).all()
+    assert trace["gap"].iloc[-1] <= 1e-6 * trace["objective"].iloc[-1]
+
+
+def test_the_summary_names_both_and_a_saved_fit_does_too(digits, tmp_path):
+    result = ps.svm("digit ~ .", digits[0]).fit(ps.Pegasos(2, seed=1), refine=1e-4)
+    assert "Pegasos, then SDCA" in str(result.summary())
+    ps.save(result, tmp_path / "m")
+    assert str(ps.load(tmp_path / "m").summary()) == str(result.summary())
+
+
+def test_what_makes_no_sense_is_refused(digits):
+    model = ps.svm("digit ~ .", digits[0])
+    with pytest.raises(OptionError, match=r"SDCA\(tol=0.001\)"):
+        model.fit(ps.SDCA(), refine=0.001)
+    for wrong in (0, -1e-3, 1.0, "much", float("nan")):
+        with pytest.raises(OptionError):
+            model.fit(ps.Pegasos(2), refine=wrong)

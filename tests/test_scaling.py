@@ -1,0 +1,92 @@
+"""Scaling of the predictors, and both sets of coefficients."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.scaling import Scaling
+
+# Scores are sums of four terms of about 10; two ways of summing them.
+ROUNDING = 1e-11
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)) * [1, 100, 0.01, 3] + [5, -200, 0, 1])
+    frame.columns = ["a", "b", "c", "d"]
+    frame["same"] = 7.1
+    frame["y"] = (frame["a"] + rng.normal(size=60) > 5).map({True: "yes", False: "no"})
+    return frame
+
+
+def test_columns_are_those_of_scale(data):
+    model = ps.svm("y ~ a + b + c + d", data, standardize=True)
+    columns = data[["a", "b", "c", "d"]]
+    expected = (columns - columns.mean()) / columns.std()
+    np.testing.assert_allclose(model.problem.X, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_original_coefficients_give_the_scores(data, storage, intercept):
+    X = storage(data[["a", "b", "c", "d", "same"]].to_numpy())
+    model = ps.SVM(
+        data["y"].to_numpy(), X, lam=0.1, intercept=intercept, standardize=True
+    )
+    result = model.fit(ps.SDCA(seed=1))
+    original = result.params_original
+    alpha = original["Intercept"] if intercept else 0.0
+    scores = X @ original.drop("Intercept", errors="ignore").to_numpy() + alpha
+    np.testing.assert_allclose(scores, result.decision_function(), atol=ROUNDING)
+    assert (result.decision_function(X) == result.decision_function()).all()
+
+
+def test_the_scaled_problem_is_that_of_scaled_columns(data):
+    columns = data[["a", "b", "c", "d"]]
+    by_hand = (columns - columns.mean()) / columns.std()
+    ours = ps.SVM(data["y"], columns, lam=0.1, standardize=True)
+    theirs = ps.SVM(data["y"], by_hand, lam=0.1)
+    a, b = (model.fit(ps.SDCA(tol=1e-9, seed=1)) for model in (ours, theirs))
+    assert a.objective == pytest.approx(b.objective, rel=1e-8)  # both gaps
+
+
+def test_units_do_not_matter(data):
+    other = data.assign(b=data["b"] * 1000 + 32)
+    a, b = (
+        ps.logit("y ~ a + b", frame, lam=0.01, standardize=True).fit(
+            ps.SDCA(tol=1e-12, seed=1)
+        )
+        for frame in (data, other)
+    )
+    # coefficients at the optimum to sqrt(2 gap / lam)
+    np.testing.assert_allclose(a.params, b.params, atol=1e-4)
+    assert a.params_original["b"] == pytest.approx(
+        1000 * b.params_original["b"], abs=1e-4
+    )
+
+
+def test_sparse_columns_stay_sparse_and_constant_ones_stay(data):
+    X = csr_array(np.where(data[["a", "d"]] > 5, data[["a", "d"]], 0.0))
+    model = ps.SVM(data["y"].to_numpy(), X, standardize=True)
+    assert model.problem.X.nnz == X.nnz
+    deviations = X.toarray().std(axis=0, ddof=1)
+    np.testing.assert_allclose(model.scaling.scale, deviations, rtol=1e-12)
+    assert Scaling.of(data[["same"]].to_numpy()).scale.tolist() == [1.0]
+
+
+def test_nothing_is_scaled_unless_asked(data):
+    result = ps.svm("y ~ a + b", data).fit()
+    assert result.scaling is None
+    assert (result.params_original == result.params).all()
+
+
+def test_a_scaled_fit_is_saved(data, tmp_path):
+    result = ps.svm("y ~ a + C(b > -200)", data, standardize=True).fit(ps.SDCA(seed=1))
+    ps.save(result, tmp_path / "m")
+    again = ps.load(tmp_path / "m")
+    assert (again.predict(data) == result.predict(data)).all()
+    assert (again.params_original == result.params_original).all()
+    assert (again.decision_function(data) == result.decision_function(data)).all()
