@@ -92,6 +92,7 @@ class SDCA:
 
     name: ClassVar[str] = "SDCA"
     refit_intercept: ClassVar[bool] = True  # the best intercept is part of the optimum
+    intercept: ClassVar[bool | None] = None  # as the model has it
 
     @property
     def uses_random_numbers(self) -> bool:

@@ -67,7 +67,7 @@ class Printed:
 def fit(options: argparse.Namespace) -> Printed:
     """Fit a file, and test on another."""
     train = read_data(options.train, options.format, dense=options.kernel is not None)
-    formula = formula_for(options.outcome, train)
+    formula = formula_for(options.outcome, train, options.weights)
     tests = {}
     if options.test:
         tests["test"] = read_alike(options.test, options.format, train)
@@ -142,9 +142,10 @@ def _fit_rows(
     else:
         model = model_class.from_formula(formula, train.frame, **arguments)
     held_out = tests["test"].labelled() if options.trace and tests else None
-    return model.fit(
-        solver, trace=options.trace, test=held_out, progress=options.progress
-    )
+    fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
+    if options.refine is not None:
+        fitting["refine"] = options.refine
+    return model.fit(solver, **fitting)
 
 
 def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:

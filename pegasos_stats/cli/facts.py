@@ -13,15 +13,21 @@ from pegasos_stats.formula_design import FormulaDesign
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.objective import zero_objective
 from pegasos_stats.results import Results
+from pegasos_stats.scaling import ScaledDesign
+from pegasos_stats.sdca import SDCA
+from pegasos_stats.solvers import Pegasos
 
 
 def factors(result: Results) -> dict[str, int]:
     """Number of levels of each column that became a factor."""
-    if not isinstance(result.design, FormulaDesign):
+    design = result.design
+    if isinstance(design, ScaledDesign):
+        design = design.design
+    if not isinstance(design, FormulaDesign):
         return {}
     return {
         unwrapped(name): len(state["categories"])
-        for name, (_, state) in result.design.spec.encoder_state.items()
+        for name, (_, state) in design.spec.encoder_state.items()
         if "categories" in state
     }
 
@@ -60,22 +66,29 @@ def model_facts(result: Any) -> dict[str, Any]:
         "lambda": problem.lam,
         "intercept": problem.intercept,
         "kernel": str(problem.kernel) if is_kernel(result) else None,
+        "weighted": getattr(problem, "weights", None) is not None,
+        "standardized": isinstance(result.design, ScaledDesign),
     }
 
 
 def solver_facts(result: Any) -> dict[str, Any]:
     """How it is minimised."""
-    solver = result.solver
-    return {
-        "epochs": solver.epochs,
-        "order": solver.order if isinstance(solver.order, str) else "rows",
-        "batch_size": solver.batch_size,
-        "project": solver.project,
-        "average": solver.average,
-        "refit_intercept": solver.refit_intercept,
-        "arithmetic": solver.arithmetic,
-        "seed": result.seed,
-    }
+    solver, refinement = result.solver, result.refinement
+    facts: dict[str, Any]
+    if isinstance(solver, SDCA):
+        facts = {"epochs": solver.epochs, "tol": solver.tol, "start": solver.start}
+    else:
+        facts = {
+            "epochs": solver.epochs,
+            "order": solver.order if isinstance(solver.order, str) else "rows",
+            "batch_size": solver.batch_size,
+            "project": solver.project,
+            "average": solver.average,
+            "refit_intercept": solver.refit_intercept,
+            "arithmetic": solver.arithmetic,
+        }
+    refine = None if refinement is None else refinement.tol
+    return {"solver": solver.name, **facts, "refine": refine, "seed": result.seed}
 
 
 def fitted_facts(result: Any) -> dict[str, Any]:
@@ -90,7 +103,8 @@ def fitted_facts(result: Any) -> dict[str, Any]:
     }
     if is_kernel(result):
         return facts | {"n_support": result.n_support, "alpha": result.intercept}
-    return facts | {"params": result.params.to_dict()}
+    original = result.params_original.to_dict()
+    return facts | {"params": result.params.to_dict(), "params_original": original}
 
 
 def outcome_line(result: Results) -> str:
@@ -113,20 +127,41 @@ def factors_line(result: Results) -> list[str]:
     return [f"Factors    {', '.join(found)}"] if found else []
 
 
+def model_line(result: Results) -> str:
+    """Name what is minimised."""
+    facts = model_facts(result)
+    words = [
+        f"{facts['loss']} loss, lambda = {facts['lambda']:g}",
+        *(["weighted rows"] if facts["weighted"] else []),
+        *(["standardized features"] if facts["standardized"] else []),
+    ]
+    return f"Model      {', '.join(words)}"
+
+
 def solver_line(result: Any) -> str:
     """Name the solver, its options, and what it did."""
-    solver = result.solver
-    options = [
-        "no seed needed" if result.seed is None else f"seed {result.seed}",
+    solver, then = result.solver, result.refinement
+    seed = "no seed needed" if result.seed is None else f"seed {result.seed}"
+    options = [seed, *(_sdca_words if isinstance(solver, SDCA) else _words)(solver)]
+    last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
+    return (
+        f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
+        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
+    )
+
+
+def _words(solver: Pegasos) -> list[str]:
+    return [
         *(["projection"] if solver.project else []),
         *([] if solver.average == "none" else [f"average {solver.average}"]),
         *(["refitted intercept"] if solver.refit_intercept else []),
         *(["fast arithmetic"] if solver.arithmetic == "fast" else []),
     ]
-    return (
-        f"Solver     Pegasos, {solver.order_name}, {', '.join(options)}: "
-        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
-    )
+
+
+def _sdca_words(solver: SDCA) -> list[str]:
+    started = ["started by SGD"] if solver.start == "sgd" else []
+    return [*started, f"to a relative gap of {solver.tol:g}"]
 
 
 def warning(result: Results) -> list[str]:

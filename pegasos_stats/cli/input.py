@@ -145,8 +145,12 @@ def read_csv(path: str) -> pd.DataFrame:
     return data
 
 
-def formula_for(outcome: str | None, train: Rows) -> str | None:
+def formula_for(
+    outcome: str | None, train: Rows, weights: str | None = None
+) -> str | None:
     """Formula of all other columns of a CSV file; None for an svmlight file.
+
+    A column of weights is left out of it.
 
     Raises
     ------
@@ -168,6 +172,8 @@ def formula_for(outcome: str | None, train: Rows) -> str | None:
         )
     if outcome not in train.frame.columns:
         raise DataError(_no_outcome_message(outcome, train.path, train.frame))
+    if weights in train.frame.columns and weights != "balanced":
+        return f"`{outcome}` ~ . - `{weights}`"
     return f"`{outcome}` ~ ."
 
 

@@ -1,6 +1,7 @@
 """The solver and the model that the options of the command line describe."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,11 @@ from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.files import UNREADABLE, opened, unreadable
 from pegasos_stats.kernel_model import KernelSVM
 from pegasos_stats.linear_model import SVM, Logit
+from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 
 KERNEL_OPTIONS = ("degree", "offset", "gamma")
+SDCA_OPTIONS = ("epochs", "tol", "start", "seed", "ties")
 SOLVER_OPTIONS = (
     "epochs",
     "seed",
@@ -27,14 +30,37 @@ SOLVER_OPTIONS = (
 )
 
 
-def solver_of(options: argparse.Namespace) -> Pegasos:
-    """Build the solver: a profile, if one is named, with the options given on top.
+def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
+    """Build the solver that the options describe.
 
     Raises
     ------
     OptionError
         If options do not go together.
     """
+    return _sdca(options) if options.solver == "sdca" else _pegasos(options)
+
+
+def _sdca(options: argparse.Namespace) -> SDCA:
+    others = {*SOLVER_OPTIONS, "rows", "profile", "refine"} - set(SDCA_OPTIONS)
+    _refuse(options, sorted(others), "pegasos")
+    given = {name: getattr(options, name) for name in SDCA_OPTIONS}
+    return SDCA(**{name: value for name, value in given.items() if value is not None})
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], solver: str) -> None:
+    """Raise `OptionError` for options that the other solver has."""
+    for name in names:
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise OptionError(
+                f"--{flag} goes with --solver {solver}; leave one of them out."
+            )
+
+
+def _pegasos(options: argparse.Namespace) -> Pegasos:
+    """Build a profile, if one is named, with the options given on top."""
+    _refuse(options, ("tol", "start"), "sdca")
     given = {name: getattr(options, name) for name in SOLVER_OPTIONS}
     given = {name: value for name, value in given.items() if value is not None}
     if options.rows is not None:
@@ -59,7 +85,7 @@ def _profile(options: argparse.Namespace) -> Pegasos:
 
 
 def model_of(
-    options: argparse.Namespace, solver: Pegasos
+    options: argparse.Namespace, solver: Pegasos | SDCA
 ) -> tuple[Any, dict[str, Any]]:
     """Choose the class of the model, and its arguments beside the data.
 
@@ -78,9 +104,15 @@ def model_of(
     if options.kernel is None:
         if kernel:
             raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
-        return (Logit if options.loss == "log" else SVM), arguments
+        linear = {"weights": options.weights, "standardize": options.standardize}
+        return (Logit if options.loss == "log" else SVM), arguments | linear
     if options.loss == "log":
         raise OptionError("--kernel goes with --loss hinge only; leave one out.")
+    if options.weights is not None or options.standardize or options.refine is not None:
+        raise OptionError(
+            "--weights, --standardize and --refine do not go with --kernel; leave "
+            "them out."
+        )
     return KernelSVM, arguments | kernel | {"kernel": options.kernel}
 
 

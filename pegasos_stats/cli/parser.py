@@ -153,12 +153,46 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     add("--degree", type=int, help="of the polynomial kernel (default: 2)")
     add("--offset", type=float, help="of the polynomial kernel (default: 1)")
     add("--gamma", type=float, help="of the Gaussian kernel (default: 1 / features)")
+    add(
+        "--weights",
+        metavar="COL|balanced",
+        help="weight of each row: a column of a CSV file, or the same total for both "
+        "levels (default: all the same)",
+    )
+    add(
+        "--standardize",
+        action="store_true",
+        help="bring the features to mean 0 and standard deviation 1",
+    )
 
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("solver")
     add = group.add_argument
-    add("--epochs", type=int, help="passes over the rows (default: 20; 1 with --rows)")
+    add(
+        "--solver",
+        choices=["pegasos", "sdca"],
+        default="pegasos",
+        help="steps as in R, or on to the certified optimum (default: pegasos)",
+    )
+    add(
+        "--epochs",
+        type=int,
+        help="passes over the rows (default: 20; 1 with --rows; at most 100 with sdca)",
+    )
+    add(
+        "--tol",
+        type=float,
+        metavar="GAP",
+        help="relative duality gap at which sdca stops (default: 0.001)",
+    )
+    add("--start", choices=["zero", "sgd"], help="of sdca (default: zero)")
+    add(
+        "--refine",
+        type=float,
+        metavar="GAP",
+        help="after pegasos, go on with sdca to this relative duality gap",
+    )
     add(
         "--seed",
         type=int,

@@ -13,6 +13,7 @@ from pegasos_stats.cli.facts import (
     is_kernel,
     label_counts,
     model_facts,
+    model_line,
     outcome_line,
     size,
     solver_facts,
@@ -95,7 +96,7 @@ class FitReport:
             f"values; {size(result)}",
             *factors_line(result),
             *[f"Features   {note}" for note in self.notes],
-            f"Model      {result.problem.loss} loss, lambda = {result.problem.lam:g}",
+            model_line(result),
             *([f"Kernel     {result.problem.kernel}"] if is_kernel(result) else []),
             solver_line(result),
             f"Objective  {significant(result.objective, 6)}; the optimum is not below "
