@@ -198,7 +198,7 @@ class KernelSVM(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1)).n_iter
         400
         """
-        chosen = checked_solver(solver, Pegasos())
+        chosen = checked_solver(solver, Pegasos)
         if not isinstance(chosen, Pegasos):
             raise OptionError(
                 "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."

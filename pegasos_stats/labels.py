@@ -83,7 +83,7 @@ class LabelCoding:
             If `coding` is none of the three.
         """
         labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
-        present = labels.dropna()
+        present = labels if never_missing(labels.dtype) else labels.dropna()
         check_hashable(present, name)
         rule = coding if isinstance(coding, str) else "explicit"
         if isinstance(coding, str):
@@ -114,8 +114,10 @@ class LabelCoding:
             If a label is none of the two levels.
         """
         labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
-        check_hashable(labels.dropna(), self.name)
+        check_hashable(labels, self.name)
         codes = positions(labels, self.levels)
+        if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
+            return 2.0 * codes.astype(np.float64) - 1.0
         missing = labels.isna().to_numpy(dtype=bool)
         unknown = (codes < 0) & ~missing
         if unknown.any():
@@ -191,6 +193,11 @@ def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.int
         return found
     known = pd.Index(list(levels), dtype=object)
     return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
+
+
+def never_missing(dtype: Any) -> bool:
+    """Whether a column of this type holds whole numbers or booleans, all present."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
 def check_hashable(labels: "pd.Series[Any]", name: str) -> None:

@@ -154,7 +154,7 @@ class LinearModel(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1), refine=1e-6).relative_gap < 1e-6
         True
         """
-        solver = checked_solver(solver, SDCA())
+        solver = checked_solver(solver, SDCA)
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)

@@ -96,9 +96,9 @@ class Model(ABC):
 
 
 def checked_solver(
-    solver: Pegasos | SDCA | None, default: Pegasos | SDCA
+    solver: Pegasos | SDCA | None, default: type[Pegasos] | type[SDCA]
 ) -> Pegasos | SDCA:
-    """Return the solver, or the default if none is given.
+    """Return the solver, or a plain one of the default kind if none is given.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def checked_solver(
         If it is not a solver.
     """
     if solver is None:
-        return default
+        return default()
     if not isinstance(solver, Pegasos | SDCA):
         raise OptionError(
             f"solver is of type {type(solver).__name__}; give a solver such as "

@@ -148,8 +148,9 @@ def _complete(
         kept &= ~np.isnan(given)
     _check_rows(kept, matrix.index, na_action)
     name = "y" if labels.name is None else str(labels.name)
-    levels = LabelCoding.from_labels(labels[kept], coding, name)
-    y = levels.encode(labels[kept])
+    labels = labels if kept.all() else labels[kept]
+    levels = LabelCoding.from_labels(labels, coding, name)
+    y = levels.encode(labels)
     each = class_weights(weights, y, levels) if given is None else given[kept]
     return Sample(
         X=selected(matrix.values, kept[matrix.kept]),

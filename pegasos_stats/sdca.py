@@ -7,7 +7,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.labels import TIES, Ties
 from pegasos_stats.objective import Certificate
 from pegasos_stats.options import check_choice, check_count, check_nonnegative
-from pegasos_stats.rng import RRandom, SampleKind
+from pegasos_stats.rng import RRandom, SampleKind, checked_seed
 
 Start = Literal["zero", "sgd"]
 
@@ -88,7 +88,7 @@ class SDCA:
                 f"tol={self.tol!r} is not allowed: every fit is within it; give a "
                 "relative gap below 1."
             )
-        RRandom(0 if self.seed is None else self.seed, sample_kind=self.sample_kind)
+        checked_seed(self.seed, self.sample_kind)
 
     name: ClassVar[str] = "SDCA"
     refit_intercept: ClassVar[bool] = True  # the best intercept is part of the optimum

@@ -18,7 +18,7 @@ from pegasos_stats.orders import (
     sequential,
     shuffled,
 )
-from pegasos_stats.rng import RRandom, SampleKind
+from pegasos_stats.rng import RRandom, SampleKind, checked_seed
 
 Arithmetic = Literal["reference", "fast"]
 Average = Literal["none", "all"] | int
@@ -118,8 +118,7 @@ class Pegasos:
                 f"intercept={self.intercept!r} is not an option of the solver; give it "
                 "to the model."
             )
-        seed = 0 if self.seed is None else self.seed
-        RRandom(seed, sample_kind=self.sample_kind)
+        checked_seed(self.seed, self.sample_kind)
 
     @classmethod
     def paper(

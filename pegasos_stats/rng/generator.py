@@ -40,6 +40,21 @@ HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
 WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
 
 
+def checked_seed(seed: Any, sample_kind: str) -> int | None:
+    """Return the whole number that ``set.seed`` makes of a seed; None if none is given.
+
+    Raises
+    ------
+    SeedError
+        If R would refuse the seed.
+    OptionError
+        If there is no such kind of sampling.
+    """
+    known = "'rejection' (R since 3.6) or 'rounding' (before)"
+    require(sample_kind in list(KIND_CODES), "sample_kind", sample_kind, known)
+    return None if seed is None else seed_number(seed)
+
+
 class RRandom:
     """R's default generator: the Mersenne-Twister, inversion, rejection.
 
@@ -78,12 +93,10 @@ class RRandom:
     def __init__(
         self, seed: Any = None, *, sample_kind: SampleKind = "rejection"
     ) -> None:
-        known = "'rejection' (R since 3.6) or 'rounding' (before)"
-        require(sample_kind in list(KIND_CODES), "sample_kind", sample_kind, known)
-        seed = secrets.randbelow(2**31) if seed is None else seed_number(seed)
-        self.seed: int | None = seed
+        number = checked_seed(seed, sample_kind)
+        self.seed: int | None = secrets.randbelow(2**31) if number is None else number
         self.sample_kind: SampleKind = sample_kind
-        self._words = Words.seeded(seed)
+        self._words = Words.seeded(self.seed)
 
     def __repr__(self) -> str:
         """Name the seed and the kind of sampling."""

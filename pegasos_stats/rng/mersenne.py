@@ -22,7 +22,7 @@ Key = NDArray[np.uint32]
 Integers = NDArray[np.int64]
 
 BLOCK = 624  # words that one turn of the twister gives
-CHUNK = 64 * BLOCK  # words made at once for a kernel that asks for more, at most
+CHUNK = 48 * BLOCK  # words made at once for a kernel that asks for more, at most
 KIND_CODES = {"rejection": 10403, "rounding": 403}
 
 
@@ -43,7 +43,7 @@ class Words:
         from pegasos_stats.kernels.twister import read_words
 
         self._key = key
-        self._made = np.empty(BLOCK, np.int64)
+        self._room = self._made = np.empty(BLOCK, np.int64)
         read_words(key, self._made)
         self._next = place
 
@@ -89,10 +89,14 @@ class Words:
         """Make at least ``count`` words more, in whole blocks; forget used blocks."""
         from pegasos_stats.kernels.twister import fill_words
 
-        fresh = np.empty(BLOCK * -(-count // BLOCK), np.int64)
-        fill_words(self._key, fresh)
         used = (self._next - 1) // BLOCK * BLOCK
-        self._made = np.concatenate((self._made[used:], fresh))
+        kept = self._made[used:]
+        size = kept.size + BLOCK * -(-count // BLOCK)
+        if size > self._room.size:
+            self._room = np.empty(size, np.int64)
+        self._room[: kept.size] = kept
+        self._made = self._room[:size]
+        fill_words(self._key, self._made[kept.size :])
         self._next -= used
 
 
