@@ -8,6 +8,7 @@
 """
 
 from pegasos_stats import datasets, errors
+from pegasos_stats.compare import SolverComparison, compare_solvers
 from pegasos_stats.confusion import ConfusionMatrix, confusion
 from pegasos_stats.contingency.paired import PairedComparison, compare_predictions
 from pegasos_stats.differences import Difference, first_difference
@@ -39,7 +40,9 @@ __all__ = [
     "Pegasos",
     "RRandom",
     "Results",
+    "SolverComparison",
     "compare_predictions",
+    "compare_solvers",
     "confusion",
     "datasets",
     "errors",

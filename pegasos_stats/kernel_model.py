@@ -19,12 +19,14 @@ from pegasos_stats.kernel_running import run_kernel_pegasos
 from pegasos_stats.labels import Coding, Ties, signs_of
 from pegasos_stats.model import Model, checked_solver
 from pegasos_stats.options import check_count, check_flag, check_positive
+from pegasos_stats.running import Observer
 from pegasos_stats.sample import (
     NaAction,
     Sample,
     sample_of_arrays,
     sample_of_formula,
 )
+from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 
 MEMORY = 512 * 2**20
@@ -198,16 +200,18 @@ class KernelSVM(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1)).n_iter
         400
         """
-        chosen = checked_solver(solver, Pegasos)
-        if not isinstance(chosen, Pegasos):
-            raise OptionError(
-                "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."
-            )
+        chosen = pegasos_alone(checked_solver(solver, Pegasos))
         check_flag("progress", progress)
         recorder = self._recorder(trace, test, chosen.ties)
         solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
         trace_frame = None if recorder is None else recorder.frame()
         return self._results(chosen, solution, trace_frame)
+
+    def solve(
+        self, solver: Pegasos | SDCA, observe: Observer | None = None
+    ) -> KernelSolution:
+        """Run a solver: a solution with nothing around it."""
+        return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
 
     def _results(
         self, solver: Pegasos, solution: KernelSolution, trace: Any = None
@@ -231,6 +235,15 @@ class KernelSVM(Model):
         signs = signs_of(self._results(Pegasos(), found)._scores(X), ties)
         decided = ~np.isnan(signs)
         return float((signs != y)[decided].mean()) if decided.any() else float("nan")
+
+
+def pegasos_alone(solver: Pegasos | SDCA) -> Pegasos:
+    """Return the solver, or raise `OptionError` if it is not Pegasos."""
+    if not isinstance(solver, Pegasos):
+        raise OptionError(
+            "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."
+        )
+    return solver
 
 
 kernel_svm = KernelSVM.from_formula

@@ -12,6 +12,7 @@ from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.options import check_flag, check_positive
 from pegasos_stats.problem import LossName, Problem, Solution
 from pegasos_stats.refining import checked_refinement, run_refined
+from pegasos_stats.running import Observer
 from pegasos_stats.sample import (
     NaAction,
     Sample,
@@ -171,11 +172,17 @@ class LinearModel(Model):
             refinement=refinement,
         )
 
+    def solve(
+        self, solver: Pegasos | SDCA, observe: Observer | None = None
+    ) -> Solution:
+        """Run a solver: a solution with nothing around it."""
+        return run_refined(self.problem, solver, observe=observe)
+
     def _certificate(self, found: Solution) -> Certificate:
         return certificate(self.problem, found.beta, found.alpha, found.dual)
 
     def _errors_on(self, X: Any, y: Any, found: Solution, ties: Ties) -> float:
-        held_out = replace(self.problem, X=X, y=y)
+        held_out = replace(self.problem, X=X, y=y, weights=None)
         nothing = np.zeros(held_out.n)
         at = certificate(held_out, found.beta, found.alpha, nothing)
         return at.error_rate(held_out.n, ties)

@@ -13,10 +13,13 @@ from pegasos_stats.labels import LabelCoding, Ties
 from pegasos_stats.objective import Certificate
 from pegasos_stats.options import check_flag
 from pegasos_stats.problem import Problem
+from pegasos_stats.running import Observer
 from pegasos_stats.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.trace import Recorder
+
+HeldOut = tuple[Any, Any]  # the matrix of rows, and -1 or +1 for each
 
 
 class Model(ABC):
@@ -24,6 +27,26 @@ class Model(ABC):
 
     problem: Problem
     _sample: Sample
+
+    @abstractmethod
+    def solve(self, solver: Pegasos | SDCA, observe: Observer | None = None) -> Any:
+        """Run a solver: a solution with nothing around it.
+
+        Parameters
+        ----------
+        solver : Pegasos or SDCA
+        observe : callable, optional
+            Called with a `Moment` after every epoch, for example a `recorder`.
+
+        Returns
+        -------
+        Solution or KernelSolution
+
+        Raises
+        ------
+        OptionError
+            If the solver does not go with the model.
+        """
 
     @abstractmethod
     def _certificate(self, found: Any) -> Certificate:
@@ -53,16 +76,11 @@ class Model(ABC):
         """Counts of the rows left out for missing values."""
         return self._sample.dropped
 
-    def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:
-        """Record of a fit, if one is asked for."""
-        check_flag("trace", trace)
-        if test is not None and not trace:
-            raise OptionError("test= is recorded in the trace; give trace=True too.")
-        if not trace:
-            return None
-        if test is None:
+    def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
+        """Record of one run, with the error on rows that `held_out` has coded."""
+        if held_out is None:
             return Recorder(self._certificate, self.problem.n, ties)
-        X, y = self._held_out(test)
+        X, y = held_out
         return Recorder(
             self._certificate,
             self.problem.n,
@@ -70,8 +88,34 @@ class Model(ABC):
             lambda found: self._errors_on(X, y, found, ties),
         )
 
-    def _held_out(self, test: Any) -> tuple[Any, Any]:
-        """Code held-out rows as those of the fit; incomplete ones are left out."""
+    def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:
+        """Record of a fit, if one is asked for."""
+        check_flag("trace", trace)
+        if test is not None and not trace:
+            raise OptionError("test= is recorded in the trace; give trace=True too.")
+        if not trace:
+            return None
+        return self.recorder(ties, None if test is None else self.held_out(test))
+
+    def held_out(self, test: Any) -> HeldOut:
+        """Code held-out rows as those of the fit; incomplete ones are left out.
+
+        Parameters
+        ----------
+        test : DataFrame or pair (y, X)
+
+        Returns
+        -------
+        X : array, shape (n, p)
+        y : float64 array, shape (n,), of -1 and +1
+
+        Raises
+        ------
+        ColumnError
+            If the outcome or a predictor is not there.
+        DataError
+            If no row is complete.
+        """
         labels, X = self._labels_and_data(test)
         matrix = self.design.matrix(X)
         y = self.coding.encode(labels)[matrix.kept]

@@ -1,4 +1,5 @@
-# Writes the golden values of r_reference/cases.csv: Rscript --vanilla r_reference/golden.R
+# Writes the golden values of r_reference/cases.csv and sdca_cases.csv:
+# Rscript --vanilla r_reference/golden.R
 # Numbers are hexadecimal, so that no bit is lost; objectives have 17 digits.
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -19,11 +20,17 @@ write_lines <- function(items, file) {
   writeLines(text, file.path(here, "golden", file))
 }
 
+golden_case <- function(case) object(golden_fields(case, run_case(case)))
+
+golden_sdca_case <- function(case) {
+  found <- run_sdca_case(case)
+  object(c(golden_fields(case, found), dual = array(hex(found$a))))
+}
+
 # rows_sum = sum of row * place: it changes when two rows change places.
-golden_case <- function(case) {
-  found <- run_case(case)
+golden_fields <- function(case, found) {
   found$predicted[is.na(found$predicted)] <- "NA"
-  object(c(
+  c(
     lambda = hex(case$lambda),
     data_sum = hex(data_sum(case_data(case)$X)),
     rows = array(whole(head(found$rows, 10))),
@@ -36,7 +43,7 @@ golden_case <- function(case) {
     predicted = array(quoted(found$predicted)),
     table = array(apply(found$table, 1, function(row) array(whole(row)))),
     objective = digits17(found$objective),
-    dual_objective = digits17(found$dual_objective)))
+    dual_objective = digits17(found$dual_objective))
 }
 
 # Column by column, without the long double of sum().
@@ -55,6 +62,9 @@ golden_data <- function(data) {
 
 cases <- read_cases(file.path(here, "cases.csv"))
 write_lines(sapply(cases, golden_case), "pegasos.json")
+
+sdca_cases <- read_cases(file.path(here, "sdca_cases.csv"))
+write_lines(sapply(sdca_cases, golden_sdca_case), "sdca.json")
 
 kinds <- sapply(cases, function(case) case$data)
 real <- cases[!duplicated(kinds) & grepl("iris|mtcars", kinds)]

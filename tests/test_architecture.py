@@ -32,6 +32,7 @@ FLOORS = [
     ["linear_results", "kernel_results"],
     ["model", "differences"],
     ["linear_model", "kernel_model", "persist"],
+    ["compare"],
     ["cli"],
     ["__main__"],
 ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegasos_stats.errors import DependencyError
@@ -45,15 +44,19 @@ class Line(NamedTuple):
 
 
 def lines(count: int) -> list[Line]:
-    """Return the first so many ways to draw a line.
+    """Return the first so many ways to draw a line; no two of 36 are the same.
 
     Examples
     --------
     >>> [line.marker for line in lines(3)]
     ['o', 's', '^']
     """
-    ways = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS), strict=False)
-    return [Line(*way) for way in islice(ways, count)]
+    ways = len(COLOURS)
+    found = []
+    for i in range(count):
+        other = (i + i // ways) % ways
+        found.append(Line(COLOURS[i % ways], DASHES[other], MARKERS[other]))
+    return found
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-# The cases that R and Python share, listed in r_reference/cases.csv. Beside it stands
-# tests/parity/cases.py.
+# The cases that R and Python share, listed in r_reference/cases.csv and sdca_cases.csv.
+# Beside it stand tests/parity/cases.py and sdca_cases.py.
 
 # Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
 read_cases <- function(path) {
-  text <- c("name", "lambda", "order", "average", "profile", "weights")
+  given <- names(read.csv(path, nrows = 1))
+  text <- intersect(c("name", "lambda", "order", "average", "profile", "weights"), given)
   cases <- read.csv(path, colClasses = setNames(rep("character", length(text)), text))
   cases$lambda <- as.numeric(cases$lambda)
   split(cases, factor(cases$name, cases$name))
@@ -86,16 +87,31 @@ case_fit <- function(case, X, y, weights) {
 
 # Everything that is compared for one case.
 run_case <- function(case) {
+  judged(case, function(X, y, weights) case_fit(case, X, y, weights))
+}
+
+# The fit of a case with its table and its certificate.
+judged <- function(case, fit_to) {
   data <- case_data(case)
   levels <- label_levels(data$labels, case_coding(case))
   y <- encode_labels(data$labels, levels)
   X <- case_rows(case, data$X)
   weights <- case_weights(case, y)
-  fit <- case_fit(case, X, y, weights)
+  fit <- fit_to(X, y, weights)
   signs <- predict_sign(scores(X, fit$beta, fit$alpha), case$ties)
   table <- confusion(data$labels, decode_labels(signs, levels), levels)
   certified <- certificate(X, y, fit$beta, fit$alpha, fit$a, case$lambda, case$loss,
                            case$intercept, weights)
   c(fit, certified,
     list(table = table, actual = rownames(table), predicted = colnames(table)))
+}
+
+# The same for SDCA, which has no intercept here.
+run_sdca_case <- function(case) {
+  case$intercept <- FALSE
+  judged(case, function(X, y, weights) {
+    seed_generator(case$seed, case$sample_kind)
+    fit <- sdca(X, y, case$lambda, case$epochs, case$loss, case$start, weights)
+    c(fit, list(alpha = 0, n_iter = length(fit$rows)))
+  })
 }

@@ -2,20 +2,22 @@
 # Beside it stand pegasos_stats/sdca.py, sdca_running.py and kernels/sdca.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)
-# and section 6.2 for the steps. The dual weights a are in [0, 1].
+# and section 6.2 for the steps. A dual weight is between 0 and the weight of its row.
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
-# start: "zero", or "sgd" for a first epoch of modified SGD.
+# start: "zero", or "sgd" for a first epoch of modified SGD.  weights: of each row's
+# loss, with mean 1.
 # Value: beta, a (beta is the sum of a * y * x over the rows, divided by lambda * n),
 # violations (visits with a margin below 1; log loss: below 0), rows (visited, in order).
-sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero") {
+sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
+                 weights = rep(1, length(y))) {
   rows <- if (is.matrix(X)) lapply(seq_along(y), function(i) dense_row(X[i, ])) else X$rows
   p <- if (is.matrix(X)) ncol(X) else X$p
   state <- list(beta = rep(0, p), a = rep(0, length(y)), violations = 0, rows = c())
   for (epoch in 1:epochs) {
     visited <- sample(1:length(y), length(y))
     pass <- if (start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
-    state <- pass(state, rows, y, visited, lambda, loss)
+    state <- pass(state, rows, y, visited, lambda, loss, weights)
     state$rows <- c(state$rows, visited)
   }
   state
@@ -26,12 +28,12 @@ dense_row <- function(x) {
   list(columns = seq_along(x), values = unname(x))
 }
 
-sdca_epoch <- function(state, rows, y, visited, lambda, loss) {
+sdca_epoch <- function(state, rows, y, visited, lambda, loss, weights) {
   n <- length(y)
   for (i in visited) {
     x <- rows[[i]]
     m <- y[i] * row_dot(x, state$beta)
-    a_new <- dual_step(loss, state$a[i], m, lambda * n, row_norm2(x))
+    a_new <- dual_step(loss, state$a[i], m, lambda * n, row_norm2(x), weights[i])
     state$beta <- row_add(x, (a_new - state$a[i]) * y[i] / (lambda * n), state$beta)
     state$a[i] <- a_new
     if (violated(loss, m)) state$violations <- state$violations + 1
@@ -40,14 +42,14 @@ sdca_epoch <- function(state, rows, y, visited, lambda, loss) {
 }
 
 # v = lambda * t * beta is the sum of a * y * x over the steps so far.
-sgd_epoch <- function(state, rows, y, visited, lambda, loss) {
+sgd_epoch <- function(state, rows, y, visited, lambda, loss, weights) {
   v <- state$beta
   unit <- 0
   for (t in seq_along(visited)) {
     i <- visited[t]
     x <- rows[[i]]
     m <- y[i] * (unit * row_dot(x, v))
-    state$a[i] <- dual_step(loss, 0, m, lambda * t, row_norm2(x))
+    state$a[i] <- dual_step(loss, 0, m, lambda * t, row_norm2(x), weights[i])
     v <- row_add(x, state$a[i] * y[i], v)
     unit <- 1 / (lambda * t)
     if (violated(loss, m)) state$violations <- state$violations + 1
@@ -56,33 +58,34 @@ sgd_epoch <- function(state, rows, y, visited, lambda, loss) {
   state
 }
 
-# The best value of one dual weight.  scale: lambda * n, or lambda * t.
-dual_step <- function(loss, a, m, scale, norm2) {
-  if (loss == "log") return(log_step(a, m, norm2 / scale))
-  if (norm2 == 0) return(1)
-  min(1, max(0, a + scale * (1 - m) / norm2))
+# The best value of one dual weight.  scale: lambda * n, or lambda * t.  w: weight of
+# the row.
+dual_step <- function(loss, a, m, scale, norm2, w) {
+  if (loss == "log") return(log_step(a, m, norm2 / scale, w))
+  if (norm2 == 0) return(w)
+  min(w, max(0, a + scale * (1 - m) / norm2))
 }
 
-# The root a_new of log(1 / a_new - 1) = m + (a_new - a) * q. With
-# a_new = 1 / (1 + exp(z)) the excess z - m - (a_new - a) * q increases with z:
+# The root a_new of log(w / a_new - 1) = m + (a_new - a) * q. With
+# a_new = w / (1 + exp(z)) the excess z - m - (a_new - a) * q increases with z:
 # Newton's method; where it leaves what is left of the interval of the root, or moves
 # more than half as far as before, the interval is halved.
-log_step <- function(a, m, q) {
+log_step <- function(a, m, q, w) {
   low <- m - a * q
-  high <- m + (1 - a) * q
+  high <- m + (w - a) * q
   z <- m
   moved <- high - low
   for (step in 1:100) {
     e <- exp(-abs(z))
     s <- 1 / (1 + e)
-    excess <- z - m - (slope("log", z) - a) * q
+    excess <- z - m - (w * slope("log", z) - a) * q
     if (excess < 0) low <- z else high <- z
-    new <- z - excess / (1 + q * (e * s * s))
+    new <- z - excess / (1 + q * w * (e * s * s))
     if (new < low || new > high || abs(new - z) > moved / 2) new <- (low + high) / 2
     moved <- abs(new - z)
     done <- moved <= 1e-8 * (1 + abs(z))
     z <- new
     if (done) break
   }
-  slope("log", z)
+  w * slope("log", z)
 }

@@ -7,10 +7,17 @@ from scipy.sparse import csr_array
 from pegasos_stats.problem import Problem
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_running import run_sdca
+from tests.parity.cases import REFERENCE, Fit, assert_same_bits, case_data, table_of
+from tests.parity.sdca_cases import (
+    LOG_RTOL,
+    SdcaCase,
+    assert_same_sdca,
+    fit,
+    read_sdca_cases,
+    rows_drawn,
+)
 
-# exp() of R and of Python may differ in the last bit.
-LOG_RTOL = 1e-10
-
+EACH = pytest.mark.parametrize("case", read_sdca_cases(), ids=lambda case: case.name)
 DATA = ["normal", "gaps", "whole numbers", "wide range"]
 
 
@@ -28,20 +35,60 @@ def drawn(data, seed):
     return X, rng.choice([-1.0, 1.0], n), 10 ** rng.uniform(-4, 1)
 
 
+@pytest.fixture(scope="module")
+def r_cases(r):
+    r.set("path", str(REFERENCE / "sdca_cases.csv"))
+    r.eval("sdca_cases <- read_cases(path)")
+    return r
+
+
+def in_r(r_cases, case: SdcaCase) -> tuple[Fit, np.ndarray, np.ndarray]:
+    """Fit, dual weights, and rows visited."""
+    found = r_cases.eval(f"run_sdca_case(sdca_cases[['{case.name}']])")
+    fit = Fit(
+        violations=int(found["violations"][0]),
+        n_iter=int(found["n_iter"][0]),
+        alpha=found["alpha"][0],
+        beta=found["beta"],
+        table=table_of(found["table"], found["actual"], found["predicted"]),
+        objective=found["objective"][0],
+        dual_objective=found["dual_objective"][0],
+    )
+    return fit, found["a"], found["rows"]
+
+
+@EACH
+def test_cases_are_those_of_r(r_cases, case):
+    X, labels = case_data(case)
+    data = r_cases.eval(f"case_data(sdca_cases[['{case.name}']])")
+    assert_same_bits(X.to_numpy(), data["X"], "X")
+    assert labels.tolist() == data["labels"].tolist()
+    found, dual, rows = in_r(r_cases, case)
+    assert rows_drawn(case).tolist() == rows.tolist()
+    assert_same_sdca(case, fit(case), (found, dual))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("start", ["zero", "sgd"])
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_and_coefficients_are_those_of_r(r, seed, data, loss, start, storage):
+def test_dual_weights_and_coefficients_are_those_of_r(
+    r, seed, data, loss, start, storage, weighted
+):
     X, y, lam = drawn(data, seed)
+    w = np.random.default_rng(seed).choice([0.0, 0.5, 1.5], len(y)) if weighted else 1.0
+    w = np.broadcast_to(w, len(y)).copy()
     rows = X if storage == "dense" else csr_array(X)
     solver = SDCA(epochs=4, tol=0, start=start, seed=seed)
-    ours = run_sdca(Problem(rows, y, lam, loss, intercept=False), solver)
-    r.set("data", {"X": X, "y": y})
+    problem = Problem(rows, y, lam, loss, False, weights=w if weighted else None)
+    ours = run_sdca(problem, solver)
+    r.set("data", {"X": X, "y": y, "w": w})
     r.eval("rows <- data$X" if storage == "dense" else "rows <- sparse_rows(data$X)")
     r.call("seed_generator", seed)
-    theirs = r.eval(f"sdca(rows, data$y, {lam!r}, 4, '{loss}', '{start}')")
+    asked = f"{lam!r}, 4, '{loss}', '{start}', data$w"
+    theirs = r.eval(f"sdca(rows, data$y, {asked})")
     for name, value in (("beta", ours.beta), ("a", ours.dual)):
         if loss == "hinge":
             np.testing.assert_array_equal(value, theirs[name])

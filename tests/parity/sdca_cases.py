@@ -1,0 +1,158 @@
+"""The cases of SDCA that R and Python share, in ``r_reference/sdca_cases.csv``.
+
+Beside this file stands ``run_sdca_case`` of ``r_reference/R/cases.R``.
+"""
+
+import csv
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import pegasos_stats as ps
+from pegasos_stats.kernels.risk import scores
+from pegasos_stats.labels import signs_of
+from pegasos_stats.objective import certificate
+from pegasos_stats.problem import Problem
+from pegasos_stats.sdca_running import run_sdca
+from tests.parity.cases import (
+    DUAL_RTOL,
+    OBJECTIVE_RTOL,
+    REFERENCE,
+    Fit,
+    as_fit,
+    assert_same_bits,
+    assert_same_steps,
+    case_data,
+    stored,
+    weights,
+)
+
+# exp() of R and of Python may differ in the last bit, and Newton's method for a dual
+# weight stops at 1e-8: the last step, squared, is what is left.
+LOG_RTOL = 1e-10
+
+
+@dataclass(frozen=True)
+class SdcaCase:
+    """One line of sdca_cases.csv; the model has no intercept."""
+
+    name: str
+    data: str
+    n: int
+    p: int
+    data_seed: int | None
+    seed: int
+    sample_kind: str
+    lam: float
+    epochs: int
+    coding: str | tuple[str, ...]
+    loss: str
+    start: str
+    ties: str
+    storage: str
+    weights: str
+
+
+def read_sdca_cases() -> list[SdcaCase]:
+    path = REFERENCE / "sdca_cases.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_case(line) for line in csv.DictReader(file)]
+
+
+def _case(line: dict[str, str]) -> SdcaCase:
+    negative, _, positive = line["coding"].partition("/")
+    whole = {name: int(line[name]) for name in ("n", "p", "seed", "epochs")}
+    as_it_is = ("name", "data", "loss", "start", "ties", "storage", "weights")
+    return SdcaCase(
+        **whole,
+        **{name: line[name] for name in as_it_is},
+        data_seed=int(line["data_seed"]) if line["data_seed"] else None,
+        sample_kind=line["sample_kind"].lower(),
+        lam=float(line["lambda"]),
+        coding=(negative, positive) if positive else negative,
+    )
+
+
+def solver(case: SdcaCase) -> ps.SDCA:
+    return ps.SDCA(
+        epochs=case.epochs,
+        tol=0,
+        start=case.start,
+        seed=case.seed,
+        sample_kind=case.sample_kind,
+        ties=case.ties,
+    )
+
+
+def rows_drawn(case: SdcaCase) -> np.ndarray:
+    """All rows in the order of the steps, counted from 1 as in R."""
+    rng = solver(case).generator()
+    return np.concatenate([rng.permutation(case.n) for _ in range(case.epochs)]) + 1
+
+
+@functools.cache
+def fit(case: SdcaCase) -> tuple[Fit, np.ndarray]:
+    """Fit, and dual weights."""
+    X, labels = case_data(case)
+    if case.n == 1:
+        return fit_one_row(case, X.to_numpy(copy=True))
+    model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss](
+        labels,
+        stored(case, X),
+        lam=case.lam,
+        intercept=False,
+        coding=case.coding,
+        weights=weights(case),
+    )
+    return both(model.fit(solver(case)))
+
+
+def fit_by_formula(case: SdcaCase) -> tuple[Fit, np.ndarray]:
+    X, labels = case_data(case)
+    model = {"hinge": ps.svm, "log": ps.logit}[case.loss](
+        "label ~ . - 1",
+        data=X.assign(label=labels),
+        lam=case.lam,
+        coding=case.coding,
+        weights=weights(case),
+    )
+    return both(model.fit(solver(case)))
+
+
+def both(result: ps.Results) -> tuple[Fit, np.ndarray]:
+    return as_fit(result), result.solution.dual
+
+
+def fit_one_row(case: SdcaCase, X: np.ndarray) -> tuple[Fit, np.ndarray]:
+    """The same without a model, for a label that is the second of `case.coding`."""
+    problem = Problem(X, np.ones(1), case.lam, case.loss, intercept=False)
+    found = run_sdca(problem, solver(case))
+    sign = signs_of(scores(problem.rows, found.beta, 0.0), case.ties)
+    at = certificate(problem, found.beta, 0.0, found.dual)
+    predicted = np.where(sign > 0, *case.coding[::-1])
+    table = ps.confusion([case.coding[1]], predicted, levels=case.coding).table
+    counts = found.n_violations, found.n_iter
+    made = Fit(*counts, 0.0, found.beta, table, at.objective, at.dual_objective)
+    return made, found.dual
+
+
+def assert_same_sdca(
+    case: SdcaCase, ours: tuple[Fit, Any], theirs: tuple[Fit, Any]
+) -> None:
+    """Equality in every bit; for the log loss to `LOG_RTOL` of the largest number."""
+    (found, dual), (expected, expected_dual) = ours, theirs
+    assert_same_steps(found, expected)
+    assert found.alpha == expected.alpha == 0.0
+    pairs = {"beta": (found.beta, expected.beta), "dual": (dual, expected_dual)}
+    for what, (left, right) in pairs.items():
+        if case.loss == "hinge":
+            assert_same_bits(left, right, what)
+        else:
+            atol = LOG_RTOL * np.abs(right).max()
+            np.testing.assert_allclose(left, right, rtol=0, atol=atol)
+    scale = expected.objective
+    rtol = OBJECTIVE_RTOL if case.loss == "hinge" else LOG_RTOL
+    assert abs(found.objective - scale) <= rtol * scale
+    assert abs(found.dual_objective - expected.dual_objective) <= DUAL_RTOL * scale
