@@ -14,6 +14,8 @@ from pegasos_stats.running import (
 )
 from pegasos_stats.solvers import Pegasos
 
+UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
+
 
 class KernelVisitor:
     """Takes steps at given rows and holds the state of a run.
@@ -36,7 +38,14 @@ class KernelVisitor:
         self._alpha, self._steps, self._violations = 0.0, 0, 0
 
     def visit(self, rows: Rows) -> None:
-        """Take a step at each of `rows`."""
+        """Take a step at each of `rows`; between two pieces Ctrl-C is heard."""
+        problem = self._problem
+        cost = problem.n * problem.p
+        length = max(1, UNINTERRUPTED // cost)
+        for first in range(0, max(len(rows), 1), length):
+            self._visit_piece(rows[first : first + length])
+
+    def _visit_piece(self, rows: Rows) -> None:
         from pegasos_stats.kernels.kernel_pegasos import kernel_pegasos_epoch
 
         problem = self._problem

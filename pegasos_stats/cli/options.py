@@ -130,6 +130,8 @@ def read_rows(path: str) -> Any:
         except UNREADABLE as error:
             raise DataError(unreadable(path, error)) from None
     try:
+        if not all(word.isdigit() for word in words):
+            raise ValueError
         rows = np.array([int(word) for word in words], dtype=np.int64)
     except (ValueError, OverflowError):
         wrong = next((word for word in words if not word.isdigit()), words[0])
