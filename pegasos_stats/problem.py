@@ -68,7 +68,7 @@ class Problem:
         """Largest ``||x_i||``, computed once for all fits."""
         from pegasos_stats.kernels.rows import largest_norm2
 
-        return float(np.sqrt(largest_norm2(self.X)))
+        return float(np.sqrt(largest_norm2(self.rows)))
 
     @property
     def rows(self) -> Any:

@@ -113,7 +113,7 @@ class Visitor:
         self._y = problem.y.astype(np.int8)
         self.batch_size = solver.rows_in_a_step(problem.n)
         self._state = start(problem.n, problem.p, self.batch_size, problem.weights)
-        if isinstance(problem.X, np.ndarray) and solver.arithmetic == "reference":
+        if solver.arithmetic == "reference":
             self._state.scalars[RADIUS] = problem.radius
 
     def visit(self, rows: NDArray[np.int64]) -> None:

@@ -84,7 +84,7 @@ def pegasos_epoch(
     sparse = isinstance(X, CSR)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
     plain = plain and state.case_weights.size == 0
-    if not sparse and not fast and state.scalars[RADIUS] < 0.0:
+    if not fast and state.scalars[RADIUS] < 0.0:
         state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
     for part in pieces(rows, state.slopes.size, batch_size):
         if plain and sparse:

@@ -18,6 +18,7 @@ from pegasos_stats.kernels.pegasos_state import (
     ALPHA_TOTAL,
     AVERAGED,
     NORM2,
+    RADIUS,
     SCALE,
     STEPS,
     UNIT,
@@ -45,6 +46,33 @@ def dot(X: Any, i: int, w: Vector, exact: bool) -> float:
     return row_dot(X, i, w) if exact else row_dot_fast(X, i, w)
 
 
+@inlined
+def rounding_bound(state: State, lam: float, alpha: float, count: int) -> float:
+    """Bound the rounding of any margin near 1 in the next ``count`` plain steps.
+
+    Let ``u = 2^-53`` and ``R`` the largest ``||x_i||``. ``beta`` is ``1 / (lam t)``
+    times a sum of at most ``t`` rows, so ``||beta|| <= R / lam``. Two ways of summing
+    ``x'beta`` differ by at most ``2 p u R ||beta||`` and some, and adding ``alpha``
+    rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
+    """
+    eta = 1.0 / (lam * (state.scalars[STEPS] + 1.0))
+    radius = state.scalars[RADIUS]
+    products = (state.w.shape[0] + 32.0) * radius * radius / lam
+    error: float = 2.0**-51 * (products + 8.0 * (1.0 + abs(alpha) + count * eta))
+    return error
+
+
+@inlined
+def plain_margin(
+    X: Any, i: int, y: float, w: Vector, unit: float, alpha: float, bound: float
+) -> float:
+    """``y (unit x_i'w + alpha)``, summed from first to last within `bound` of 1."""
+    m = y * (unit * row_dot_fast(X, i, w) + alpha)
+    if abs(m - 1.0) > bound:
+        return m
+    return y * (unit * row_dot(X, i, w) + alpha)
+
+
 @kernel
 def plain_scaled_epoch(
     X: Any, y: Vector, rows: Any, lam: float, intercept: bool, exact: bool, state: State
@@ -57,7 +85,8 @@ def plain_scaled_epoch(
         t <- t + 1,   unit <- 1 / (lam * t)
         if m < 1:  w <- w + y_i * x_i,   alpha <- alpha + unit * y_i
 
-    Every bit is that of ``scaled_epoch`` on the same rows.
+    Every bit is that of ``scaled_epoch`` on the same rows: a margin enters only
+    through ``m < 1``, so the sum may run in any order where it is not near 1.
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
@@ -65,10 +94,11 @@ def plain_scaled_epoch(
         unit = 0.0
     violations = 0.0
     visits = rows.shape[0]
+    bound = rounding_bound(state, lam, alpha, visits) if exact else -1.0
     for k in range(visits):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
-        m = y[i] * (unit * dot(X, i, w, exact) + alpha)
+        m = plain_margin(X, i, y[i], w, unit, alpha, bound)
         t += 1.0
         unit = 1.0 / (lam * t)
         if m < 1.0:

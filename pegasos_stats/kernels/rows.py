@@ -154,6 +154,39 @@ def sparse_norm2(X: Any, i: int) -> float:
     return norm2
 
 
+def row_norm2_fast(X: Rows, i: int) -> float:
+    """``||x_i||^2``, summed in an order that suits the machine."""
+    return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2_fast(X, i)
+
+
+def dense_norm2_fast(X: Any, i: int) -> float:
+    """``row_norm2_fast`` of a dense row: sums of four lanes."""
+    x, p = X[i], X.shape[1]
+    whole = p - p % LANES
+    a = lanes(0.0, 0.0, 0.0, 0.0)
+    for j in range(0, whole, LANES):
+        a = fused(load(x, j), load(x, j), a)
+    if whole < p:
+        rest = load_part(x, whole, p - whole)
+        a = fused(rest, rest, a)
+    return total(a)
+
+
+def row_count(X: Rows) -> int:
+    """Return the number of rows."""
+    return sparse_count(X) if isinstance(X, CSR) else dense_count(X)
+
+
+def dense_count(X: Any) -> int:
+    """``row_count`` of an array."""
+    return int(X.shape[0])
+
+
+def sparse_count(X: Any) -> int:
+    """``row_count`` of a ``CSR``."""
+    return int(X.indptr.shape[0]) - 1
+
+
 def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
     """``w[j] = w[j] + d * x_i[j]^2`` for every stored entry."""
     if isinstance(X, CSR):
@@ -208,6 +241,8 @@ for public, dense, sparse in (
     (row_dot_fast, dense_dot_fast, sparse_dot_fast),
     (row_add, dense_add, sparse_add),
     (row_norm2, dense_norm2, sparse_norm2),
+    (row_norm2_fast, dense_norm2_fast, sparse_norm2),
+    (row_count, dense_count, sparse_count),
     (row_add_squares, dense_add_squares, sparse_add_squares),
     (prefetch_row, prefetch_dense, prefetch_sparse),
 ):
@@ -218,20 +253,11 @@ for public, dense, sparse in (
 
 
 @kernel
-def largest_norm2(X: NDArray[Any]) -> float:
-    """``max ||x_i||^2`` over dense rows; not a number if an entry is not."""
+def largest_norm2(X: Rows) -> float:
+    """``max ||x_i||^2``, rounded somehow; not a number if an entry is not."""
     largest = 0.0
-    p = X.shape[1]
-    whole = p - p % LANES
-    for i in range(X.shape[0]):
-        x = X[i]
-        a = lanes(0.0, 0.0, 0.0, 0.0)
-        for j in range(0, whole, LANES):
-            a = fused(load(x, j), load(x, j), a)
-        if whole < p:
-            rest = load_part(x, whole, p - whole)
-            a = fused(rest, rest, a)
-        norm2 = total(a)
+    for i in range(row_count(X)):
+        norm2 = row_norm2_fast(X, i)
         if not norm2 <= largest:
             largest = norm2
         if norm2 != norm2:
