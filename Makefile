@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test lint types bench golden clean help system-r FORCE
+.PHONY: demo test lint types bench docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package $(VENV)/.kernels ## install the package and run its demonstration
 	@$(BIN)/pegasos-stats demo
@@ -32,12 +32,16 @@ bench: $(VENV)/.dev ## run the benchmarks
 	@for script in $(sort $(wildcard benchmarks/*.py)); do \
 		echo "== $$script" && $(BIN)/python $$script || exit 1; done
 
+docs: $(VENV)/.dev ## build the reference in build/docs, warnings being errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "The reference is in build/docs/index.html"
+
 golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden.R
 	Rscript --vanilla r_reference/golden_caret.R
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list the targets

@@ -1,0 +1,34 @@
+"""The reference: every public name is in it, and it builds without a warning."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pegasos_stats as ps
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def listed():
+    text = (DOCS / "reference.rst").read_text(encoding="utf-8")
+    return set(re.findall(r"^   ([A-Za-z_][\w.]*)$", text, flags=re.MULTILINE))
+
+
+def test_every_public_name_is_in_the_reference():
+    modules = {"datasets", "errors"}
+    assert set(ps.__all__) - modules <= listed()
+
+
+def test_the_reference_builds_and_loads_nothing_from_elsewhere(tmp_path):
+    source, built = tmp_path / "docs", tmp_path / "built"
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("generated"))
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html"]
+    done = subprocess.run([*command, source, built], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in listed():
+        assert (built / "generated" / f"pegasos_stats.{name}.html").is_file(), name
+    loads = re.compile(r'(?:src|<link[^>]*href)="(?:https?:)?//')
+    for page in built.rglob("*.html"):
+        assert not loads.search(page.read_text(encoding="utf-8")), page.name
