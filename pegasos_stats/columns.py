@@ -20,8 +20,13 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
-def numeric_values(frame: pd.DataFrame) -> NDArray[Any]:
-    """Numbers of a frame, shape (n, p), missing values as NaN.
+def is_plain(X: Any) -> bool:
+    """Whether `X` is a two-dimensional array of numbers or booleans, none masked."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
+
+
+def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a frame or a plain array, shape (n, p), missing values as NaN.
 
     float32 if every column is, else float64.
 
@@ -30,6 +35,10 @@ def numeric_values(frame: pd.DataFrame) -> NDArray[Any]:
     ColumnError
         If a column holds anything but numbers, booleans and missing values.
     """
+    if isinstance(frame, np.ndarray):
+        number = np.float32 if frame.dtype == np.float32 else np.float64
+        found: NDArray[Any] = np.asarray(frame, dtype=number)
+        return found
     if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
         single = bool(len(frame.dtypes)) and all(d == np.float32 for d in frame.dtypes)
         return frame.to_numpy(dtype=np.float32 if single else np.float64)
@@ -55,7 +64,7 @@ def sparse_values(X: Any) -> Any:
             f"The sparse matrix is of type {matrix.dtype}; give real numbers."
         )
     if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64)
+        matrix = matrix.astype(np.float64, copy=False)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

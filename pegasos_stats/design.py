@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats.columns import (
     Mask,
     checked_rows,
+    is_plain,
     is_sparse,
     numeric_values,
     selected,
@@ -96,13 +97,15 @@ class FrameDesign:
         columns = column_labels(X)
         if len(columns) == 0:
             raise ColumnError("X has no columns; give at least one predictor.")
-        _check_unique(pd.Index([str(column) for column in columns]))
+        named = isinstance(X, pd.DataFrame | pd.Series)
+        if named:
+            _check_unique(pd.Index([str(column) for column in columns]))
         if "Intercept" in columns:
             raise ColumnError(
                 "A column is called 'Intercept', which is the name of the model's own; "
                 "leave it out, or rename it."
             )
-        return cls(tuple(columns), isinstance(X, pd.DataFrame | pd.Series))
+        return cls(tuple(columns), named)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ class FrameDesign:
             frame = as_frame(data)
             check_columns(frame, self.columns)
             return frame[list(self.columns)]
-        table = data if is_sparse(data) else as_frame(data)
+        table = data if is_sparse(data) or is_plain(data) else as_frame(data)
         if table.shape[1] != len(self.columns):
             raise ColumnError(
                 f"The data have {counted(table.shape[1], 'column')}; the model was "
@@ -150,12 +153,12 @@ def column_labels(X: Any) -> pd.Index:
     """Column labels of a frame; ``x1, x2, ...`` of anything else."""
     if isinstance(X, pd.DataFrame):
         return X.columns
-    if is_sparse(X):
-        if len(X.shape) != 2:
-            raise DataError(
-                "The sparse predictors have one dimension; give a matrix with one row "
-                "for each observation."
-            )
+    if is_sparse(X) and len(X.shape) != 2:
+        raise DataError(
+            "The sparse predictors have one dimension; give a matrix with one row for "
+            "each observation."
+        )
+    if is_sparse(X) or is_plain(X):
         return pd.Index([f"x{j + 1}" for j in range(X.shape[1])])
     return as_frame(X).columns
 

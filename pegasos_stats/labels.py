@@ -189,7 +189,7 @@ def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.int
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
-            found[values == level] = position
+            found += (position + 1) * (values == level)
         return found
     known = pd.Index(list(levels), dtype=object)
     return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)

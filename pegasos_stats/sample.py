@@ -148,14 +148,16 @@ def _complete(
         kept &= ~np.isnan(given)
     _check_rows(kept, matrix.index, na_action)
     name = "y" if labels.name is None else str(labels.name)
-    labels = labels if kept.all() else labels[kept]
+    index = matrix.index
+    if not kept.all():
+        labels, index = labels[kept], index[kept]
     levels = LabelCoding.from_labels(labels, coding, name)
     y = levels.encode(labels)
     each = class_weights(weights, y, levels) if given is None else given[kept]
     return Sample(
         X=selected(matrix.values, kept[matrix.kept]),
         y=y,
-        index=matrix.index[kept],
+        index=index,
         design=design,
         coding=levels,
         dropped=Dropped(int((~usable).sum()), int((usable & ~kept).sum())),
