@@ -225,9 +225,11 @@ def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
         slope = up_slope + down_slope
         step = alpha - excess / slope if slope > 0.0 else np.inf
         new = step if low <= step <= high else (low + high) / 2.0
-        if new == alpha or high - low <= 4.0 * np.spacing(abs(alpha)):
-            break
+        last_bits = 4.0 * np.spacing(max(abs(alpha), abs(new)))
+        done = abs(new - alpha) <= last_bits or high - low <= last_bits
         alpha = new
+        if done:
+            break
     return float(alpha)
 
 

@@ -75,6 +75,7 @@ def newton_direction(
     lam: float,
     gradient: Vector,
     slope: float,
+    free: bool,
     tol: float,
     limit: int,
     at: Smooth,
@@ -94,6 +95,8 @@ def newton_direction(
     gradient : float64 array, shape (padded(p),)
     slope : float
         Derivative with respect to ``alpha``.
+    free : bool
+        Whether there is an intercept ``alpha``; if not, its part is 0.
     tol : float
     limit : int
     at : Smooth
@@ -112,7 +115,7 @@ def newton_direction(
         row_add_squares(X, at.active[k], at.h[k] / n, diagonal)
     curvature = at.sums[CURVATURE] / n
     move, r_alpha = 0.0, -slope
-    if curvature < SMALLEST:
+    if not free or curvature < SMALLEST:
         curvature, r_alpha = 1.0, 0.0
     u_alpha = r_alpha / curvature
     rz = r_alpha * u_alpha
@@ -126,7 +129,7 @@ def newton_direction(
         if rz <= goal or rz < SMALLEST:
             break
         total = hessian_times(X, count, lam, u, u_alpha, at, product)
-        total += RIDGE * curvature * u_alpha
+        total = total + RIDGE * curvature * u_alpha if free else 0.0
         step = rz / (inner(u, product) + u_alpha * total)
         move += step * u_alpha
         r_alpha -= step * total

@@ -116,7 +116,9 @@ def test_smoothed_slope_and_direction_agree_with_dense_algebra(loss):
     gradient = lam * w - at.image / 40
     slope = -at.sums[smooth.BALANCE] / 40
     to = newton.direction(5)
-    move = newton.newton_direction(X, count, lam, gradient, slope, 1e-12, 500, at, to)
+    move = newton.newton_direction(
+        X, count, lam, gradient, slope, True, 1e-12, 500, at, to
+    )
     Z = np.column_stack([X, np.ones(40)])[at.active[:count]]
     H = (Z.T * at.h[:count]) @ Z / 40 + np.diag([lam] * 5 + [0.0])
     H[5, 5] *= 1.0 + newton.RIDGE
@@ -129,5 +131,7 @@ def test_without_active_rows_the_direction_leaves_alpha():
     at = smooth.smooth(y, np.ones(6), np.zeros(6), 0, 3)
     to = newton.direction(3)
     gradient = np.array([1.0, 2.0, 3.0, 0.0])
-    assert newton.newton_direction(X, 0, 0.5, gradient, 0.1, 1e-9, 9, at, to) == 0.0
+    assert (
+        newton.newton_direction(X, 0, 0.5, gradient, 0.1, True, 1e-9, 9, at, to) == 0.0
+    )
     np.testing.assert_allclose(to.d, -2.0 * gradient)
