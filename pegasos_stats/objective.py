@@ -12,6 +12,7 @@ from pegasos_stats.problem import ZERO_LOSS, Problem
 Vector = NDArray[np.float64]
 
 SAME_WEIGHT = 1e-12  # of all weight: sums that differ by less are the same
+ROUNDING = 1e-14  # of an intercept, in the sums of slope weights that it balances
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def best_intercept(
     every row, where its slope grows by ``w_i / n``, from ``-W / n`` with ``W`` the
     weight of the rows with ``y = +1``. It is least where the weights passed reach
     ``W``; in the middle of two kinks if they do so exactly. Log: Newton's method,
-    halved where it leaves the bracket, to the last bits.
+    halved where it leaves the bracket, to rounding.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
         slope = up_slope + down_slope
         step = alpha - excess / slope if slope > 0.0 else np.inf
         new = step if low <= step <= high else (low + high) / 2.0
-        last_bits = 4.0 * np.spacing(max(abs(alpha), abs(new)))
+        last_bits = ROUNDING * max(1.0, abs(alpha))
         done = abs(new - alpha) <= last_bits or high - low <= last_bits
         alpha = new
         if done:

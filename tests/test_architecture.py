@@ -26,7 +26,7 @@ FLOORS = [
     ["running"],
     ["kernel_running", "sdca_running"],
     ["refining"],
-    ["contingency", "tables", "trace"],
+    ["contingency", "inference", "tables", "trace"],
     ["confusion"],
     ["results"],
     ["linear_results", "kernel_results"],

@@ -1,0 +1,77 @@
+"""The options of the bootstrap."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pegasos_stats.errors import OptionError
+from pegasos_stats.options import check_choice, check_count, check_positive
+from pegasos_stats.parallel import n_workers
+from pegasos_stats.rng import SampleKind, checked_seed
+
+Interval = Literal["percentile", "normal", "basic"]
+
+INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic")
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Options of the pairs bootstrap: rows drawn with replacement, and fitted again.
+
+    Replicate ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
+    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is.
+
+    Parameters
+    ----------
+    replicates : int, default 1000
+    seed : int, optional
+        As for R's ``set.seed()``; drawn, and kept in the result, if left out.
+    interval : "percentile", "normal" or "basic"
+        Of the replicates ``t``, at level ``1 - 2 q``: their quantiles; the estimate
+        with so many standard deviations of them on both sides; or the quantiles
+        reflected at the estimate, ``2 estimate - t``. Quantiles are R's type 7.
+    sample_kind : "rejection" or "rounding"
+        R's ``sample.kind``.
+    tol : float, default 1e-8
+        Relative duality gap of each replicate.
+    workers : int, optional
+        Number of threads; all usable cores if left out. It changes no number.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed.
+    SeedError
+        If R would refuse the seed.
+
+    References
+    ----------
+    Davison & Hinkley, *Bootstrap Methods and their Application* (1997), sections 5.2,
+    5.3 and 6.2.
+
+    Examples
+    --------
+    >>> Bootstrap(replicates=200, seed=1).interval
+    'percentile'
+    """
+
+    replicates: int = 1000
+    seed: int | None = None
+    interval: Interval = "percentile"
+    sample_kind: SampleKind = "rejection"
+    tol: float = 1e-8
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates)
+        if self.replicates < 2:
+            raise OptionError(
+                "replicates=1 has no spread; give 2 or more, usually 1000."
+            )
+        check_choice("interval", self.interval, INTERVALS)
+        if check_positive("tol", self.tol) >= 1.0:
+            raise OptionError(
+                f"tol={self.tol!r} is not allowed: every fit is within it; give a "
+                "relative gap below 1."
+            )
+        checked_seed(self.seed, self.sample_kind)
+        n_workers(self.workers)
