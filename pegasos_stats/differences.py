@@ -214,6 +214,8 @@ def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
         return "the labels are coded differently."
     if not np.array_equal(_dense(a.problem, rows), _dense(b.problem, rows)):
         return "the predictors differ."
+    if not np.array_equal(a.problem.row_weights[rows], b.problem.row_weights[rows]):
+        return "the weights of the rows differ."
     for words, one, other in (
         ("the losses differ", a.problem.loss, b.problem.loss),
         ("lambda differs", a.problem.lam, b.problem.lam),
@@ -260,14 +262,19 @@ def _in_what_is_returned(run_a: Any, run_b: Any) -> Difference | None:
     )
     if _same(left, right):
         return None
-    kinds = [
-        f"average={run.solver.average!r}, refit_intercept={run.solver.refit_intercept}"
-        for run in (run_a, run_b)
-    ]
-    reason = (
-        f"all steps are the same, what is returned differs ({' and '.join(kinds)})."
+    kinds = " and ".join(_returned(run) for run in (run_a, run_b))
+    reason = f"all steps are the same, what is returned differs ({kinds})."
+    step = min(run_a.n_iter, run_b.n_iter) + 1
+    return Difference(step, reason, None, None, _largest(left, right))
+
+
+def _returned(run: Any) -> str:
+    """What becomes of the iterates of a run."""
+    solver, then = run.solver, run.refinement
+    refined = "" if then is None else f", refine={then.tol:g}"
+    return (
+        f"average={solver.average!r}, refit_intercept={solver.refit_intercept}{refined}"
     )
-    return Difference(run_a.n_iter + 1, reason, None, None, _largest(left, right))
 
 
 def _same(left: Vector, right: Vector) -> bool:

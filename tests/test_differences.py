@@ -113,3 +113,17 @@ def test_a_projection_that_never_binds_is_no_reason(digits):
     other = ps.SVM(y, X + 1e-9 * (X > 0)).fit(P(seed=3))
     assert "predictors differ" in ps.first_difference(run, other).reason
     assert ps.first_difference(run, ps.SVM(y, X).fit(P(seed=3))) is None
+
+
+def test_weights_and_refinement_are_named():
+    train, _ = ps.datasets.load_digits56()
+    solver = ps.Pegasos(2, seed=1)
+    plain = ps.svm("digit ~ .", train).fit(solver)
+    weighted = ps.svm("digit ~ .", train, weights={5: 1, 6: 2}).fit(solver)
+    found = ps.first_difference(plain, weighted)
+    assert found.step == 1
+    assert "weights" in found.reason
+    refined = ps.svm("digit ~ .", train).fit(solver, refine=1e-3)
+    found = ps.first_difference(plain, refined)
+    assert found.step == 401
+    assert "refine=0.001" in found.reason
