@@ -39,6 +39,7 @@ docs: $(VENV)/.dev ## build the reference in build/docs, warnings being errors
 golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden.R
 	Rscript --vanilla r_reference/golden_caret.R
+	Rscript --vanilla r_reference/golden_folds.R
 
 clean: ## remove everything that these targets made
 	rm -rf $(VENV) build dist docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,10 +8,15 @@
 """
 
 from pegasos_stats import datasets, errors
+from pegasos_stats.calibration.calibrated import CalibratedResults
+from pegasos_stats.calibration.calibrating import calibrate
+from pegasos_stats.calibration.reliability import Reliability, reliability
 from pegasos_stats.compare import SolverComparison, compare_solvers
 from pegasos_stats.confusion import ConfusionMatrix, confusion
 from pegasos_stats.contingency.paired import PairedComparison, compare_predictions
 from pegasos_stats.differences import Difference, first_difference
+from pegasos_stats.inference.covariance import Sandwich
+from pegasos_stats.inference.resampling import Bootstrap
 from pegasos_stats.kernel_model import KernelSVM, kernel_svm
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.labels import LabelCoding
@@ -21,6 +26,12 @@ from pegasos_stats.persist import load, save
 from pegasos_stats.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.sdca import SDCA
+from pegasos_stats.selection.cross_validation import cross_validate
+from pegasos_stats.selection.folds import Folds
+from pegasos_stats.selection.lambdas import lambda_grid
+from pegasos_stats.selection.path import lambda_path
+from pegasos_stats.selection.path_results import LambdaPath
+from pegasos_stats.selection.validated import CrossValidation
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.svmlight import read_svmlight
 
@@ -29,28 +40,40 @@ __version__ = "0.1.0"
 __all__ = [
     "SDCA",
     "SVM",
+    "Bootstrap",
+    "CalibratedResults",
     "ConfusionMatrix",
+    "CrossValidation",
     "Difference",
+    "Folds",
     "KernelResults",
     "KernelSVM",
     "LabelCoding",
+    "LambdaPath",
     "LinearResults",
     "Logit",
     "PairedComparison",
     "Pegasos",
     "RRandom",
+    "Reliability",
     "Results",
+    "Sandwich",
     "SolverComparison",
+    "calibrate",
     "compare_predictions",
     "compare_solvers",
     "confusion",
+    "cross_validate",
     "datasets",
     "errors",
     "first_difference",
     "kernel_svm",
+    "lambda_grid",
+    "lambda_path",
     "load",
     "logit",
     "read_svmlight",
+    "reliability",
     "save",
     "svm",
 ]

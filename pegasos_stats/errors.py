@@ -1,9 +1,15 @@
 """Every error and warning of the package, in one tree."""
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+HERE = f"{Path(__file__).parent}{os.sep}"
 
 
 class PegasosStatsError(Exception):
@@ -48,6 +54,14 @@ class ConvergenceWarning(PegasosStatsWarning):
 
 class UndefinedMetricWarning(PegasosStatsWarning):
     """A statistic is not defined for these data and is given as NA."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside the package that led here, however deep here is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

@@ -16,7 +16,7 @@ from pegasos_stats.kernel_problem import (
 )
 from pegasos_stats.objective import Certificate
 from pegasos_stats.results import Results
-from pegasos_stats.tables import significant
+from pegasos_stats.tables import Summary, significant
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -87,10 +87,49 @@ class KernelResults(Results):
     def _size(self) -> str:
         return counted(self.n_support, "support row")
 
-    def _coefficients(self, limit: int | None) -> tuple[pd.DataFrame, list[str]]:
+    def tidy(self) -> pd.DataFrame:
+        """The intercept, and what each support row adds to a score.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term`` (``"Intercept"``, then row labels), ``estimate`` (the
+            intercept and `dual_coef`) and ``count`` (of violations).
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear")
+        >>> result = model.fit(ps.Pegasos(epochs=2, seed=1))
+        >>> len(result.tidy()) == 1 + result.n_support
+        True
+        """
+        weights = self.dual_coef
+        rows = pd.DataFrame(
+            {
+                "term": weights.index.to_numpy(dtype=object),
+                "estimate": weights.to_numpy(),
+                "count": self.counts[self.counts > 0].astype("Int64").array,
+            }
+        )
+        if not self.problem.intercept:
+            return rows
+        first = {"term": ["Intercept"], "estimate": [self.intercept]}
+        return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
+
+    def summary(self) -> Summary:
+        """Header, kernel and notes.
+
+        Returns
+        -------
+        Summary
+            ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
+        """
         cells = {
             "Kernel": str(self.problem.kernel),
             "Support rows": f"{self.n_support:,} of {self.nobs:,}",
             "Intercept": significant(self.intercept, 5),
         }
-        return pd.DataFrame({"function": list(cells.values())}, list(cells)), []
+        function = pd.DataFrame({"function": list(cells.values())}, list(cells))
+        return self._summarised(function, [])

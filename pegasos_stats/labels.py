@@ -270,7 +270,7 @@ def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float
 def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]:
     """Two levels in the order of ``factor()``, or in order of appearance."""
     if rule == "factor":
-        levels = _factor_levels(labels, name)
+        levels = factor_levels(labels, name)
     elif rule == "first-seen":
         levels = distinct(labels)
     else:
@@ -297,7 +297,7 @@ def distinct(labels: "pd.Series[Any]") -> list[Any]:
     return list(labels.unique())
 
 
-def _factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
+def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
     """Levels in the order of the categories, else sorted."""
     found = distinct(labels)
     if isinstance(labels.dtype, pd.CategoricalDtype):

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from pegasos_stats.inferring import CovName, CovType, checked_cov_type
 from pegasos_stats.labels import Coding, Ties
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.model import Model, checked_solver
@@ -109,6 +110,7 @@ class LinearModel(Model):
         solver: Pegasos | SDCA | None = None,
         *,
         refine: float | None = None,
+        cov_type: CovType | CovName = "sandwich",
         trace: bool = False,
         test: Any = None,
         progress: bool = False,
@@ -121,6 +123,9 @@ class LinearModel(Model):
             ``SDCA()`` if none is given: the optimum to a relative gap of 1e-3.
         refine : float, optional
             Go on after Pegasos, from its dual point, with SDCA to this relative gap.
+        cov_type : "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
+            Standard errors of the result, computed when they are first asked for; with
+            options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
             after every epoch, in ``result.trace``.
@@ -170,6 +175,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
+            cov_type=checked_cov_type(cov_type),
         )
 
     def solve(

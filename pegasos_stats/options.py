@@ -37,6 +37,16 @@ def check_nonnegative(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_fraction(name: str, value: Any) -> float:
+    """Return `value` as a float, or raise `OptionError` unless it is inside (0, 1)."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not 0.0 < value < 1.0:
+        raise OptionError(
+            f"{name}={plain(value)!r} is not allowed; give a number between 0 and 1."
+        )
+    return float(value)
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):

@@ -53,6 +53,14 @@ class Scaling:
         scaled.data = (X.data / self.scale[X.indices]).astype(X.dtype)
         return scaled
 
+    def unapply(self, X: Any) -> Any:
+        """Return the columns as they were before `apply`, to rounding."""
+        if isinstance(X, np.ndarray):
+            return X * self.scale + self.centre
+        unscaled = X.astype(np.float64)
+        unscaled.data = unscaled.data * self.scale[unscaled.indices]
+        return unscaled
+
     def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
         """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
 

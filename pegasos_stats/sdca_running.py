@@ -19,6 +19,7 @@ Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 COORDINATE_EPOCHS = 2  # before the Newton steps of a free intercept, if n >= p
+WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 PATIENCE = 5  # epochs in which the gap is to be halved, if n < p
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
@@ -30,6 +31,7 @@ def run_sdca(
     observe: Observer | None = None,
     progress: bool = False,
     dual: Vector | None = None,
+    warn: bool = True,
 ) -> Solution:
     """Run SDCA on a linear problem.
 
@@ -47,6 +49,8 @@ def run_sdca(
     dual : float64 array, shape (n,), optional
         Dual weights to begin with, for example those of another solution; clipped to
         what the dual allows. With it nothing is begun by modified SGD.
+    warn : bool
+        ``False`` where the caller looks at the gap and warns for many runs at once.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def run_sdca(
             observe(Moment(epoch, run.solution(rng.seed), spent / 1e9))
         if solver.stops and run.reached():
             return run.solution(rng.seed)
-    if solver.stops:
+    if solver.stops and warn:
         warn_of(run.certificate(), solver)
     return run.solution(rng.seed)
 
@@ -192,6 +196,7 @@ class Free:
     def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
         self._problem, self._solver = problem, solver
         self._coordinates = Plain(problem, solver, dual, RATIO)
+        self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
         self._newton: ProximalNewton | None = None
         self._newton_steps = 0
         self._gaps: list[float] = []
@@ -200,7 +205,7 @@ class Free:
     def visits_rows(self) -> bool:
         """Whether the next epoch is one of coordinate steps."""
         if self._newton_steps > 0 or self._problem.n >= self._problem.p:
-            return len(self._gaps) < COORDINATE_EPOCHS
+            return len(self._gaps) < self._epochs_before
         gaps = self._gaps
         return len(gaps) <= PATIENCE or gaps[-1] < 0.5 * gaps[-1 - PATIENCE]
 

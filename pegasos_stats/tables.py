@@ -1,30 +1,21 @@
 """Printed forms of a fit: the summary, in the manner of statsmodels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from math import isfinite
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from statsmodels.iolib.table import SimpleTable
-
-Pairs = Sequence[tuple[str, str]]
-
-TITLES = {
-    "hinge": "Support Vector Machine Results",
-    "log": "Penalised Logistic Regression Results",
-}
-
-LATEX_CELL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+from pegasos_stats.layout import Pairs as Pairs
+from pegasos_stats.layout import header_text, note_text, params_text
+from pegasos_stats.markup import (
+    header_html,
+    header_latex,
+    latex,
+    notes_html,
+    params_html,
+    params_latex,
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -48,54 +39,27 @@ class Summary:
     notes: Sequence[str]
 
     def as_text(self) -> str:
-        """Plain text, about 80 characters wide."""
-        parts = [table.as_text() for table in self._tables(str)]
-        lines = [line for note in self._numbered() for line in _wrapped(note)]
-        return "\n".join([*parts, "", "Notes:", *lines])
+        """Plain text, 78 characters wide."""
+        header = header_text(self.title, self.left, self.right)
+        notes = [note_text(*item) for item in enumerate(self.notes, 1)]
+        lines = [line for note in notes for line in note]
+        return "\n".join([*header, *params_text(self.params), "", "Notes:", *lines])
 
     def as_html(self) -> str:
-        """HTML tables, and the notes as paragraphs."""
-        parts = [table.as_html() for table in self._tables(escape)]
-        notes = [f"<p>{escape(note)}</p>" for note in self._numbered()]
-        return "\n".join([*parts, "<p>Notes:</p>", *notes])
+        """HTML tables, and the notes as a list."""
+        header = header_html(self.title, self.left, self.right)
+        return "\n".join([header, params_html(self.params), notes_html(self.notes)])
 
     def as_latex(self) -> str:
-        """LaTeX tabulars, and the notes as text."""
-        parts = [table.as_latex_tabular() for table in self._tables(_latex_cell)]
-        notes = [_latex(note) for note in self._numbered()]
-        return "\n\n".join([*parts, "Notes:", *notes])
-
-    def _tables(self, written: Callable[[str], str]) -> tuple["SimpleTable", ...]:
-        """Header and coefficients, every cell as `written` gives it."""
-        left, right = (
-            [(written(name), written(value)) for name, value in side]
-            for side in (self.left, self.right)
-        )
-        params = self.params.rename(index=lambda name: written(str(name)))
-        return _header(written(self.title), left, right), _coefficients(params)
-
-    def _numbered(self) -> list[str]:
-        return [f"[{i}] {note}" for i, note in enumerate(self.notes, 1)]
+        """LaTeX tabulars for the package booktabs, and the notes as text."""
+        header = header_latex(self.title, self.left, self.right)
+        notes = [latex(f"[{i}] {note}") for i, note in enumerate(self.notes, 1)]
+        return "\n\n".join([header, params_latex(self.params), "Notes:", *notes])
 
     def _repr_html_(self) -> str:
         return self.as_html()
 
     __str__ = __repr__ = as_text
-
-
-def _wrapped(note: str) -> list[str]:
-    return wrap(note, width=79, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _latex_cell(text: str) -> str:
-    """Escape what statsmodels' tables leave as it is."""
-    return "".join(LATEX_CELL.get(character, character) for character in text)
-
-
-def _latex(text: str) -> str:
-    """Escape every character that LaTeX reads as a command."""
-    known = LATEX_CELL | {character: f"\\{character}" for character in "&%$#_"}
-    return "".join(known.get(character, character) for character in text)
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -109,43 +73,51 @@ def significant(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def weights_line(weights: Any) -> Pairs:
-    """The line of a header for the weights of the rows; none where all are 1."""
-    if weights is None:
-        return []
-    low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
-    return [("Row weights:", f"{low} to {high}")]
+def aligned(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, zeros at its end kept.
+
+    Examples
+    --------
+    >>> aligned(0.33), aligned(-1.58), aligned(12345.0)
+    ('0.3300', '-1.580', '1.234e+04')
+    """
+    return f"{value:#.{digits}g}"
 
 
-def _header(title: str, left: Pairs, right: Pairs) -> "SimpleTable":
-    """Two columns of names and values side by side, the shorter one filled up."""
-    height = max(len(left), len(right))
-    table, other = (
-        _names_and_values([*side, *[("", "")] * (height - len(side))], title)
-        for side in (left, [(f"  {name}", value) for name, value in right])
-    )
-    table.extend_right(other)
-    return table
+def statistic_name(df: float) -> str:
+    """``z`` for the normal law, ``t`` for Student's of finite degrees of freedom."""
+    return "t" if isfinite(df) else "z"
 
 
-def _names_and_values(pairs: Pairs, title: str) -> "SimpleTable":
-    from statsmodels.iolib.table import SimpleTable
-    from statsmodels.iolib.tableformatting import fmt_2cols
+def estimate_cells(
+    tidy: pd.DataFrame, df: float | None = None, alpha: float = 0.05
+) -> pd.DataFrame:
+    """Cells of a table of estimates, under the headings that statsmodels has.
 
-    names, values = zip(*pairs, strict=True)
-    return SimpleTable(
-        [[value] for value in values], stubs=names, title=title, txt_fmt=fmt_2cols
-    )
+    Parameters
+    ----------
+    tidy : DataFrame
+        Columns ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``.
+    df : float, optional
+        Degrees of freedom of the statistic; without it the estimates alone are shown.
+    alpha : float
+        The intervals are of level ``1 - alpha``.
+    """
+    terms = list(tidy["term"])
+    coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
+    if df is None:
+        return pd.DataFrame(coef, index=terms)
+    letter = statistic_name(df)
+    low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
+    columns = {
+        "std err": [aligned(value) for value in tidy["std_error"]],
+        letter: [_fixed(value) for value in tidy["statistic"]],
+        f"P>|{letter}|": [f"{value:.3f}" for value in tidy["p_value"]],
+        f"[{low}": [aligned(value) for value in tidy["conf_low"]],
+        f"{high}]": [aligned(value) for value in tidy["conf_high"]],
+    }
+    return pd.DataFrame(coef | columns, index=terms)
 
 
-def _coefficients(params: pd.DataFrame) -> "SimpleTable":
-    from statsmodels.iolib.table import SimpleTable
-    from statsmodels.iolib.tableformatting import fmt_params
-
-    cells: list[list[Any]] = params.to_numpy(dtype=object).tolist()
-    return SimpleTable(
-        cells,
-        headers=list(params.columns),
-        stubs=list(params.index),
-        txt_fmt=fmt_params,
-    )
+def _fixed(value: float) -> str:
+    return significant(value) if abs(value) >= 1e5 else f"{value:.3f}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,7 @@ from pegasos_stats.errors import OptionError, listing
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-NUMBER = re.compile(r"[\d.]+([eE][+-]?\d+)?")
+NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
 def constraints(hypotheses: Any, names: Sequence[Any]) -> tuple[Matrix, Vector]:
@@ -64,7 +65,7 @@ def _as_text(hypotheses: Any) -> list[str] | None:
     if isinstance(hypotheses, str):
         return _split(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
-        return [f"{left} = {right!s}" for left, right in hypotheses.items()]
+        return [f"{left} = {_decimal(right)}" for left, right in hypotheses.items()]
     listed = isinstance(hypotheses, list | tuple)
     if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
         return [piece for part in hypotheses for piece in _split(part, ",")]
@@ -136,7 +137,21 @@ def _with_stand_ins(side: str, names: Sequence[Any]) -> str:
     ]
     if any(not re.fullmatch(r"[eE]\d*", word) for word in unknown):
         raise KeyError(unknown[0])
-    return "".join(pieces)
+    return NUMBER.sub(lambda number: _decimal(number[0]), "".join(pieces))
+
+
+def _decimal(number: Any) -> str:
+    """Write a number without exponent, which formulaic would read as a sum.
+
+    Examples
+    --------
+    >>> _decimal("2e-3"), _decimal(-1e-5)
+    ('0.002', '-0.00001')
+    """
+    try:
+        return f"{Decimal(str(number)):f}"
+    except InvalidOperation:
+        return str(number)
 
 
 def _unwrapped(text: str) -> str:

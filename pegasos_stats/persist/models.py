@@ -22,6 +22,11 @@ from pegasos_stats.persist.archive import (
     read_archive,
     write_archive,
 )
+from pegasos_stats.persist.covariances import (
+    cov_type_in,
+    covariance_in,
+    covariance_out,
+)
 from pegasos_stats.persist.designs import packed_design, unpacked_design
 from pegasos_stats.persist.values import (
     packed,
@@ -99,9 +104,10 @@ def save(
 
     The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
     with every bit of the coefficients and all that predictions on new data need:
-    coding of the labels and of the predictors, and what the summary shows. It holds
-    no pickle, and no training rows but the support of a kernel model. An existing
-    file is replaced as a whole.
+    coding of the labels and of the predictors, and what the summary shows. The
+    covariance of the coefficients is in it if it was computed before, or there are no
+    more than 256 and it takes little time. The file holds no pickle, and no training
+    rows but the support of a kernel model. An existing one is replaced as a whole.
 
     Parameters
     ----------
@@ -302,17 +308,23 @@ def _restored(result: Results, fit: Header) -> Results:
 
 
 def _linear_out(result: Any, fit: Header) -> Arrays:
-    return {"beta": result.solution.beta, "dual": result.solution.dual}
+    arrays: Arrays = {"beta": result.solution.beta, "dual": result.solution.dual}
+    return arrays | covariance_out(result, fit)
 
 
 def _linear_in(fit: Header, arrays: Arrays) -> LinearResults:
     X, y = Absent(tuple(fit["shape"])), arrays["y"].astype(np.float64)
     found = arrays["beta"], unpacked(fit["alpha"]), arrays["dual"]
-    return LinearResults(
+    result = LinearResults(
         problem=Problem(X, y, *fit["problem"], weights=arrays.get("weights")),
         solution=Solution(*found, *fit["counts"]),
+        cov_type=cov_type_in(fit),
         **_fields(fit, arrays),
     )
+    estimated = covariance_in(fit, arrays)
+    if estimated is not None:
+        vars(result)["estimated"] = estimated
+    return result
 
 
 def _kernel_out(result: Any, fit: Header) -> Arrays:
@@ -353,5 +365,6 @@ KINDS: dict[str, tuple[type, Callable[..., Arrays], Callable[..., Results]]] = {
 
 def _not_saved() -> NoReturn:
     raise DataError(
-        "The training rows are not in a saved model; give data, as in predict(data)."
+        "The training rows are not in a saved model; give data, as in predict(data), "
+        "and ask for standard errors, as by result.bse, before saving."
     )

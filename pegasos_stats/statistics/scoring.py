@@ -9,12 +9,15 @@ Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-def area_under_curve(codes: Codes, scores: Floats) -> float:
+def area_under_curve(
+    codes: Codes, scores: Floats, weights: Floats | None = None
+) -> float:
     """Area under the ROC curve, by ranks.
 
     The share of pairs, one row of each level, in which the row of the second level has
     the larger score; ties count one half. It is Mann and Whitney's ``U / (m n)``, and
-    the same for either level as the positive one.
+    the same for either level as the positive one. With weights a pair counts their
+    product.
 
     Parameters
     ----------
@@ -22,6 +25,8 @@ def area_under_curve(codes: Codes, scores: Floats) -> float:
         0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
         Large for the second level.
+    weights : float64 array, shape (n,), optional
+        0 or more; 1 if not given.
 
     Returns
     -------
@@ -36,11 +41,14 @@ def area_under_curve(codes: Codes, scores: Floats) -> float:
     >>> area_under_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     0.875
     """
-    _, places, sizes = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(sizes) - (sizes - 1) / 2
-    m = int(np.count_nonzero(codes))
-    u = ranks[places][codes == 1].sum() - m * (m + 1) / 2
-    return ratio(u, m * (len(codes) - m))
+    w = np.ones(len(codes)) if weights is None else weights
+    _, places = np.unique(scores, return_inverse=True)
+    sizes = np.bincount(places, w)
+    middles = np.cumsum(sizes) - sizes / 2
+    second = codes == 1
+    m = w[second].sum()
+    u = (w * middles[places])[second].sum() - m * m / 2
+    return ratio(u, m * (w.sum() - m))
 
 
 def log_loss(codes: Codes, probabilities: Floats) -> float:

@@ -1,0 +1,1 @@
+"""Probabilities: made from scores, and held against what happened."""

@@ -1,0 +1,1 @@
+"""Choosing a model: cross-validation, and fits along a path of lambda."""

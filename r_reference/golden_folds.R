@@ -1,0 +1,26 @@
+# Writes golden/folds.json: Rscript --vanilla r_reference/golden_folds.R
+# Folds drawn by R/folds.R, rows in their order, and the seeds drawn after them.
+
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+for (file in c("rng.R", "folds.R")) source(file.path(here, "R", file))
+options(warn = 2)
+
+array <- function(items) paste0("[", paste(items, collapse = ", "), "]")
+
+# First level `low` times, then the second `high` times, in an order that mixes them.
+case <- function(low, high, k, repeats, seed, kind = "Rejection") {
+  n <- low + high
+  y <- rep(0, n)
+  y[(seq_len(high) * 7) %% n + 1] <- 1
+  seed_generator(seed, kind)
+  folds <- repeated_folds(y, k, repeats)
+  seeds <- fit_seeds(k * repeats)
+  sprintf("{\"y\": %s, \"k\": %d, \"seed\": %d, \"kind\": \"%s\", \"folds\": %s, \"seeds\": %s}",
+          array(y), k, seed, tolower(kind), array(apply(folds, 1, array)), array(seeds))
+}
+
+cases <- c(case(15, 15, 5, 1, 443), case(30, 7, 10, 2, 1), case(3, 2, 2, 3, 42),
+           case(40, 1, 4, 1, 7), case(6, 5, 11, 1, 3),
+           case(20, 13, 3, 2, 443, "Rounding"))
+writeLines(paste0("[", paste(cases, collapse = ",\n"), "]"),
+           file.path(here, "golden", "folds.json"))

@@ -1,0 +1,313 @@
+"""Fits as data frames: tidy, glance, augment, in the vocabulary of broom."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    LabelError,
+    OptionError,
+    UndefinedMetricWarning,
+)
+
+TIDY = [
+    "term",
+    "estimate",
+    "std_error",
+    "statistic",
+    "p_value",
+    "conf_low",
+    "conf_high",
+]
+SOLVER = ps.Pegasos(epochs=5, seed=443)
+CLOSE = ps.SDCA(tol=1e-10, seed=1)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()
+
+
+@pytest.fixture(scope="module")
+def result(digits):
+    return ps.svm("digit ~ p34 + p43 + p26", digits[0], lam=0.1).fit(CLOSE)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Text, categories, integers and missing values, on an index of text."""
+    frame = pd.DataFrame(
+        {
+            "ill": ["no", "yes", None, "no", "yes", "yes", "no", "no"],
+            "age": [30.0, 61.0, 45.0, np.nan, 70.0, 55.0, 41.0, 38.0],
+            "sex": ["f", "m", "m", "f", "f", "m", None, "m"],
+        },
+        index=list("abcdefgh"),
+    )
+    return frame.assign(sex=frame["sex"].astype("category"))
+
+
+def test_tidy_has_the_columns_of_broom(result):
+    table = result.tidy()
+    assert table.columns.tolist() == TIDY
+    assert table["term"].tolist() == ["Intercept", "p34", "p43", "p26"]
+    assert table["estimate"].tolist() == result.params.tolist()
+    assert table["std_error"].tolist() == result.bse.tolist()
+    assert table["statistic"].tolist() == result.tvalues.tolist()
+    assert table["p_value"].tolist() == result.pvalues.tolist()
+    np.testing.assert_array_equal(table[["conf_low", "conf_high"]], result.conf_int())
+    narrow = result.tidy(conf_level=0.5)
+    assert (narrow["conf_low"] > table["conf_low"]).all()
+
+
+GLANCE = [
+    "nobs",
+    "dropped",
+    "loss",
+    "lam",
+    "objective",
+    "dual_objective",
+    "gap",
+    "relative_gap",
+    "n_iter",
+    "n_violations",
+    "n_support",
+    "error_rate",
+    "solver",
+    "seed",
+    "converged",
+]
+
+
+def test_glance_is_one_row_of_what_the_properties_say(result):
+    (row,) = result.glance().itertuples(index=False)
+    assert result.glance().columns.tolist() == GLANCE
+    for name in set(GLANCE) - {"dropped", "loss", "lam", "error_rate", "solver"}:
+        assert getattr(row, name) == getattr(result, name)
+    assert row.error_rate == result.confusion().error_rate
+    assert (row.loss, row.lam, row.solver, row.converged) == (
+        "hinge",
+        0.1,
+        "SDCA",
+        True,
+    )
+
+
+def test_glances_of_all_kinds_of_fits_stand_in_one_frame(digits):
+    train, _ = digits
+    linear, kernel = ps.svm("digit ~ .", train), ps.kernel_svm("digit ~ .", train)
+    fits = [
+        linear.fit(SOLVER),
+        linear.fit(SOLVER, refine=1e-6),
+        linear.fit(ps.Pegasos(epochs=1, order="sequential")),
+        kernel.fit(SOLVER),
+    ]
+    table = pd.concat([fit.glance() for fit in fits], ignore_index=True)
+    solvers = ["Pegasos", "Pegasos, then SDCA", "Pegasos", "Pegasos"]
+    assert table["solver"].tolist() == solvers
+    assert table["seed"].isna().tolist() == [False, False, True, False]
+    assert table["converged"].isna().tolist() == [True, False, True, True]
+    assert table["converged"][1]
+    assert table["n_support"].tolist() == [fit.n_support for fit in fits]
+    assert table.dtypes["seed"] == "Int64"
+
+
+def test_the_support_of_an_svm_is_where_its_dual_weights_are(result):
+    inside = (result.augment()["margin"] > 1.0 + 1e-6).sum()
+    assert result.n_support <= result.nobs - inside
+    assert result.n_support == (result.solution.dual > 0.0).sum()
+
+
+def test_glance_counts_dropped_rows_and_undecided_fits(people):
+    row = ps.svm("ill ~ age + sex", people).fit(SOLVER).glance()
+    assert row[["nobs", "dropped"]].iloc[0].tolist() == [5, 3]
+    ties = ps.SVM([0, 1] * 3, np.zeros((6, 2)), intercept=False).fit(SOLVER)
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(ties.glance()["error_rate"][0])
+
+
+def test_augment_adds_predictions_to_the_data(result, digits):
+    _, test = digits
+    before = test.copy()
+    table = result.augment(test)
+    pd.testing.assert_frame_equal(table[test.columns], before)
+    pd.testing.assert_frame_equal(test, before)
+    added = ["predicted", "score", "margin", "loss"]
+    assert table.columns.tolist() == [*test.columns, *added]
+    assert table["predicted"].equals(result.predict(test).rename("predicted"))
+    assert table["score"].equals(result.decision_function(test))
+    signs = np.where(test["digit"] == 6, 1.0, -1.0)
+    np.testing.assert_array_equal(table["margin"], signs * table["score"])
+    np.testing.assert_array_equal(table["loss"], np.maximum(0, 1 - table["margin"]))
+
+
+def test_a_logistic_fit_adds_the_probability_of_the_second_level(digits):
+    train, test = digits
+    result = ps.logit("digit ~ .", train, lam=0.01).fit(SOLVER)
+    table = result.augment(test)
+    assert table["probability"].tolist() == result.predict_proba(test)[6].tolist()
+    expected = np.log1p(np.exp(-table["margin"]))
+    np.testing.assert_allclose(table["loss"], expected, rtol=1e-12, atol=1e-15)
+
+
+def test_the_losses_of_the_training_rows_make_the_objective(digits):
+    for build in (ps.svm, ps.logit):
+        result = build("digit ~ .", digits[0], lam=0.5).fit(SOLVER)
+        loss = result.augment(digits[0])["loss"].mean()
+        expected = 0.25 * (result.coef**2).sum() + loss
+        assert result.objective == pytest.approx(expected, rel=1e-13)  # order of sums
+
+
+def test_without_data_the_rows_of_the_fit_are_meant(people):
+    result = ps.svm("ill ~ age + sex", people).fit(SOLVER)
+    own = result.augment()
+    columns = ["ill", "age", "sex[T.m]", "predicted", "score", "margin", "loss"]
+    assert own.columns.tolist() == columns
+    assert own.index.tolist() == ["a", "b", "e", "f", "h"]
+    assert own["ill"].tolist() == ["no", "yes", "yes", "yes", "no"]
+    given = result.augment(people)
+    assert own["score"].equals(given.loc[own.index, "score"])
+
+
+def test_rows_with_missing_values_keep_their_place(people):
+    result = ps.logit("ill ~ age + sex", people).fit(SOLVER)
+    table = result.augment(people)
+    assert table.index.equals(people.index)
+    missing = [row in "dg" for row in people.index]
+    assert table["score"].isna().tolist() == missing
+    assert table["predicted"].isna().equals(table["score"].isna())
+    assert table["margin"].isna().tolist()[2:4] == [True, True]
+    assert table["sex"].dtype == people["sex"].dtype
+
+
+def test_without_labels_there_are_neither_margins_nor_losses(people):
+    result = ps.logit("ill ~ age + sex", people).fit(SOLVER)
+    new = people.drop(columns="ill")
+    table = result.augment(new)
+    assert table.columns.tolist() == ["age", "sex", "predicted", "score", "probability"]
+    with_labels = result.augment(new, actual=people["ill"])
+    assert with_labels["margin"].equals(result.augment(people)["margin"])
+    with pytest.raises(LabelError, match="knows the levels"):
+        result.augment(people.assign(ill="perhaps"))
+
+
+def test_names_that_are_taken_are_an_error_and_a_prefix_helps(result, digits):
+    taken = digits[1].assign(score=1.0, loss=2.0)
+    with pytest.raises(ColumnError, match=r"'score', 'loss'.*prefix='\.'"):
+        result.augment(taken)
+    table = result.augment(taken, prefix=".")
+    assert (table["score"] == 1.0).all()
+    assert table[".score"].tolist() == result.decision_function(taken).tolist()
+    again = table.drop(columns="score")
+    with pytest.raises(ColumnError, match=r"prefix='\.\.'"):
+        result.augment(again, prefix=".")
+    with pytest.raises(OptionError, match="prefix=1"):
+        result.augment(taken, prefix=1)
+
+
+X = np.array([[1.0, 0.5], [-1.0, 0.0], [2.0, -0.5], [-0.5, 1.0]])
+INPUTS = {
+    "array": X,
+    "sparse": csr_array(X),
+    "numbered": pd.DataFrame(X),
+    "two-level": pd.DataFrame(
+        X, columns=pd.MultiIndex.from_tuples([("x", 1), ("x", 2)])
+    ),
+    "sparse frame": pd.DataFrame(X).astype(pd.SparseDtype(float, 0.0)),
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_data_of_every_form_are_augmented(kind):
+    given, y = INPUTS[kind], ["u", "v", "u", "v"]
+    result = ps.SVM(y, given).fit(SOLVER)
+    scores = result.decision_function(given).to_numpy()
+    for table in (
+        result.augment(),
+        result.augment(given),
+        result.augment(given, actual=y),
+    ):
+        assert len(table) == 4
+        np.testing.assert_array_equal(np.ravel(table["score"]), scores)
+    first = result.augment(given).columns[:2].tolist()
+    assert first == (list(given.columns) if hasattr(given, "columns") else ["x1", "x2"])
+    assert np.ravel(result.augment(given, actual=y)["margin"]).shape == (4,)
+
+
+def test_repeated_row_labels_are_kept(result, digits):
+    repeated = digits[1].iloc[:4].set_axis([7, 7, 8, 8])
+    table = result.augment(repeated)
+    assert table.index.tolist() == [7, 7, 8, 8]
+    expected = result.decision_function(digits[1].iloc[:4])
+    assert table["score"].tolist() == expected.tolist()
+
+
+def test_standardized_predictors_are_given_as_they_were(digits):
+    train, _ = digits
+    model = ps.svm("digit ~ p34 + p43", train, standardize=True)
+    own = model.fit(SOLVER).augment()
+    np.testing.assert_allclose(own["p34"], train["p34"], rtol=0, atol=1e-13)
+    sparse = ps.SVM(train["digit"], csr_array(X_of(train)), standardize=True)
+    own = sparse.fit(SOLVER).augment()
+    np.testing.assert_allclose(own["x30"], X_of(train)[:, 29], rtol=0, atol=1e-13)
+
+
+def X_of(frame):  # noqa: N802
+    return frame.drop(columns="digit").to_numpy(dtype=float)
+
+
+def test_an_expression_as_outcome_is_found_in_new_data():
+    cars = pd.DataFrame({"mpg": [21.0, 14.3, 30.4, 15.0], "wt": [2.6, 3.6, 1.6, 3.5]})
+    result = ps.svm("mpg > 20 ~ wt", cars, lam=0.1).fit(SOLVER)
+    assert "margin" in result.augment(cars)
+    assert "margin" not in result.augment(cars[["wt"]])
+    assert result.augment().columns[0] == "mpg > 20"
+
+
+def test_an_outcome_named_as_a_predictor_wants_the_data():
+    frame = pd.DataFrame({"y": [1.0, -1.0, 2.0, -2.0]})
+    result = ps.SVM([0, 1, 0, 1], frame).fit(SOLVER)
+    with pytest.raises(ColumnError, match=r"both called 'y'.*augment\(data, actual="):
+        result.augment()
+    assert "margin" in result.augment(frame, actual=[0, 1, 0, 1])
+
+
+def test_kernel_fits_have_all_three(digits):
+    train, test = digits
+    result = ps.kernel_svm("digit ~ .", train, lam=1e-3).fit(SOLVER)
+    table = result.tidy()
+    assert table["term"].tolist() == ["Intercept", *result.dual_coef.index]
+    assert table["estimate"].tolist() == [result.intercept, *result.dual_coef]
+    assert table["count"].sum() == result.n_violations
+    assert result.augment(test)["score"].equals(result.decision_function(test))
+    assert result.augment().columns.tolist() == result.augment(test).columns.tolist()
+    assert result.glance()["n_support"][0] == len(table) - 1
+    bare = ps.kernel_svm("digit ~ . - 1", train, lam=1e-3).fit(SOLVER)
+    assert "Intercept" not in bare.tidy()["term"].tolist()
+
+
+def test_a_precomputed_kernel_has_no_predictors():
+    result = ps.KernelSVM([0, 1, 0, 1], X @ X.T, kernel="precomputed").fit(SOLVER)
+    columns = ["y", "predicted", "score", "margin", "loss"]
+    assert result.augment().columns.tolist() == columns
+
+
+def test_a_loaded_model_augments_new_data(result, digits, tmp_path):
+    ps.save(result, tmp_path / "a.model")
+    loaded = ps.load(tmp_path / "a.model")
+    pd.testing.assert_frame_equal(loaded.glance(), result.glance())
+    pd.testing.assert_frame_equal(loaded.augment(digits[1]), result.augment(digits[1]))
+    with pytest.raises(DataError, match="training rows are not in a saved model"):
+        loaded.augment()
+
+
+def test_every_label_type_is_predicted_in_kind(digits):
+    train, _ = digits
+    frame = train[["p34", "p43"]]
+    for labels in (train["digit"] == 6, train["digit"].astype("category")):
+        result = ps.SVM(labels, frame).fit(SOLVER)
+        assert result.augment(frame)["predicted"].dtype == labels.dtype
