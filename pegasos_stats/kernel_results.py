@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from pegasos_stats.kernel_problem import (
 from pegasos_stats.objective import Certificate
 from pegasos_stats.results import Results
 from pegasos_stats.tables import Summary, significant
+
+if TYPE_CHECKING:
+    from pegasos_stats.plotting.results import KernelPlots
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -63,6 +66,13 @@ class KernelResults(Results):
         weights = found.counts / (problem.lam * found.n_iter) * problem.y
         support = found.counts > 0
         return pd.Series(weights[support], index=self.index[support], name="dual_coef")
+
+    @property
+    def plot(self) -> "KernelPlots":
+        """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
+        from pegasos_stats.plotting.results import KernelPlots
+
+        return KernelPlots(self)
 
     @cached_property
     def certificate(self) -> Certificate:

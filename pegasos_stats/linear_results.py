@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
@@ -26,6 +26,9 @@ from pegasos_stats.tables import Summary, estimate_cells
 from pegasos_stats.tidying import TIDY_COLUMNS
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
+
+if TYPE_CHECKING:
+    from pegasos_stats.plotting.linear_results import LinearPlots
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -289,6 +292,20 @@ class LinearResults(LinearFit):
             shown, more = largest(inference.frame(level), max_terms)
             cells = estimate_cells(shown, inference.df, alpha)
         return self._summarised(cells, [*notes, *more])
+
+    def coefficient_table(self) -> pd.DataFrame:
+        """Columns as of `tidy`; NaN for intervals that would take long, or are none."""
+        reason = why_left_out(self.problem, self.cov_type)
+        if reason and not self.has_covariance:
+            return self._plain_table()
+        return self._inference.frame(0.95)
+
+    @property
+    def plot(self) -> "LinearPlots":
+        """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
+        from pegasos_stats.plotting.linear_results import LinearPlots
+
+        return LinearPlots(self)
 
     @cached_property
     def estimated(self) -> Inferred:

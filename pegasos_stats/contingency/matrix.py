@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,11 @@ from pegasos_stats.contingency.undefined import (
     warn_undefined,
     written_reasons,
 )
-from pegasos_stats.errors import UndefinedMetricWarning
+from pegasos_stats.errors import DataError, UndefinedMetricWarning
 from pegasos_stats.statistics import Interval, Method, proportion_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 THROUGH_CACHE = 4  # frames from a warning to whoever reads a cached property
 
@@ -278,6 +281,50 @@ class ConfusionMatrix:
             chosen,
             notes,
         )
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the table as tiles, each with its count and its share of the row.
+
+        A tile is the darker the larger its share of the actual level's rows, so that a
+        rare level is seen as well as a frequent one. Rows without a prediction are in
+        a grey column, and in the shares.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Those of a new figure if left out.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DataError
+            If there is no row to draw.
+        DependencyError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> from matplotlib.figure import Figure
+        >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", None])
+        >>> print(matrix.plot(ax=Figure().subplots()).get_title())
+        1 of 3 misclassified (33.3%)
+        1 without prediction
+        """
+        from pegasos_stats.plotting.confusion import draw_confusion
+
+        if not self.counts.any():
+            raise DataError(
+                "The table is empty: no row has an actual label; give data with labels."
+            )
+        rate = f" ({self.n_errors / n:.1%})" if (n := self.n_classified) else ""
+        undecided = self.n_undecided
+        without = f"\n{undecided:,} without prediction" if undecided else ""
+        title = f"{self.n_errors:,} of {n:,} misclassified{rate}{without}"
+        return draw_confusion(self.table, title, ax)
 
     def __str__(self) -> str:
         if self.choices.mode is not None:

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.plotting.scales import wide, write_decimals
 from pegasos_stats.plotting.style import WIDTH, Line, lines, pyplot, styled
+from pegasos_stats.plotting.words import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +19,6 @@ BAND = 0.18  # opacity
 THIN = 0.6  # width of a line where some runs have ended
 MARKERS_IN_A_LINE = 8
 LETTERS = 84  # that fit beside each other, the samples of lines counted as 8 each
-WIDE = 10.0  # ratio of the largest to the smallest value for a logarithmic axis
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
 Panels = tuple["Axes", "Axes", "Axes"]
@@ -183,21 +184,6 @@ def set_scales(panel: Panel, curves: Sequence[Curve], ax: "Axes") -> None:
         write_decimals(y, ax.yaxis)
 
 
-def wide(values: Any) -> bool:
-    """Whether positive numbers span more than a factor of ten."""
-    return bool(values.max() > WIDE * values.min())
-
-
-def write_decimals(values: Any, axis: Any) -> None:
-    """Label 1, 2 and 5 of each decade where there are not many decades."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    if values.max() <= WIDE**2 * values.min():
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(NullFormatter())
-
-
 def mark(bound: float, ax: "Axes") -> None:
     """Draw a line at the least value that the optimum can have."""
     label = "Certified lower bound"
@@ -213,12 +199,6 @@ def put_legend(ax: "Axes", own: bool) -> None:
         ax.figure.legend(handles, labels, loc="outside upper left", ncols=columns)
     else:
         ax.legend(handles, labels)
-
-
-def written(name: str) -> str:
-    """Name of a solver, without what matplotlib reads as a command."""
-    plain = name.replace("$", r"\$")
-    return f" {plain}" if plain.startswith("_") else plain
 
 
 def three_axes(ax: "Sequence[Axes] | None") -> Panels:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegasos_stats.errors import DependencyError
+from pegasos_stats.errors import DependencyError, OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
 
 # Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
+REFERENCE = "#555555"  # what a figure is read against: thresholds, chance
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Any] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -20,14 +21,15 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 STYLE = {
     "font.size": 10.0,
     "axes.titlesize": 11.0,
-    "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
-    "legend.frameon": False,
+    "legend.frameon": True,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
     "lines.linewidth": 1.6,
     "figure.constrained_layout.use": True,
     "svg.fonttype": "path",
@@ -91,8 +93,19 @@ def pyplot() -> Any:
 
 
 def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
-    """Return the axes given, or those of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    made: Axes = pyplot().subplots(figsize=(width, height))[1]
-    return made
+    """Return the axes given, or those of a new figure of this size in inches.
+
+    Raises
+    ------
+    OptionError
+        If what is given is no axes.
+    """
+    if ax is None:
+        made: Axes = pyplot().subplots(figsize=(width, height))[1]
+        return made
+    if not hasattr(ax, "get_xlim"):
+        raise OptionError(
+            f"ax is of type {type(ax).__name__}; give the axes of one panel, for "
+            "example plt.subplots()[1]."
+        )
+    return ax

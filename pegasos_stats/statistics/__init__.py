@@ -32,15 +32,18 @@ from pegasos_stats.statistics.predictive import (
     prevalence,
 )
 from pegasos_stats.statistics.rates import precision, recall, sensitivity, specificity
+from pegasos_stats.statistics.roc import RocCurve, auc_interval, roc_curve
 from pegasos_stats.statistics.scoring import area_under_curve, brier_score, log_loss
 
 __all__ = [
     "ChiSquare",
     "Interval",
     "Method",
+    "RocCurve",
     "accuracy",
     "accuracy_p_value",
     "area_under_curve",
+    "auc_interval",
     "balanced_accuracy",
     "brier_score",
     "check_interval",
@@ -60,6 +63,7 @@ __all__ = [
     "prevalence",
     "proportion_interval",
     "recall",
+    "roc_curve",
     "sensitivity",
     "specificity",
 ]
