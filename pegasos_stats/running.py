@@ -200,10 +200,19 @@ def shown_epochs(
 def with_progress(
     items: Iterable[Item], total: int | None, unit: str
 ) -> Iterable[Item]:
-    """Show a tqdm progress bar, in a terminal or a notebook, while iterating."""
-    from tqdm.auto import tqdm
+    """Show a tqdm progress bar while iterating, a count where the total is unknown.
 
-    bar: Iterable[Item] = tqdm(items, total=total, unit=unit)
+    In a notebook it is a widget if ipywidgets is installed, and otherwise text, as in
+    a terminal; tqdm would warn of the missing library.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("ipywidgets") is None:
+        from tqdm import tqdm
+    else:
+        from tqdm.auto import tqdm
+
+    bar: Iterable[Item] = tqdm(iter(items), total=total, unit=unit)
     return bar
 
 

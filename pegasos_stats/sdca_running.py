@@ -67,7 +67,8 @@ def run_sdca(
     run: Run = (Free if problem.intercept else Plain)(problem, solver, dual)
     epochs: Any = range(1, solver.epochs + 1)
     spent = 0
-    for epoch in with_progress(epochs, solver.epochs, "epoch") if progress else epochs:
+    total = None if solver.stops else solver.epochs
+    for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
         rows = rng.permutation(problem.n) if run.visits_rows else NO_ROWS
         began = time.thread_time_ns()
         run.epoch(rows)

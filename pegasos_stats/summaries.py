@@ -101,11 +101,15 @@ def ran_away(fit: Fit) -> str:
     """That the fit is worse than none, why, and what to do."""
     refit = fit.problem.intercept and not fit.solver.refit_intercept
     cause = "the intercept ran away" if refit else "the coefficients ran away"
-    cure = "Pegasos(refit_intercept=True), more epochs" if refit else "more epochs"
+    if hasattr(fit.problem, "kernel"):
+        cure = "Give intercept=False, more epochs or a larger lambda."
+    else:
+        cure = "Take SDCA, or fit(..., refine=1e-6), for the exact optimum; or give "
+        cure += "Pegasos(refit_intercept=True), " if refit else ""
+        cure += "centred predictors, more epochs or a larger lambda."
     return (
         f"WARNING: the objective is above {zero_objective(fit.problem):.4g}, that "
-        f"of the model that is all zero: {cause} in the first, large steps. Give "
-        f"{cure}, a larger lambda, or take SDCA for the exact optimum."
+        f"of the model that is all zero: {cause} in the first, large steps. {cure}"
     )
 
 

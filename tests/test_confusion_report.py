@@ -277,6 +277,7 @@ def test_reports_of_many_classes_keep_to_the_width():
 def test_notebooks_get_the_report_with_text_escaped():
     labels = ["<a>", "b", "<a>", "b"]
     html = ps.confusion(labels, labels[::-1], mode="sens_spec")._repr_html_()
+    assert '<pre style="font-family: monospace">' in html  # columns are aligned
     assert "<table" in html
     assert "Class : <a>" not in html
 

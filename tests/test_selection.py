@@ -246,7 +246,7 @@ def test_summary_and_figure_show_every_metric(svm):
     for words in ("error_rate", "hinge_loss", "auc", "5, stratified, 2 times", "443"):
         assert (words in text) == (words != "443")
     figure = found.plot()
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
     assert titles == ["error rate", "hinge loss", "area under the ROC curve"]
     drawn = figure.axes[1].get_lines()[0].get_xdata()
     np.testing.assert_allclose(

@@ -170,7 +170,8 @@ def warning(result: Results) -> list[str]:
     if not result.objective > zero:
         return []
     refit = result.problem.intercept and not result.solver.refit_intercept
-    cure = "--refit-intercept or " if refit else ""
+    cure = "" if is_kernel(result) else "--solver sdca, "
+    cure += "--refit-intercept, " if refit else ""
     return [
         f"Warning    the objective is above {zero:.4g}, that of a model that is all "
         f"zero: try {cure}more --epochs or a larger --lambda"

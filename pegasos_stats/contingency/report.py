@@ -23,6 +23,7 @@ Terms = Mapping[str, float]
 TITLE = "Confusion Matrix and Statistics"
 ORIENTATION = "Rows are the actual labels, columns the predicted ones."
 GAP = ("", "")
+ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
 METHODS: tuple[Method, Method] = ("exact", "wilson")
 
 
@@ -63,7 +64,7 @@ class ConfusionReport:
         """The table in HTML, the rest as text."""
         lines = [ORIENTATION, *self.sentences, "", *self._statistics()]
         text = escape("\n".join(lines))
-        return f"<p>{TITLE}</p>{self.table.to_html()}<pre>{text}</pre>"
+        return f"<p>{TITLE}</p>{self.table.to_html()}<pre {ALIGNED}>{text}</pre>"
 
     def _repr_html_(self) -> str:
         return self.as_html()

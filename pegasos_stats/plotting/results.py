@@ -71,8 +71,9 @@ class ResultPlots:
     >>> result.plot
     <Figures: trace, margins, confusion, roc, coefficients, coefficient_image>
     >>> from matplotlib.figure import Figure
-    >>> result.plot.roc(test, ax=Figure().subplots()).get_xlabel()
-    'False positive rate: 5 predicted 6'
+    >>> print(result.plot.roc(test, ax=Figure().subplots()).get_xlabel())
+    False positive rate
+    (share of 5 predicted 6)
     """
 
     result: Fitted

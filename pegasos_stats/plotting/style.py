@@ -65,13 +65,21 @@ def lines(count: int) -> list[Line]:
 def styled() -> Iterator[None]:
     """Draw in the style of the package; the user's settings are left alone.
 
+    Only what the style sets is set back. The first figure in a notebook switches on
+    that figures are shown, which has to outlast it.
+
     Raises
     ------
     DependencyError
         If matplotlib is not installed.
     """
-    with pyplot().rc_context(STYLE):
+    settings = pyplot().rcParams
+    before = {name: settings[name] for name in STYLE}
+    settings.update(STYLE)
+    try:
         yield
+    finally:
+        settings.update(before)
 
 
 def pyplot() -> Any:
