@@ -56,6 +56,14 @@ class Sandwich:
     OptionError
         If an option is not allowed.
 
+    Notes
+    -----
+    Intervals of nominal 95% covered 93% to 97% in simulations with 500 and 2,000 rows,
+    classes 50/50 and 20/80 (``benchmarks/interval_coverage.py``). They fall short for
+    the hinge where a rare level is hardly separated from the other, so that in some
+    samples the optimum is ``beta = 0``; and the density at the margin is a rough
+    description of predictors with few different values: take `Bootstrap` there.
+
     References
     ----------
     Koo, Lee, Kim & Park, *A Bahadur representation of the linear support vector
