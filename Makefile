@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test lint types bench docs golden clean help system-r FORCE
+.PHONY: demo test lint types bench vignettes docs golden clean help system-r FORCE
 
-demo: $(VENV)/.package $(VENV)/.kernels ## install the package and run its demonstration
-	@$(BIN)/pegasos-stats demo
+demo: $(VENV)/.package $(VENV)/.kernels ## install the package, run its demonstration, write its report
+	@$(BIN)/pegasos-stats demo --report demo-report.html
 
 test: system-r $(VENV)/.rpy2 $(VENV)/.kernels lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto
@@ -32,6 +32,9 @@ bench: $(VENV)/.dev ## run the benchmarks
 	@for script in $(sort $(wildcard benchmarks/*.py)); do \
 		echo "== $$script" && $(BIN)/python $$script || exit 1; done
 
+vignettes: $(VENV)/.dev $(VENV)/.kernels ## run the vignettes, write a page of each in build/vignettes
+	@$(BIN)/python vignettes/render.py
+
 docs: $(VENV)/.dev ## build the reference in build/docs, warnings being errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "The reference is in build/docs/index.html"
@@ -42,7 +45,7 @@ golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden_folds.R
 
 clean: ## remove everything that these targets made
-	rm -rf $(VENV) build dist docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist demo-report.html docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list the targets
@@ -55,7 +58,7 @@ $(VENV)/.package: setup.cfg pyproject.toml
 	@$(BIN)/pip --version >/dev/null 2>&1 || { \
 		sh scripts/prerequisites.sh $(PYTHON) $(VENV) && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); }
 	@echo "Installing pegasos_stats into $(VENV) (the first time takes about a minute)"
-	@$(PIP_INSTALL) --editable .
+	@$(PIP_INSTALL) --editable '.[plot]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package $(CONSTRAINTS)/dev.txt

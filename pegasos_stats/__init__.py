@@ -23,6 +23,7 @@ from pegasos_stats.labels import LabelCoding
 from pegasos_stats.linear_model import SVM, Logit, logit, svm
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.persist import load, save
+from pegasos_stats.reporting.report import Report, report
 from pegasos_stats.results import Results
 from pegasos_stats.rng import RRandom
 from pegasos_stats.sdca import SDCA
@@ -32,6 +33,7 @@ from pegasos_stats.selection.lambdas import lambda_grid
 from pegasos_stats.selection.path import lambda_path
 from pegasos_stats.selection.path_results import LambdaPath
 from pegasos_stats.selection.validated import CrossValidation
+from pegasos_stats.session import SessionInfo, session_info
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.svmlight import read_svmlight
 
@@ -56,8 +58,10 @@ __all__ = [
     "Pegasos",
     "RRandom",
     "Reliability",
+    "Report",
     "Results",
     "Sandwich",
+    "SessionInfo",
     "SolverComparison",
     "calibrate",
     "compare_predictions",
@@ -74,6 +78,8 @@ __all__ = [
     "logit",
     "read_svmlight",
     "reliability",
+    "report",
     "save",
+    "session_info",
     "svm",
 ]

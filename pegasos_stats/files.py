@@ -8,6 +8,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO
 
+import pandas as pd
+
 from pegasos_stats.errors import DataError
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
@@ -40,3 +42,24 @@ def unreadable(name: str, error: Exception) -> str:
     """Say in one sentence that a file cannot be read, and why."""
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return f"The file {name} cannot be read: {reason}."
+
+
+def read_csv(path: str) -> pd.DataFrame:
+    """Read a CSV file; a first column without a name becomes the row names.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, or is not a table.
+    """
+    try:
+        with opened(path) as handle:
+            data = pd.read_csv(handle, low_memory=False)
+    except DataError:
+        raise
+    except (*UNREADABLE, ValueError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(f"The file {path} cannot be read as CSV: {reason}.") from None
+    if str(data.columns[0]).startswith("Unnamed: 0"):
+        return data.set_index(data.columns[0]).rename_axis(None)
+    return data

@@ -37,6 +37,8 @@ class Fit(ABC):
         One line per epoch, where ``fit(trace=True)`` asked for it.
     refinement : SDCA or None
         What went on from the solver's dual point, where ``fit(refine=)`` asked for it.
+    seconds : float or None
+        Run time of the fit.
     """
 
     problem: Problem
@@ -48,6 +50,7 @@ class Fit(ABC):
     dropped: Dropped
     trace: pd.DataFrame | None = None
     refinement: SDCA | None = None
+    seconds: float | None = None
 
     @property
     @abstractmethod

@@ -1,5 +1,7 @@
 """Support vector machines with a kernel."""
 
+import time
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -203,9 +205,11 @@ class KernelSVM(Model):
         chosen = pegasos_alone(checked_solver(solver, Pegasos))
         check_flag("progress", progress)
         recorder = self._recorder(trace, test, chosen.ties)
+        began = time.perf_counter()
         solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
         trace_frame = None if recorder is None else recorder.frame()
-        return self._results(chosen, solution, trace_frame)
+        seconds = time.perf_counter() - began
+        return replace(self._results(chosen, solution, trace_frame), seconds=seconds)
 
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None

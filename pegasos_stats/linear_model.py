@@ -1,5 +1,6 @@
 """Linear models: support vector machine and logistic regression."""
 
+import time
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -164,6 +165,7 @@ class LinearModel(Model):
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)
+        began = time.perf_counter()
         solution = run_refined(self.problem, solver, refinement, recorder, progress)
         return LinearResults(
             problem=self.problem,
@@ -176,6 +178,7 @@ class LinearModel(Model):
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
             cov_type=checked_cov_type(cov_type),
+            seconds=time.perf_counter() - began,
         )
 
     def solve(

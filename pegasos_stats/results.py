@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.fits import Fit
 from pegasos_stats.labels import Ties
 from pegasos_stats.layout import Pairs
+from pegasos_stats.reporting.report import Format, Report, report
 from pegasos_stats.summaries import (
     TITLES,
     is_no_warning,
@@ -286,6 +288,36 @@ class Results(Fit):
         """Confusion table of the rows of the fit; a loaded model has its counts."""
         actual, levels = labels_of(self, None), self.coding.levels
         return confusion(actual, self.predict(), levels=levels)
+
+    def report(
+        self,
+        test: Any = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        format: Format | None = None,
+        title: str | None = None,
+        source: str | PathLike[str] | None = None,
+        image_shape: tuple[int, int] | None = None,
+    ) -> Report:
+        """Report the fit on one page; as `pegasos_stats.report`.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+        >>> result.report(test)  # with a path it is written there
+        <Report: digit: 5 or 6>
+        """
+        return report(
+            self,
+            test,
+            path,
+            format=format,
+            title=title,
+            source=source,
+            image_shape=image_shape,
+        )
 
     def __repr__(self) -> str:
         negative, positive = self.coding.levels

@@ -1,4 +1,4 @@
-"""The command line: ``pegasos-stats fit``, ``predict`` and ``demo``."""
+"""The command line: ``pegasos-stats fit``, ``report``, ``predict``, ``demo``."""
 
 from pegasos_stats.cli.commands import main
 

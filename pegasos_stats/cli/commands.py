@@ -1,4 +1,4 @@
-"""The command line: ``pegasos-stats fit``, ``predict`` and ``demo``."""
+"""The command line: ``pegasos-stats fit``, ``report``, ``predict``, ``demo``."""
 
 import argparse
 import os
@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,11 +16,19 @@ import pandas as pd
 from pegasos_stats import datasets
 from pegasos_stats.cli.input import Rows, formula_for, read_alike, read_data
 from pegasos_stats.cli.options import model_of, solver_of
+from pegasos_stats.cli.pages import (
+    page_of_digits,
+    page_of_files,
+    where,
+    written_page,
+)
 from pegasos_stats.cli.parser import PROGRAM, failed, parser
 from pegasos_stats.cli.report import FitReport, PredictReport
+from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.errors import DataError, LabelError, PegasosStatsError, listing
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.persist import Saved, load_saved, save
+from pegasos_stats.reporting.writing import check_place
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -40,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = parser().parse_args(arguments)
+        options.arguments = list(sys.argv[1:] if arguments is None else arguments)
         with _warnings_in_one_line():
             printed = COMMANDS[options.command](options)
         sys.stderr.write(printed.err)
@@ -66,19 +76,43 @@ class Printed:
 
 def fit(options: argparse.Namespace) -> Printed:
     """Fit a file, and test on another."""
+    title = f"{PROGRAM}: {options.train}"
+    return _fitted(title, *_files(options), options)
+
+
+def report(options: argparse.Namespace) -> Printed:
+    """Fit a file, test on another, and write a page about it."""
+    check_place(Path(options.output))
+    formula, train, tests = _files(options)
+    result = _fit_rows(formula, train, tests, options)
+    made = page_of_files(result, train, tests, options)
+    tables = _tables(result, tests)
+    return Printed(written_page(f"{PROGRAM}: {options.train}", result, tables, made))
+
+
+def _files(
+    options: argparse.Namespace,
+) -> tuple[str | None, Rows, dict[str, Rows]]:
+    """The formula, the training data and the test data that the options name."""
     train = read_data(options.train, options.format, dense=options.kernel is not None)
     formula = formula_for(options.outcome, train, options.weights)
     tests = {}
     if options.test:
         tests["test"] = read_alike(options.test, options.format, train)
-    return _fitted(f"{PROGRAM}: {options.train}", formula, train, tests, options)
+    return formula, train, tests
 
 
 def demo(options: argparse.Namespace) -> Printed:
     """Fit the data that come with the package."""
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
-    return _fitted(title, "digit ~ .", train, {"test": test}, options)
+    given = "digit ~ .", train, {"test": test}
+    printed = _fitted(title, *given, options)
+    if options.report is None:
+        return printed
+    options.trace = True  # for its figure
+    made = page_of_digits(_fit_rows(*given, options), train, test, options)
+    return Printed(f"{printed.out}{where(made)}\n", printed.err)
 
 
 def predict(options: argparse.Namespace) -> Printed:
@@ -104,6 +138,7 @@ def predict(options: argparse.Namespace) -> Printed:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
     "fit": fit,
+    "report": report,
     "predict": predict,
     "demo": demo,
 }
@@ -119,16 +154,22 @@ def _fitted(
     start = time.perf_counter()
     result = _fit_rows(formula, train, tests, options)
     seconds = time.perf_counter() - start
-    tables = {"training": result.training_table}
-    for name, rows in tests.items():
-        labels = None if rows.sparse is None else rows.sparse.y
-        tables[name] = result.confusion(rows.X, labels)
+    tables = _tables(result, tests)
     if options.save:
         about = {"format": train.format, "zero_based": train.zero_based}
         save(result, options.save, about=about)
     notes = [rows.note for rows in tests.values() if rows.note]
     report = FitReport(title, result, tables, notes, options.save, seconds)
     return Printed(report.as_json() if options.json else report.as_text())
+
+
+def _tables(result: Any, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
+    """Confusion tables of the training data and of the test data."""
+    tables = {"training": result.training_table}
+    for name, rows in tests.items():
+        labels = None if rows.sparse is None else rows.sparse.y
+        tables[name] = result.confusion(rows.X, labels)
+    return tables
 
 
 def _fit_rows(

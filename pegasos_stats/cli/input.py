@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from keyword import iskeyword
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ from pegasos_stats.errors import (
     OptionError,
     counted,
 )
-from pegasos_stats.files import UNREADABLE, opened
+from pegasos_stats.files import read_csv
 from pegasos_stats.formula import outcome_of
 from pegasos_stats.results import Results
 from pegasos_stats.svmlight import Svmlight, looks_like_svmlight, read_svmlight
@@ -124,27 +125,6 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
     return rows
 
 
-def read_csv(path: str) -> pd.DataFrame:
-    """Read a CSV file; a first column without a name becomes the row names.
-
-    Raises
-    ------
-    DataError
-        If the file is not there, or is not a table.
-    """
-    try:
-        with opened(path) as handle:
-            data = pd.read_csv(handle, low_memory=False)
-    except DataError:
-        raise
-    except (*UNREADABLE, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise DataError(f"The file {path} cannot be read as CSV: {reason}.") from None
-    if str(data.columns[0]).startswith("Unnamed: 0"):
-        return data.set_index(data.columns[0]).rename_axis(None)
-    return data
-
-
 def formula_for(
     outcome: str | None, train: Rows, weights: str | None = None
 ) -> str | None:
@@ -172,9 +152,16 @@ def formula_for(
         )
     if outcome not in train.frame.columns:
         raise DataError(_no_outcome_message(outcome, train.path, train.frame))
+    name = _quoted(outcome)
     if weights in train.frame.columns and weights != "balanced":
-        return f"`{outcome}` ~ . - `{weights}`"
-    return f"`{outcome}` ~ ."
+        return f"{name} ~ . - {_quoted(str(weights))}"
+    return f"{name} ~ ."
+
+
+def _quoted(name: str) -> str:
+    """Put a column's name in quotes, if a formula needs them."""
+    plain = name.isidentifier() and name.isascii() and not iskeyword(name)
+    return name if plain else f"`{name}`"
 
 
 def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:

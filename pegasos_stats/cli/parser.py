@@ -5,7 +5,8 @@ import sys
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from pegasos_stats.solvers import ARITHMETICS, Average
+from pegasos_stats.cli.words import average, shape
+from pegasos_stats.solvers import ARITHMETICS
 
 DISTRIBUTION = "pegasos_stats"
 PROGRAM = "pegasos-stats"
@@ -24,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     main.add_argument("--version", action="version", version=version(DISTRIBUTION))
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_fit(commands)
+    _add_report(commands)
     _add_predict(commands)
     demo = commands.add_parser(
         "demo",
@@ -34,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     _add_model_options(demo)
     _add_solver_options(demo)
     _add_output_options(demo)
+    demo.add_argument("--report", metavar="FILE", help="write a report too, as HTML")
     return main
 
 
@@ -41,17 +44,6 @@ def failed(message: str) -> int:
     """Write one line to standard error; return the exit code 2."""
     sys.stderr.write(f"{PROGRAM}: {message}\n")
     return 2
-
-
-def _average(text: str) -> Average:
-    if text in ("none", "all"):
-        return text  # type: ignore[return-value]
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not 'none', 'all' or a number of last epochs"
-        ) from None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,15 +60,50 @@ def _add_fit(commands: Any) -> None:
         usage=f"{PROGRAM} fit TRAIN [--outcome COL] [--test TEST] [options]",
         description="Fit a two-level outcome; print confusion tables and error rates.",
     )
-    fit.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
-    fit.add_argument(
-        "--outcome", metavar="COL", help="two-level column of a CSV file; needed there"
-    )
-    fit.add_argument("--test", metavar="TEST", help="labelled data to test on")
-    _add_format(fit)
+    _add_files(fit)
     _add_model_options(fit)
     _add_solver_options(fit)
     _add_output_options(fit)
+
+
+def _add_report(commands: Any) -> None:
+    report = commands.add_parser(
+        "report",
+        help="fit a file and write a report of it",
+        usage=f"{PROGRAM} report TRAIN [--outcome COL] [--test TEST] [options]",
+        description="Fit a two-level outcome; write a page with the question, the "
+        "data, the fit, its errors, figures, and the lines that repeat it in Python "
+        "and in R.",
+    )
+    _add_files(report)
+    report.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="report.html",
+        help="the report: Markdown if it ends in .md, else one HTML file (default: "
+        "report.html); an earlier report is replaced, any other file is not",
+    )
+    report.add_argument("--title", help="of the report (default: from the outcome)")
+    report.add_argument(
+        "--image-shape",
+        type=shape,
+        metavar="ROWSxCOLUMNS",
+        help="the features are the pixels of an image, row by row: draw the "
+        "coefficients as one",
+    )
+    _add_model_options(report)
+    _add_solver_options(report)
+    report.set_defaults(trace=True, progress=False)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
+    parser.add_argument(
+        "--outcome", metavar="COL", help="two-level column of a CSV file; needed there"
+    )
+    parser.add_argument("--test", metavar="TEST", help="labelled data to test on")
+    _add_format(parser)
 
 
 def _add_predict(commands: Any) -> None:
@@ -225,7 +252,7 @@ def _add_fine_options(group: Any) -> None:
     )
     add(
         "--average",
-        type=_average,
+        type=average,
         metavar="none|all|N",
         help="return the last iterate, the mean of all, or that of the last N epochs "
         "(default: none)",

@@ -248,6 +248,7 @@ def _common(result: Results) -> Header:
         "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
         "certificate": packed(asdict(result.certificate)),
         "training_table": result.training_table.counts.tolist(),
+        "seconds": result.seconds,
         "dropped": [result.dropped.outcome, result.dropped.predictors],
         "trace": None if result.trace is None else list(result.trace.columns),
     }
@@ -295,6 +296,7 @@ def _fields(fit: Header, arrays: Arrays) -> dict[str, Any]:
         "index": pd.RangeIndex(fit["shape"][0]),
         "dropped": Dropped(*fit["dropped"]),
         "trace": trace,
+        "seconds": fit.get("seconds"),
     }
 
 

@@ -1,0 +1,1 @@
+"""Reports of fits: one self-contained page, or Markdown."""

@@ -1,0 +1,103 @@
+"""Formulas as outlines in SVG: no font is needed to read them, and no script."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from pegasos_stats.errors import DependencyError, FormulaError
+
+EM = 100.0  # units of matplotlib's outlines in one em
+SCALE = 1.08  # of a formula against the text around it
+MARGIN = 3.0
+
+# Codes of matplotlib.path.Path with the letters of SVG and the number of points.
+COMMANDS = {1: ("M", 1), 2: ("L", 1), 3: ("Q", 2), 4: ("C", 3), 79: ("Z", 1)}
+
+
+@lru_cache(maxsize=512)
+def formula_svg(tex: str) -> str:
+    r"""Draw a formula as an SVG element that stands on the base line of a text.
+
+    It takes colour and size from the text around it, and reads as its TeX where
+    it cannot be seen.
+
+    Parameters
+    ----------
+    tex : str
+        TeX without the dollar signs, as matplotlib's mathtext reads it.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+
+    Raises
+    ------
+    FormulaError
+        If mathtext cannot read it.
+    DependencyError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> formula_svg(r"\lambda")
+    '<svg class="math" role="img" aria-label="\\lambda" ...</svg>'
+    """
+    points, codes = _outline(tex)
+    left, right = min(x for x, _ in points), max(x for x, _ in points)
+    bottom, top = min(y for _, y in points), max(y for _, y in points)
+    left, right = left - MARGIN, right + MARGIN
+    bottom, top = bottom - MARGIN, top + MARGIN
+    width, height = right - left, top - bottom
+    style = f"width:{_em(width)};height:{_em(height)};vertical-align:{_em(bottom)}"
+    return (
+        f'<svg class="math" role="img" aria-label="{escape(tex)}" style="{style}" '
+        f'viewBox="{left:.0f} {-top:.0f} {width:.0f} {height:.0f}">'
+        f'<path fill="currentColor" d="{_path(points, codes)}"/></svg>'
+    )
+
+
+def _em(units: float) -> str:
+    return f"{units * SCALE / EM:.3f}em"
+
+
+def _outline(tex: str) -> tuple[list[tuple[float, float]], list[int]]:
+    """Corners of the letters, y upwards, and what each of them is."""
+    try:
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import text_to_path
+    except ImportError:
+        raise DependencyError(
+            "Formulas need matplotlib, which is not installed; run "
+            "pip install 'pegasos_stats[plot]'."
+        ) from None
+    line = f"${' '.join(tex.split())}$"
+    font: Any = FontProperties(math_fontfamily="stix")
+    try:
+        points, codes = text_to_path.get_text_path(font, line, ismath=True)
+    except ValueError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise FormulaError(
+            f"The formula {tex!r} cannot be drawn: {reason}; write it as mathtext of "
+            "matplotlib reads it."
+        ) from None
+    if not len(points):
+        raise FormulaError(f"The formula {tex!r} is empty; write something.")
+    return [(float(x), float(y)) for x, y in points], [int(c) for c in codes]
+
+
+def _path(points: Sequence[tuple[float, float]], codes: Sequence[int]) -> str:
+    """Write outlines as the ``d`` of an SVG path, y downwards, in tenths of a unit."""
+    written: list[str] = []
+    at = 0
+    while at < len(codes):
+        letter, count = COMMANDS[codes[at]]
+        if letter != "Z":
+            corners = points[at : at + count]
+            numbers = [f"{x:.1f} {-y:.1f}".replace(".0", "") for x, y in corners]
+            written.append(letter + " ".join(numbers))
+        else:
+            written.append(letter)
+        at += count
+    return "".join(written)

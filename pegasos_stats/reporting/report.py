@@ -1,0 +1,226 @@
+"""Reports: put together from their parts, shown, and written to files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from pegasos_stats.errors import counted
+from pegasos_stats.options import check_choice
+from pegasos_stats.reporting.answer import answer
+from pegasos_stats.reporting.asked import NAMES, question
+from pegasos_stats.reporting.coefficients import coefficients
+from pegasos_stats.reporting.data import data
+from pegasos_stats.reporting.document import Document, Section, Text
+from pegasos_stats.reporting.errors_made import errors_made
+from pegasos_stats.reporting.fitted import fitting, optimum
+from pegasos_stats.reporting.glossary import glossary
+from pegasos_stats.reporting.html import written_html
+from pegasos_stats.reporting.markdown import written_markdown
+from pegasos_stats.reporting.origin import Origin, checked_source
+from pegasos_stats.reporting.repeated import repeating
+from pegasos_stats.reporting.subject import Subject, held_out_rows, training_rows
+from pegasos_stats.reporting.writing import write_html, write_markdown
+from pegasos_stats.session import session_info
+
+Format = Literal["html", "markdown"]
+
+FORMATS: tuple[Format, ...] = ("html", "markdown")
+MARKDOWN = (".md", ".markdown")
+PARTS: tuple[Callable[[Subject], Section], ...] = (
+    answer,
+    question,
+    data,
+    fitting,
+    optimum,
+    coefficients,
+    errors_made,
+    repeating,
+    glossary,
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """A report of a fit; made by ``result.report(...)`` or `report`.
+
+    Attributes
+    ----------
+    document : Document
+        Its sections.
+    path : Path or None
+        The file it was written to.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> made = result.report(test)
+    >>> made
+    <Report: digit: 5 or 6>
+    >>> made.as_html().startswith("<!DOCTYPE html>")
+    True
+    """
+
+    document: Document
+    path: Path | None = None
+
+    def as_html(self) -> str:
+        """One page that loads nothing: style, figures and formulas are inside."""
+        return written_html(self.document)
+
+    def as_markdown(self) -> str:
+        """Markdown, with the figures inside as data."""
+        return written_markdown(self.document, lambda figure: figure.uri)
+
+    def write(
+        self, path: str | PathLike[str], format: Format | None = None
+    ) -> "Report":
+        """Write the report to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            An earlier report there is replaced; any other file is left alone.
+        format : "html" or "markdown", optional
+            That of the path if left out: Markdown for ``.md``, else HTML.
+
+        Returns
+        -------
+        Report
+            The same, with its path.
+
+        Raises
+        ------
+        DataError
+            If something else than a report is there, or the file cannot be written.
+        """
+        path = Path(path)
+        if format is None:
+            format = "markdown" if path.suffix.lower() in MARKDOWN else "html"
+        check_choice("format", format, FORMATS)
+        write = write_markdown if format == "markdown" else write_html
+        write(self.document, path)
+        return replace(self, path=path.resolve())
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f", {self.path}"
+        return f"<Report: {self.document.title}{where}>"
+
+    def _repr_html_(self) -> str:
+        page = escape(self.as_html())
+        style = "width:100%;height:40rem;border:1px solid #d0d7de"
+        return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
+
+
+def report(
+    result: Any,
+    test: Any = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    format: Format | None = None,
+    title: str | None = None,
+    source: str | PathLike[str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> Report:
+    """Report a fit on one page: question, data, fit, certificate, errors, repetition.
+
+    The page is one HTML file that loads nothing, to be read on a screen, on a phone
+    and on paper. It needs matplotlib, for figures and formulas.
+
+    Parameters
+    ----------
+    result : LinearResults or KernelResults
+    test : DataFrame or pair (y, X), optional
+        Held-out rows with labels.
+    path : str or path, optional
+        File to write. An earlier report there is replaced; any other file is left
+        alone. Without it the report is only returned.
+    format : "html" or "markdown", optional
+        That of the path if left out: Markdown for ``.md``, with the figures in a
+        folder beside it, else HTML.
+    title : str, optional
+        The outcome and its levels if left out.
+    source : str or path, optional
+        CSV file that the training data were read from. The lines that repeat the fit
+        then read it; otherwise they begin with data that are there already.
+    image_shape : pair of int, optional
+        Rows and columns, if the predictors are the pixels of an image, row by row:
+        the coefficients are then drawn as an image too.
+
+    Returns
+    -------
+    Report
+        A notebook shows it; ``as_html()``, ``as_markdown()``, ``write(path)``.
+
+    Raises
+    ------
+    DependencyError
+        If matplotlib is not installed.
+    DataError
+        If the file cannot be written, or something else than a report is there.
+    ColumnError
+        If the test data lack the outcome or a predictor.
+    OptionError
+        If `source` does not hold the data of the fit, or an option is not allowed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "digits.html"
+    >>> ps.report(result, test, path)
+    <Report: digit: 5 or 6, ...digits.html>
+    """
+    origin = checked_source(source, result, test is not None)
+    made = report_of(result, test, origin, title=title, image_shape=image_shape)
+    return made if path is None else made.write(path, format)
+
+
+def report_of(
+    result: Any,
+    test: Any,
+    origin: Origin,
+    *,
+    title: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> Report:
+    """Report a fit whose data came from a known place.
+
+    Parameters
+    ----------
+    result, test, title, image_shape
+        As for `report`.
+    origin : Origin
+    """
+    held_out = None if test is None else held_out_rows(result, test)
+    subject = Subject(result, training_rows(result), held_out, origin, image_shape)
+    negative, positive = result.coding.levels
+    version = session_info().versions["pegasos_stats"]
+    document = Document(
+        title or f"{result.coding.name}: {negative} or {positive}",
+        _lead(subject),
+        [part(subject) for part in PARTS],
+        f"Written by pegasos_stats {version} on {date.today().isoformat()}.",
+    )
+    return Report(document)
+
+
+def _lead(subject: Subject) -> Text:
+    """What was fitted to what, in a line."""
+    result = subject.result
+    kernel = "Kernel s" if subject.is_kernel else "S"
+    name = NAMES[result.problem.loss]
+    kind = kernel + name[1:] if name[0] == "s" else name.capitalize()
+    rows = counted(result.nobs, "row")
+    predictors = counted(len(result.design.names), "predictor")
+    tested = ""
+    if subject.test is not None:
+        tested = f", tested on {counted(subject.test.rows, 'row')}"
+    return f"{kind} of {rows} and {predictors}{tested}"

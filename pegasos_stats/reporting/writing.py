@@ -1,0 +1,88 @@
+"""Reports in files: written as a whole, and never over something else."""
+
+import os
+from pathlib import Path
+
+from pegasos_stats.errors import DataError
+from pegasos_stats.plotting.figures import Figure
+from pegasos_stats.reporting.document import Document
+from pegasos_stats.reporting.html import GENERATOR, written_html
+from pegasos_stats.reporting.markdown import MARK, written_markdown
+
+MARKS = (f'<meta name="generator" content="{GENERATOR}">', MARK)
+BEGIN = 1000  # characters that hold the mark
+
+
+def write_html(document: Document, path: Path) -> None:
+    """Write a document to one file, which loads nothing.
+
+    Raises
+    ------
+    DataError
+        If something else than a report is there, or the file cannot be written.
+    """
+    check_place(path)
+    _put(path, written_html(document))
+
+
+def write_markdown(document: Document, path: Path) -> None:
+    """Write a document to a file, and its figures to a folder beside it.
+
+    For ``report.md`` the figures are ``report_files/figure-1.svg`` and so on.
+
+    Raises
+    ------
+    DataError
+        If something else than a report is there, or a file cannot be written.
+    """
+    check_place(path)
+    figures: dict[str, str] = {}
+    folder = f"{path.stem}_files"
+
+    def address(figure: Figure) -> str:
+        name = f"{folder}/figure-{len(figures) + 1}.svg"
+        figures[name] = figure.svg
+        return name
+
+    text = written_markdown(document, address)
+    for name, svg in figures.items():
+        _put(path.parent / name, svg)
+    _put(path, text)
+
+
+def check_place(path: Path) -> None:
+    """Raise `DataError` if something else than a report stands where one is to be."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give the path of a file for the report.")
+    if not path.exists():
+        return
+    try:
+        with open(path, encoding="utf-8", errors="replace") as handle:
+            begin = handle.read(BEGIN)
+    except OSError as error:
+        raise DataError(_failed(path, error)) from None
+    if not any(mark in begin for mark in MARKS):
+        raise DataError(
+            f"The file {path} is there and is no report of pegasos_stats; give another "
+            "path, or remove it first."
+        )
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file beside its place, then put it there."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        if path.parent.name.endswith("_files"):
+            path.parent.mkdir(exist_ok=True)
+        try:
+            beside.write_text(text, encoding="utf-8", newline="\n")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(_failed(path, error)) from None
+
+
+def _failed(path: Path, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"The report cannot be written to {path}: {reason}; give another path."

@@ -1,0 +1,85 @@
+"""What a computation ran on: versions and machine, as R's ``sessionInfo()``."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+
+LIBRARIES = (
+    "pegasos_stats",
+    "numpy",
+    "pandas",
+    "scipy",
+    "numba",
+    "formulaic",
+    "statsmodels",
+    "matplotlib",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class SessionInfo:
+    """Versions and machine of a session: ``print()`` shows them.
+
+    Attributes
+    ----------
+    versions : mapping of str to str
+        Of Python and of the libraries that are installed, pegasos_stats first.
+    system : str
+        Operating system and processor architecture.
+
+    Examples
+    --------
+    >>> SessionInfo({"pegasos_stats": "0.1.0"}, "Linux, x86_64")
+    pegasos_stats  0.1.0
+    System         Linux, x86_64
+    """
+
+    versions: Mapping[str, str]
+    system: str
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values, a line each."""
+        return [*self.versions.items(), ("System", self.system)]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.pairs)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.pairs)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def session_info() -> SessionInfo:
+    """Tell the versions and the machine, as R's ``sessionInfo()``.
+
+    Returns
+    -------
+    SessionInfo
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> print(ps.session_info())
+    pegasos_stats  ...
+    Python         ...
+    numpy          ...
+    """
+    found = {name: _version(name) for name in LIBRARIES}
+    own = {"pegasos_stats": found.pop("pegasos_stats")}
+    installed = {name: number for name, number in found.items() if number}
+    versions = {**own, "Python": platform.python_version(), **installed}
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    return SessionInfo(versions, system)
+
+
+def _version(name: str) -> str:
+    """Version of a library without importing it; empty if it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,48 @@
+"""The vignettes: each runs within a minute, and its page loads nothing."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+VIGNETTES = Path(__file__).parents[1] / "vignettes"
+SOURCES = sorted(VIGNETTES.glob("[0-9][0-9]_*.py"))
+LOADS = re.compile(
+    r"<(?:script|link|iframe|object|embed)\b"
+    r"|\b(?:src|srcset|poster|data)\s*=\s*[\"']?(?!data:)"
+    r"|url\(|@import",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_vignette_runs_and_its_page_loads_nothing(source, tmp_path):
+    command = [
+        sys.executable,
+        VIGNETTES / "render.py",
+        source.stem,
+        "--output",
+        tmp_path,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = (tmp_path / f"{source.stem}.html").read_text(encoding="utf-8")
+    text = re.sub(r"<(?:code|title).*?</(?:code|title)>", "", page, flags=re.DOTALL)
+    assert not LOADS.search(text)
+    (title,) = re.findall("<title>(.*?)</title>", page)
+    assert title
+    assert title != source.stem
+    assert page.count("<h1") == 1
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_vignette_asks_answers_and_ends_with_its_session(source):
+    text = source.read_text(encoding="utf-8")
+    assert "**Question.**" in text
+    assert text.rstrip().endswith("ps.session_info()")
+
+
+def test_there_are_vignettes():
+    assert SOURCES

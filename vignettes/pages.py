@@ -1,0 +1,149 @@
+"""An executed notebook as a page in the look of the reports."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.anchors import anchors_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from pegasos_stats.reporting.html import page, scrolled
+from pegasos_stats.reporting.mathematics import formula_svg
+
+STYLE = """
+pre.input { border-left: 3px solid var(--link); }
+pre.output { --ground: var(--paper); }
+.dataframe td, .dataframe thead th { text-align: right; }
+pre.warning { border-left: 3px solid var(--warning); --ground: var(--warning-shade); }
+.k, .kn, .kc, .ow, .kd { color: var(--keyword); }
+.s1, .s2, .sd, .sa, .si, .se { color: var(--string); }
+.c1, .cm { color: var(--quiet); font-style: italic; }
+.mi, .mf { color: var(--number); }
+:root { --keyword: #0b5cad; --string: #7a4a00; --number: #7b2d8b; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --keyword: #7cc0ff; --string: #e8b36b; --number: #d9a0e6; }
+}
+"""
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+LOADING = re.compile(r"<(?:script|link|iframe|object|embed)\b", re.IGNORECASE)
+REMOTE = re.compile(r"\bsrc\s*=\s*[\"']?(?:https?:)?//", re.IGNORECASE)
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
+
+
+def vignette_page(notebook: Any, name: str) -> str:
+    """Write a notebook that was executed as one page that loads nothing.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+    name : str
+        Stands in for a title.
+
+    Raises
+    ------
+    ValueError
+        If the page would load something, or run a script.
+    """
+    markdown = _markdown()
+    parts = [part for cell in notebook.cells for part in _cell(cell, markdown)]
+    body = _with_contents("\n".join(parts))
+    if LOADING.search(body) or REMOTE.search(body):
+        raise ValueError(f"{name} would load something; take it out of the vignette.")
+    found = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
+    title = re.sub(r"<[^>]+>", "", found.group(1)) if found else name
+    return page(title, body, STYLE)
+
+
+def _markdown() -> MarkdownIt:
+    """Markdown with tables, formulas and headings that can be linked to."""
+    parser = MarkdownIt("commonmark", {"typographer": True}).enable(
+        ["table", "replacements", "smartquotes"]
+    )
+    parser.use(dollarmath_plugin, renderer=_formula, allow_space=False)
+    return parser.use(anchors_plugin, max_level=3)
+
+
+def _formula(tex: str, options: dict[str, Any]) -> str:
+    drawn = formula_svg(tex.strip())
+    if not options.get("display_mode"):
+        return drawn
+    label = escape(tex.strip())
+    return (
+        f'<span class="formula" tabindex="0" role="region" aria-label="{label}">'
+        f"{drawn}</span>"
+    )
+
+
+def _with_contents(body: str) -> str:
+    """Put links to the sections below the title."""
+    links = "".join(
+        f'<li><a href="#{at}">{text}</a></li>' for at, text in HEADING.findall(body)
+    )
+    nav = f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
+    return body.replace("</h1>", f"</h1>\n{nav}", 1) if links else body
+
+
+def _cell(cell: Any, markdown: MarkdownIt) -> Iterator[str]:
+    if cell.cell_type == "markdown":
+        yield TABLE.sub(lambda t: scrolled(t[0], "Table"), markdown.render(cell.source))
+    elif cell.cell_type == "code" and cell.source.strip():
+        if "remove-input" not in cell.metadata.get("tags", []):
+            yield _code(cell.source)
+        alt = cell.metadata.get("alt", "Figure drawn by the lines above")
+        for output in cell.outputs:
+            yield _output(output, alt)
+
+
+def _code(source: str) -> str:
+    coloured = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
+    return f'<pre class="input" tabindex="0"><code>{coloured.rstrip()}</code></pre>'
+
+
+def _output(output: Any, alt: str) -> str:
+    """What a cell printed, drew or returned, in the richest form that is known."""
+    if output.output_type == "stream":
+        kind = "output" if output.name == "stdout" else "output warning"
+        return _text(output.text, kind)
+    data = output.get("data", {})
+    for kind, write in FORMS.items():
+        if kind in data:
+            return write(data[kind], alt)
+    return ""
+
+
+def _text(text: str, kind: str = "output") -> str:
+    plain = escape(ANSI.sub("", text).rstrip())
+    return f'<pre class="{kind}" tabindex="0"><code>{plain}</code></pre>'
+
+
+def _image(kind: str, coded: str, alt: str) -> str:
+    return (
+        f'<figure><img src="data:{kind};base64,{coded}" alt="{escape(alt)}"></figure>'
+    )
+
+
+def _svg(text: str, alt: str) -> str:
+    only = text[text.index("<svg") :]
+    return _image("image/svg+xml", base64.b64encode(only.encode()).decode(), alt)
+
+
+def _html(text: str, alt: str) -> str:
+    plain = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+    plain = re.sub(r' (?:border="1"|style="text-align: \w+;")', "", plain)
+    return scrolled(plain, "Output")
+
+
+FORMS: dict[str, Callable[[str, str], str]] = {
+    "image/svg+xml": _svg,
+    "image/png": lambda text, alt: _image("image/png", "".join(text.split()), alt),
+    "text/html": _html,
+    "text/markdown": lambda text, alt: _markdown().render(text),
+    "text/plain": lambda text, alt: _text(text),
+}
