@@ -52,7 +52,7 @@ def recycled(value: ArrayLike, n: int, name: str) -> Vector:
     values = np.atleast_1d(floats(value, name))
     good = values.ndim == 1 and values.size > 0 and not np.isnan(values).any()
     require(good, name, value, "a number or a list of numbers without NaN")
-    return np.resize(values, n)
+    return np.full(n, values[0]) if values.size == 1 else np.resize(values, n)
 
 
 def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector:
