@@ -60,6 +60,21 @@ golden_data <- function(data) {
   object(c(columns, labels = array(labels)), ",\n  ")
 }
 
+# Rows of resamples, one line for each; refits of the log loss to data that come with R.
+golden_bootstrap <- function(sample_kind) {
+  seed_generator(443, sample_kind)
+  rows <- bootstrap_rows(17, 4)
+  many <- bootstrap_rows(1000, 3)
+  data <- case_data(list(data = "mtcars scaled"))
+  y <- encode_labels(data$labels, label_levels(data$labels, "factor"))
+  seed_generator(443, sample_kind)
+  refits <- bootstrap_logit(data$X, y, 0.1, 20)
+  lines <- function(X, format) array(apply(X, 1, function(x) array(format(x))))
+  object(c(rows = lines(rows, whole),
+           many_rows_sum = array(whole(many %*% 1:1000)),
+           refits = lines(refits, digits17)))
+}
+
 cases <- read_cases(file.path(here, "cases.csv"))
 write_lines(sapply(cases, golden_case), "pegasos.json")
 
@@ -70,3 +85,6 @@ kinds <- sapply(cases, function(case) case$data)
 real <- cases[!duplicated(kinds) & grepl("iris|mtcars", kinds)]
 names(real) <- sapply(real, function(case) case$data)
 write_lines(sapply(lapply(real, case_data), golden_data), "data.json")
+
+kinds <- c(rejection = "Rejection", rounding = "Rounding")
+write_lines(sapply(kinds, golden_bootstrap), "bootstrap.json")

@@ -1,7 +1,7 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from threading import local
 from typing import Any
@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    UndefinedMetricWarning,
+    counted,
+)
 from pegasos_stats.inference.resampling import INTERVALS, Bootstrap, Interval
 from pegasos_stats.inference.wald import check_level
+from pegasos_stats.objective import certificate
 from pegasos_stats.options import check_choice
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.problem import Problem, Solution
@@ -24,7 +30,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-TOGETHER = 2**20  # rows drawn for one task, about
+TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
+SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
 FALLBACK_EPOCHS = 2000
 
 
@@ -42,9 +49,14 @@ class BootstrapResult:
         Sample covariance of `estimates`, with the divisor ``m - 1``.
     seed : int
     n_left_out : int
-        Resamples of one level alone.
+        Resamples without an optimum: of one level alone, with an intercept.
+    n_not_converged : int
+        Resamples in `estimates` whose relative gap is above ``options.tol``.
     relative_gap : float
         The largest of all resamples.
+    distance : float
+        Largest ``sqrt(2 gap / lam)``: no ``beta`` of a resample is farther from its
+        optimum. It is to be small against `std_error`.
     options : Bootstrap
     """
 
@@ -53,7 +65,9 @@ class BootstrapResult:
     covariance: Matrix
     seed: int
     n_left_out: int
+    n_not_converged: int
     relative_gap: float
+    distance: float
     options: Bootstrap
 
     @property
@@ -93,14 +107,17 @@ def bootstrap(
 ) -> BootstrapResult:
     """Draw rows with replacement, fit again, and again.
 
-    Every resample is fitted to a relative duality gap of ``options.tol``, from the fit
-    that is given. A resample with one level alone, which has no optimum, is left out;
-    its draws are used up.
+    Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
+    alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
+    ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again.
+    A resample with one level alone has no optimum with an intercept: it is left out,
+    its draws being used up.
 
     Parameters
     ----------
     problem : Problem
     solution : Solution
+        Its coefficients are the centre of intervals; refits begin there.
     options : Bootstrap
     progress : bool
         Whether to show a progress bar.
@@ -112,51 +129,105 @@ def bootstrap(
     Raises
     ------
     DataError
-        If fewer than two resamples have both levels.
+        If fewer than two resamples are left.
 
     Warns
     -----
     UndefinedMetricWarning
         If resamples were left out.
+    ConvergenceWarning
+        If resamples did not reach the tolerance.
+
+    Notes
+    -----
+    Each thread holds a copy of the rows of one resample. The estimates do not depend
+    on the number of threads, and the first ones not on the number of replicates.
+
+    References
+    ----------
+    Efron, *Bootstrap methods: another look at the jackknife*, Annals of Statistics 7
+    (1979).
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> problem = Problem(X, y, lam=0.1, intercept=False)
+    >>> fit = run_sdca(problem, SDCA(tol=1e-9, seed=1))
+    >>> found = bootstrap(problem, fit, Bootstrap(replicates=500, seed=443))
+    >>> found.estimates[:3].round(3)
+    array([[0.333],
+           [0.333],
+           [1.   ]])
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
     refit = Refit(problem, solution, options.tol)
     tasks = resampled_rows(problem.n, options.replicates, rng)
-    found: Any = map_in_order(refit, tasks, options.workers)
+    parts = map_in_order(refit, tasks, options.workers)
+    estimates, found = collected(parts, options.replicates, progress)
+    return summarised(problem, solution, options, int(rng.seed or 0), estimates, found)
+
+
+def collected(
+    parts: Iterable[tuple[Matrix, Matrix]], replicates: int, progress: bool
+) -> tuple[Matrix, Matrix]:
+    """Estimates of all resamples and what is known of each, a row each.
+
+    A run of SDCA warns by itself of a gap that is too large, in whatever thread; that
+    is left to one warning for all of them.
+    """
+    each: Any = (pair for part in parts for pair in zip(*part, strict=True))
     if progress:
-        total = -(-options.replicates // in_a_task(problem.n, options.replicates))
-        found = with_progress(found, total, "task")
-    parts = list(found)
-    estimates = np.concatenate([part[0] for part in parts])
-    gaps = np.concatenate([part[1] for part in parts])
-    kept = ~np.isnan(gaps)
+        each = with_progress(each, replicates, "resample")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        estimates, found = zip(*each, strict=True)
+    return np.array(estimates), np.array(found)
+
+
+def summarised(
+    problem: Problem,
+    solution: Solution,
+    options: Bootstrap,
+    seed: int,
+    estimates: Matrix,
+    found: Matrix,
+) -> BootstrapResult:
+    """Put the result together, and warn of what is wrong with it."""
+    from pegasos_stats.kernels.refits import DISTANCE, GAP, NO_OPTIMUM, STATUS
+
+    kept = found[:, STATUS] != NO_OPTIMUM
     check_left_out(int((~kept).sum()), options.replicates)
+    gaps = found[kept, GAP]
+    check_converged(gaps, options)
     first = 0 if problem.intercept else 1
     estimates = np.ascontiguousarray(estimates[kept, first:])
-    whole = np.concatenate([[solution.alpha], solution.beta])
     return BootstrapResult(
-        estimate=whole[first:],
+        estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
         estimates=estimates,
         covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
-        seed=int(rng.seed or 0),
+        seed=seed,
         n_left_out=int((~kept).sum()),
-        relative_gap=float(gaps[kept].max()),
+        n_not_converged=int((gaps > options.tol).sum()),
+        relative_gap=float(gaps.max()),
+        distance=float(found[kept, DISTANCE].max()),
         options=options,
     )
 
 
 def in_a_task(n: int, replicates: int) -> int:
     """Resamples that are fitted in one call: few where they are long."""
-    return max(1, min(TOGETHER // n, replicates // 64, 32))
+    return max(1, min(TOGETHER // n, max(FEWEST, replicates // SHARES), MOST))
 
 
 def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
-    """Rows of the resamples, counted from zero; arrays of shape (b, n)."""
+    """Rows of the resamples, counted from zero; arrays of shape (b, n).
+
+    R draws the rows of several resamples one after the other as it draws them at once.
+    """
     size = in_a_task(n, replicates)
     for first in range(0, replicates, size):
         count = min(size, replicates - first)
-        drawn = [rng.sample_int(n, n, replace=True) for _ in range(count)]
-        yield np.array(drawn, dtype=np.int64) - 1
+        yield rng.sample_int(n, n * count, replace=True).reshape(count, n) - 1
 
 
 class Refit:
@@ -165,28 +236,33 @@ class Refit:
     def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
         from pegasos_stats.kernels.lanes import padded
         from pegasos_stats.kernels.refits import Origin
+        from pegasos_stats.kernels.sdca import put_norms
 
         self._problem, self._tol = problem, tol
-        w = np.zeros(padded(problem.p))
+        w, norm2 = np.zeros(padded(problem.p)), np.zeros(problem.n)
         w[: problem.p] = solution.beta
+        put_norms(problem.rows, norm2)
         weights = problem.row_weights
         dual = np.clip(solution.dual, 0.0, weights)
-        width = problem.radius**2 / (problem.lam * problem.n)
-        self._origin = Origin(w, float(solution.alpha), dual, weights, width)
+        width = float(norm2.mean()) / (problem.lam * problem.n)
+        alpha = float(solution.alpha)
+        self._origin = Origin(problem.y, w, alpha, dual, weights, width)
         self._scratch = local()
 
-    def __call__(self, rows: Rows) -> tuple[Matrix, Vector]:
-        """Coefficients ``alpha, beta`` of each resample, and its relative gap."""
-        from pegasos_stats.kernels.refits import refit_resamples
+    def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """Coefficients ``alpha, beta`` of each resample, and what is known of it."""
+        from pegasos_stats.kernels.refits import GAP, refit_resamples
 
         problem = self._problem
-        estimates, gaps = np.zeros((len(rows), problem.p + 1)), np.zeros(len(rows))
+        estimates, found = (
+            np.zeros((len(rows), problem.p + 1)),
+            np.zeros((len(rows), 3)),
+        )
         given: Any = problem.rows, problem.lam, problem.intercept, self._tol
-        found: Any = rows, self._origin, estimates, gaps
-        refit_resamples(*given, *found, self._room())
-        for b in np.flatnonzero(gaps > self._tol):
-            estimates[b], gaps[b] = self._by_sdca(rows[b])
-        return estimates, gaps
+        refit_resamples(*given, rows, self._origin, estimates, found, self._room())
+        for b in np.flatnonzero(~(found[:, GAP] <= self._tol)):
+            self._by_sdca(rows[b], estimates[b], found[b])
+        return estimates, found
 
     def _room(self) -> Any:
         """Scratch of this thread."""
@@ -194,36 +270,49 @@ class Refit:
 
         if not hasattr(self._scratch, "room"):
             problem = self._problem
-            made = room(problem.y, int(problem.loss_code), problem.p)
-            self._scratch.room = made
+            loss = int(problem.loss_code)
+            self._scratch.room = room(problem.rows, problem.n, problem.p, loss)
         return self._scratch.room
 
-    def _by_sdca(self, rows: Rows) -> tuple[Vector, float]:
+    def _by_sdca(self, rows: Rows, estimate: Vector, found: Vector) -> None:
         """Fit one resample by SDCA, where the steps did not get there."""
-        from pegasos_stats.objective import certificate
+        from pegasos_stats.kernels.refits import DISTANCE, GAP
 
         problem = self._problem
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
-        weights /= weights.mean()
-        resample = replace(problem, weights=weights)
-        solver = SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0)
-        found = run_sdca(resample, solver)
-        at = certificate(resample, found.beta, found.alpha, found.dual)
-        return np.concatenate([[found.alpha], found.beta]), at.relative_gap
+        resample = replace(problem, weights=weights / weights.mean())
+        solution = run_sdca(resample, SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0))
+        at = certificate(resample, solution.beta, solution.alpha, solution.dual)
+        found[GAP] = at.relative_gap
+        found[DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
+        estimate[0], estimate[1:] = solution.alpha, solution.beta
 
 
 def check_left_out(n_left_out: int, replicates: int) -> None:
-    """Warn of resamples without both levels; raise `DataError` if too few are left."""
+    """Warn of resamples without an optimum; raise `DataError` if too few are left."""
+    said = f"{counted(n_left_out, 'resample')} of {replicates:,}"
     if replicates - n_left_out < 2:
         raise DataError(
-            f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level "
-            "alone, and fewer than two are left; take data with more rows of the rare "
-            "level."
+            f"{said} hold one level alone, and fewer than two are left; take data with "
+            "more rows of the rare level, or more replicates."
         )
     if n_left_out:
         warnings.warn(
-            f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level alone "
-            "and are left out; the rare level has few rows.",
+            f"{said} hold one level alone, where no intercept is the best: they are "
+            "left out; the rare level has few rows.",
             UndefinedMetricWarning,
-            stacklevel=3,
+            stacklevel=4,
+        )
+
+
+def check_converged(gaps: Vector, options: Bootstrap) -> None:
+    """Warn of resamples whose gap is above the tolerance."""
+    beyond = int((gaps > options.tol).sum())
+    if beyond:
+        warnings.warn(
+            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
+            f"tol={options.tol:g}: the largest relative gap is {gaps.max():.2g}; bring "
+            "the predictors to a common scale, or give a larger lam or tolerance.",
+            ConvergenceWarning,
+            stacklevel=4,
         )

@@ -31,8 +31,10 @@ class Bootstrap:
         reflected at the estimate, ``2 estimate - t``. Quantiles are R's type 7.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
-    tol : float, default 1e-8
-        Relative duality gap of each replicate.
+    tol : float, default 1e-10
+        Relative duality gap of each replicate. By ``||beta - optimum||^2 <= 2 gap /
+        lam`` it keeps the error of the refits far below their standard deviation,
+        unless `lam` is tiny; `BootstrapResult.distance` is that bound.
     workers : int, optional
         Number of threads; all usable cores if left out. It changes no number.
 
@@ -58,7 +60,7 @@ class Bootstrap:
     seed: int | None = None
     interval: Interval = "percentile"
     sample_kind: SampleKind = "rejection"
-    tol: float = 1e-8
+    tol: float = 1e-10
     workers: int | None = None
 
     def __post_init__(self) -> None:

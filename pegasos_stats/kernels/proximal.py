@@ -11,7 +11,8 @@ import numpy as np
 
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import Vector, padded
-from pegasos_stats.kernels.newton import Direction, inner, newton_direction
+from pegasos_stats.kernels.losses import HINGE
+from pegasos_stats.kernels.newton import SMALLEST, Direction, inner, newton_direction
 from pegasos_stats.kernels.smooth import (
     BALANCE,
     CURVATURE,
@@ -33,7 +34,7 @@ SOLVED = 1.0  # the first part of the gap over the second, for a new centre
 RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
 FLAT = 0.3  # share of the slope that may be left after the line search
 TRIALS = 60
-BALANCED = 1e-13
+BALANCED = 1e-15
 
 (
     ALPHA,
@@ -85,6 +86,29 @@ def proximal(n: int, p: int, w: Vector | None = None) -> Proximal:
 
 
 @kernel
+def begin_at(
+    X: Any,
+    lam: float,
+    free: bool,
+    alpha: float,
+    width: float,
+    at: Smooth,
+    state: Proximal,
+) -> None:
+    """Start at ``state.w``, ``alpha`` and the centre of ``at``.
+
+    ``gamma`` begins with ``width``, if that is above 1. ``free`` tells whether there is
+    an intercept.
+    """
+    scalars = state.scalars
+    scalars[:] = 0.0
+    scalars[ALPHA], scalars[GAMMA] = alpha, max(1.0, width)
+    scalars[OBJECTIVE], scalars[DUAL_OBJECTIVE] = math.inf, -math.inf
+    put_dots(X, state.w, state.scores)
+    see(X, lam, free, at, state)
+
+
+@kernel
 def begin(
     X: Any,
     lam: float,
@@ -95,18 +119,8 @@ def begin(
     to: Direction,
     state: Proximal,
 ) -> None:
-    """Start at ``state.w``, ``alpha`` and the centre of ``at``.
-
-    ``beta`` is shortened to its best length, if that is less than the present one.
-    ``gamma`` begins with ``width``, if that is above 1. ``free`` tells whether there is
-    an intercept.
-    """
-    scalars = state.scalars
-    scalars[:] = 0.0
-    scalars[ALPHA], scalars[GAMMA] = alpha, max(1.0, width)
-    scalars[OBJECTIVE], scalars[DUAL_OBJECTIVE] = math.inf, -math.inf
-    put_dots(X, state.w, state.scores)
-    see(X, lam, free, at, state)
+    """Start as `begin_at`, at the best length of ``beta`` if that is less."""
+    begin_at(X, lam, free, alpha, width, at, state)
     for j in range(state.w.shape[0]):
         to.d[j] = -state.w[j]
     for i in range(state.scores.shape[0]):
@@ -196,10 +210,26 @@ def see(X: Any, lam: float, free: bool, at: Smooth, state: Proximal) -> None:
     apart /= 2.0 * lam
     objective = lam / 2.0 * norm2 + at.sums[RISK] / n
     dual = at.sums[REWARD] / n - lam / 2.0 * image2
+    if free:
+        dual -= cost_of_balance(scalars[ALPHA], at) / n
     scalars[ACTIVE] = count
     scalars[IS_SOLVED] = 1.0 if apart <= SOLVED * (objective - dual - apart) else 0.0
     scalars[ALL_VIOLATIONS] += at.sums[VIOLATIONS]
     keep_best(objective, dual, at, state)
+
+
+@inlined
+def cost_of_balance(alpha: float, at: Smooth) -> float:
+    """What scaling the larger class down to the balance takes from the dual sum.
+
+    To first order: the weights of a class have the slope ``1 - m + y alpha`` for the
+    hinge, ``y alpha`` for the log loss, the slack ``1 - m`` weighing as much as the
+    risk. It is rounding, multiplied by ``alpha``.
+    """
+    slack = 2.0 * at.sums[RISK] if at.loss == HINGE else 0.0
+    reward = max(at.sums[REWARD], SMALLEST)
+    cost: float = abs(at.sums[BALANCE]) * (abs(alpha) + slack / reward)
+    return cost
 
 
 @inlined

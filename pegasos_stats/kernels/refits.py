@@ -1,26 +1,33 @@
 """Refits of one problem to resampled rows, each in one compiled run."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.kernels.best_intercept import middle_intercept
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import Vector, padded
+from pegasos_stats.kernels.losses import HINGE
 from pegasos_stats.kernels.newton import Direction, direction
 from pegasos_stats.kernels.proximal import (
     BEST_ALPHA,
     DUAL_OBJECTIVE,
     OBJECTIVE,
     Proximal,
-    begin,
+    begin_at,
     proximal,
     put,
     steps_to,
 )
-from pegasos_stats.kernels.smooth import Smooth, smooth
+from pegasos_stats.kernels.row_copies import room_for, row_copy
+from pegasos_stats.kernels.smooth import Smooth, put_dots, smooth
 
 MOST_STEPS = 500
+
+REFITTED, NO_OPTIMUM = 0, 1
+GAP, DISTANCE, STATUS = range(3)
 
 
 class Origin(NamedTuple):
@@ -28,15 +35,17 @@ class Origin(NamedTuple):
 
     Attributes
     ----------
+    y : float64 array, shape (n,), of -1 and +1
     w : float64 array, shape (padded(p),)
         Coefficients, then zeros.
     alpha : float
     dual, weights : float64 array, shape (n,)
         Dual weights and weights of the rows.
     width : float
-        The first width of the smoothed loss, see ``proximal.begin``.
+        The first width of the smoothed loss, see ``proximal.begin``, for all rows.
     """
 
+    y: Vector
     w: Vector
     alpha: float
     dual: Vector
@@ -45,18 +54,30 @@ class Origin(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of one thread."""
+    """Scratch of one thread: the rows that were drawn, each once, and what fits them.
 
+    Attributes
+    ----------
+    X : array, shape (n, p), or CSR
+        The drawn rows in its first places.
+    drawn : float64 array, shape (n,)
+        How often each row was drawn, in the order of all rows.
+    at, to, state
+        Scratch of the steps, for ``n`` rows.
+    """
+
+    X: Any
+    drawn: Vector
     at: Smooth
     to: Direction
     state: Proximal
 
 
-def room(y: Vector, loss: int, p: int) -> Room:
-    """Return scratch for refits of ``y.size`` rows."""
-    n = y.size
-    at = smooth(y, np.zeros(n), np.zeros(n), loss, p)
-    return Room(at, direction(p), proximal(n, p, np.zeros(padded(p))))
+def room(X: Any, n: int, p: int, loss: int) -> Room:
+    """Return scratch for refits of rows like those of ``X``."""
+    at = smooth(np.zeros(n), np.zeros(n), np.zeros(n), loss, p)
+    state = proximal(n, p, np.zeros(padded(p)))
+    return Room(room_for(X), np.zeros(n), at, direction(p), state)
 
 
 @kernel
@@ -68,10 +89,10 @@ def refit_resamples(
     rows: NDArray[np.int64],
     origin: Origin,
     estimates: NDArray[np.float64],
-    gaps: Vector,
+    found: NDArray[np.float64],
     room: Room,
 ) -> None:
-    """Fit every resample, and put its coefficients and relative gap in their places.
+    """Fit every resample, and put its coefficients and its gap in their places.
 
     Parameters
     ----------
@@ -86,45 +107,110 @@ def refit_resamples(
     origin : Origin
     estimates : float64 array, shape (b, p + 1)
         Receives ``alpha, beta``.
-    gaps : float64 array, shape (b,)
-        Receives the relative gap; NaN for a resample of one class alone.
+    found : float64 array, shape (b, 3)
+        Receives the relative ``GAP``, the bound ``sqrt(2 gap / lam)`` of the
+        ``DISTANCE`` from the optimal ``beta``, and the ``STATUS``: `NO_OPTIMUM` for
+        rows of one class alone with an intercept, or without any weight.
     room : Room
     """
-    at, to, state = room
     for b in range(rows.shape[0]):
-        if not weigh(rows[b], origin, at):
-            gaps[b] = np.nan
-            continue
-        put(origin.w, state.w)
-        begin(X, lam, free, origin.alpha, origin.width, at, to, state)
-        steps_to(X, lam, free, tol, MOST_STEPS, at, to, state)
-        objective = state.scalars[OBJECTIVE]
-        gaps[b] = 1.0 - max(0.0, state.scalars[DUAL_OBJECTIVE]) / objective
-        estimates[b, 0] = state.scalars[BEST_ALPHA] if free else 0.0
-        for j in range(estimates.shape[1] - 1):
-            estimates[b, j + 1] = state.best_w[j]
+        count = gather(X, rows[b], origin, room)
+        part = first(room, count)
+        if has_optimum(part.at, free):
+            found[b, STATUS] = REFITTED
+            refit(lam, free, tol, origin, estimates[b], found[b], part)
+        else:
+            found[b, STATUS] = NO_OPTIMUM
+
+
+@kernel
+def refit(
+    lam: float,
+    free: bool,
+    tol: float,
+    origin: Origin,
+    estimate: Vector,
+    found: Vector,
+    part: Room,
+) -> None:
+    """Fit the rows that were gathered."""
+    X, _, at, to, state = part
+    put(origin.w, state.w)
+    width = origin.width * origin.y.shape[0] / at.y.shape[0]
+    begin_at(X, lam, free, origin.alpha, width, at, state)
+    steps_to(X, lam, free, tol, MOST_STEPS, at, to, state)
+    objective, alpha = state.scalars[OBJECTIVE], state.scalars[BEST_ALPHA]
+    gap = max(0.0, objective - max(0.0, state.scalars[DUAL_OBJECTIVE]))
+    if free and at.loss == HINGE:
+        put_dots(X, state.best_w, state.scores)
+        alpha = middle_intercept(state.scores, at.y, at.weights, alpha)
+    found[GAP] = gap / objective
+    found[DISTANCE] = math.sqrt(2.0 * gap / lam)
+    estimate[0] = alpha if free else 0.0
+    for j in range(estimate.shape[0] - 1):
+        estimate[j + 1] = state.best_w[j]
+
+
+@kernel
+def gather(X: Any, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
+    """Copy the drawn rows, each once, and return how many have a weight.
+
+    Their weights, counted as often as they were drawn, are scaled to mean 1 over these
+    rows; the dual weights of the origin, as often, are the centre.
+    """
+    drawn, at = room.drawn, room.at
+    drawn[:] = 0.0
+    for k in range(rows.shape[0]):
+        drawn[rows[k]] += 1.0
+    count, total = 0, 0.0
+    for i in range(drawn.shape[0]):
+        weight = drawn[i] * origin.weights[i]
+        if weight > 0.0:
+            row_copy(X, i, room.X, count)
+            at.y[count], at.weights[count] = origin.y[i], weight
+            at.centre[count] = drawn[i] * origin.dual[i]
+            total += weight
+            count += 1
+    for k in range(count):
+        at.weights[k] *= count / total
+        at.centre[k] *= count / total
+    return count
 
 
 @inlined
-def weigh(rows: NDArray[np.int64], origin: Origin, at: Smooth) -> bool:
-    """Weigh each row by how often it was drawn; return whether both classes were.
+def first(room: Room, count: int) -> Room:
+    """Return the scratch of the first ``count`` rows, not copied; ``X`` is whole."""
+    at, state = room.at, room.state
+    rows = Smooth(
+        at.y[:count],
+        at.weights[:count],
+        at.centre[:count],
+        at.loss,
+        at.a[:count],
+        at.active[:count],
+        at.h[:count],
+        at.image,
+        at.sums,
+    )
+    steps = Proximal(
+        state.w,
+        state.gradient,
+        state.best_w,
+        state.scores[:count],
+        state.moves[:count],
+        state.best_a[:count],
+        state.scalars,
+    )
+    return Room(room.X, room.drawn, rows, room.to, steps)
 
-    Weights have mean 1. The dual weights of the origin, as often, are the centre.
-    """
-    weights, centre, y = at.weights, at.centre, at.y
-    weights[:] = 0.0
-    centre[:] = 0.0
-    for k in range(rows.shape[0]):
-        weights[rows[k]] += origin.weights[rows[k]]
-        centre[rows[k]] += origin.dual[rows[k]]
-    negative = positive = 0.0
-    for i in range(y.shape[0]):
-        if y[i] > 0.0:
-            positive += weights[i]
+
+@inlined
+def has_optimum(at: Smooth, free: bool) -> bool:
+    """Whether there are rows, and of both classes if the intercept is free."""
+    negative = positive = False
+    for i in range(at.y.shape[0]):
+        if at.y[i] > 0.0:
+            positive = True
         else:
-            negative += weights[i]
-    scale = y.shape[0] / (negative + positive)
-    for i in range(y.shape[0]):
-        weights[i] *= scale
-        centre[i] *= scale
-    return negative > 0.0 and positive > 0.0
+            negative = True
+    return (negative and positive) if free else (negative or positive)

@@ -229,27 +229,26 @@ def prefetch_sparse(X: Any, i: int) -> None:
     prefetch(X.indices, k)
 
 
-def _for_type_of_rows(dense: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
+def by_type_of_rows(
+    public: Callable[..., Any], dense: Callable[..., Any], sparse: Callable[..., Any]
+) -> None:
+    """Let compiled kernels take the dense or the sparse form of a public function."""
+
     def choose(X: Any, *rest: Any) -> Callable[..., Any]:
         return sparse if isinstance(X, types.BaseNamedTuple) else dense
 
-    return choose
-
-
-for public, dense, sparse in (
-    (row_dot, dense_dot, sparse_dot),
-    (row_dot_fast, dense_dot_fast, sparse_dot_fast),
-    (row_add, dense_add, sparse_add),
-    (row_norm2, dense_norm2, sparse_norm2),
-    (row_norm2_fast, dense_norm2_fast, sparse_norm2),
-    (row_count, dense_count, sparse_count),
-    (row_add_squares, dense_add_squares, sparse_add_squares),
-    (prefetch_row, prefetch_dense, prefetch_sparse),
-):
     options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
-    overload(public, jit_options=options, strict=False)(
-        _for_type_of_rows(dense, sparse)
-    )
+    overload(public, jit_options=options, strict=False)(choose)
+
+
+by_type_of_rows(row_dot, dense_dot, sparse_dot)
+by_type_of_rows(row_dot_fast, dense_dot_fast, sparse_dot_fast)
+by_type_of_rows(row_add, dense_add, sparse_add)
+by_type_of_rows(row_norm2, dense_norm2, sparse_norm2)
+by_type_of_rows(row_norm2_fast, dense_norm2_fast, sparse_norm2)
+by_type_of_rows(row_count, dense_count, sparse_count)
+by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
+by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
 
 
 @kernel

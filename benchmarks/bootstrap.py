@@ -1,0 +1,121 @@
+"""The bootstrap on one core and on all, and beside loops of refits by scikit-learn.
+
+``python benchmarks/bootstrap.py``. Runs on one worker and on all of them alternate; the
+ratio is the median of the pairs. On a machine that others use, the ratio falls short of
+what the program allows: the last figure, by Amdahl's law, from the processor time that
+the calling thread alone has to spend. The loops refit the same resamples, by weights,
+to the tolerance that scikit-learn has by default; they are timed on some resamples.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
+
+from pegasos_stats.inference.bootstrap import bootstrap
+from pegasos_stats.inference.resampling import Bootstrap
+from pegasos_stats.parallel import n_workers
+from pegasos_stats.problem import LossName, Problem, Solution
+from pegasos_stats.rng import RRandom
+from pegasos_stats.sdca import SDCA
+from pegasos_stats.sdca_running import run_sdca
+
+SIZES = [(1000, 20), (500, 4), (2000, 4)]
+LOSSES: tuple[LossName, ...] = ("hinge", "log")
+
+
+def drawn(n: int, p: int, loss: LossName, lam: float) -> Problem:
+    rng = np.random.default_rng(n + p)
+    X = rng.standard_normal((n, p))
+    X[:, 1] += 0.5 * X[:, 0]
+    y = np.where(X[:, 0] - 0.5 * X[:, 1] + rng.standard_normal(n) > 0.3, 1.0, -1.0)
+    return Problem(X, y, lam, loss)
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def serial_share(run: Callable[[], Any]) -> float:
+    """Processor time of the calling thread over that of all threads."""
+    every, own = time.process_time(), time.thread_time()
+    run()
+    return (time.thread_time() - own) / (time.process_time() - every)
+
+
+def measure(problem: Problem, fit: Solution, replicates: int, repeats: int) -> float:
+    """Print the times of the bootstrap; return the seconds of a replicate."""
+
+    def run(workers: int) -> None:
+        bootstrap(problem, fit, Bootstrap(replicates, seed=443, workers=workers))
+
+    cores = n_workers(None)
+    run(cores)
+    times = [[seconds(lambda w=w: run(w)) for w in (1, cores)] for _ in range(repeats)]
+    one, many = np.median(times, axis=0)
+    ratio = np.median([first / second for first, second in times])
+    share = serial_share(lambda: run(cores))
+    allowed = 1.0 / (share + (1.0 - share) / cores)
+    print(
+        f"{problem.n:>5} x {problem.p:<3} {problem.loss:>5}: {replicates} replicates "
+        f"in {one:.3f} s on 1 worker, {many:.3f} s on {cores}, {ratio:.2f} times as "
+        f"fast ({allowed:.2f} allowed); {replicates / many:,.0f} a second",
+        flush=True,
+    )
+    return float(one) / replicates
+
+
+def peers(problem: Problem) -> dict[str, Any]:
+    C = 1.0 / (problem.lam * problem.n)
+    if problem.loss == "log":
+        return {"LogisticRegression": LogisticRegression(C=C, max_iter=1000)}
+    return {
+        "SVC": SVC(kernel="linear", C=C),
+        "LinearSVC": LinearSVC(loss="hinge", C=C, max_iter=10_000),
+    }
+
+
+def beside(problem: Problem, each: float, resamples: int) -> None:
+    """Print how long the loops take for a replicate."""
+    rng, n = RRandom(443), problem.n
+    weights = [
+        np.bincount(rng.sample_int(n, n, replace=True) - 1, minlength=n).astype(float)
+        for _ in range(resamples)
+    ]
+    for name, model in peers(problem).items():
+
+        def loop(model: Any = model) -> None:
+            for w in weights:
+                model.fit(problem.X, problem.y, sample_weight=w)
+
+        took = seconds(loop) / resamples
+        print(f"{'':>19}{name} {1e3 * took:.2f} ms a refit, {took / each:.1f} times")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--lam", type=float, default=1e-2)
+    parser.add_argument("--peers", type=int, default=50, help="resamples for the loops")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for n, p in SIZES:
+        for loss in LOSSES:
+            problem = drawn(n, p, loss, options.lam)
+            fit = run_sdca(problem, SDCA(1000, tol=1e-10, seed=0))
+            each = measure(problem, fit, options.replicates, options.repeats)
+            beside(problem, each, options.peers)
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()

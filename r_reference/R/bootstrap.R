@@ -1,0 +1,56 @@
+# The pairs bootstrap. Beside it stands pegasos_stats/inference/bootstrap.py.
+#
+# Efron, Annals of Statistics 7 (1979); Davison & Hinkley (1997), section 6.2.
+
+# Rows of each resample, counted from 1: one line for each. The caller sets the seed,
+# once for all of them.
+bootstrap_rows <- function(n, replicates) {
+  t(sapply(1:replicates, function(b) sample(n, n, replace = TRUE)))
+}
+
+# Coefficients of each resample, one line for each, the intercept first. Weights are
+# drawn with their rows and have mean 1 again. A resample of one class alone gives NA.
+bootstrap_logit <- function(X, y, lambda, replicates, weights = rep(1, length(y))) {
+  rows <- bootstrap_rows(length(y), replicates)
+  t(apply(rows, 1, function(i) penalised_logit(X[i, ], y[i], lambda, weights[i])))
+}
+
+# The minimum of lambda/2 ||beta||^2 + mean(w log(1 + exp(-m))), m = y (X beta + alpha),
+# by Newton's method; a step that does not lower it is halved.
+penalised_logit <- function(X, y, lambda, weights) {
+  Z <- cbind(1, X)
+  if (length(unique(y)) < 2) return(rep(NA, ncol(Z)))
+  w <- weights / mean(weights)
+  penalty <- diag(c(0, rep(lambda, ncol(X))))
+  objective <- function(theta) {
+    sum(theta * (penalty %*% theta)) / 2 +
+      mean(w * sapply(y * (Z %*% theta), function(m) loss_value("log", m)))
+  }
+  theta <- rep(0, ncol(Z))
+  for (step in 1:50) {
+    s <- 1 / (1 + exp(y * drop(Z %*% theta)))
+    gradient <- penalty %*% theta - crossprod(Z, w * y * s) / length(y)
+    hessian <- penalty + crossprod(Z, w * s * (1 - s) * Z) / length(y)
+    d <- -drop(solve(hessian, gradient))
+    if (max(abs(d)) <= 1e-12 * max(1, abs(theta))) break
+    share <- 1
+    while (objective(theta + share * d) > objective(theta) && share > 1e-6) {
+      share <- share / 2
+    }
+    theta <- theta + share * d
+  }
+  theta
+}
+
+# Limits of each coefficient, one line for each. estimate: of the fit to all rows.
+bootstrap_interval <- function(estimates, estimate, interval, level = 0.95) {
+  q <- c((1 - level) / 2, (1 + level) / 2)
+  limits <- function(j) {
+    t <- estimates[, j]
+    switch(interval,
+      percentile = quantile(t, q),
+      normal = estimate[j] + qnorm(q) * sd(t),
+      basic = 2 * estimate[j] - rev(quantile(t, q)))
+  }
+  unname(t(sapply(seq_along(estimate), limits)))
+}
