@@ -1,5 +1,7 @@
 """The study of solvers on blood cells that vignette 6 repeats."""
 
+from dataclasses import replace
+
 import cell_study
 import cells
 import numpy as np
@@ -104,16 +106,25 @@ def blood(data_folder):
     }
 
 
+def mean_error(model, solver, new, test):
+    """Mean over five seeds: single runs of Pegasos are up to 0.009 away from it."""
+    rates = [
+        model.fit(replace(cell_study.SOLVERS[solver], seed=seed))
+        .confusion(new, test.kind)
+        .error_rate
+        for seed in range(5)
+    ]
+    return float(np.mean(rates))
+
+
 @pytest.mark.parametrize("name", ["14,400 pixels", "40 components"])
 def test_errors_of_the_study(blood, name):
     train, X, test, new = blood[name]
     assert (len(train.kind), len(test.kind)) == (4982, 1244)
     model = ps.SVM(train.kind, X, lam=cell_study.LAMBDA, intercept=False)
     assert model.coding.positive == "NEUTROPHIL"
-    found = {
-        solver: model.fit(cell_study.SOLVERS[solver]).confusion(new, test.kind)
-        for solver in ("SDCA", "Pegasos")
-    }
-    rates = pd.Series({solver: matrix.error_rate for solver, matrix in found.items()})
+    rates = pd.Series(
+        {solver: mean_error(model, solver, new, test) for solver in ("SDCA", "Pegasos")}
+    )
     published = cell_study.PUBLISHED.loc[name, "published"]
     assert (rates - published).abs().max() <= ERROR

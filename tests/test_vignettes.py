@@ -11,7 +11,7 @@ VIGNETTES = Path(__file__).parents[1] / "vignettes"
 SOURCES = sorted(VIGNETTES.glob("[0-9][0-9]_*.py"))
 LOADS = re.compile(
     r"<(?:script|link|iframe|object|embed)\b"
-    r"|\b(?:src|srcset|poster|data)\s*=\s*[\"']?(?!data:)"
+    r"|\b(?:src|srcset|poster|data)\s*=\s*(?![\"']?data:)"
     r"|url\(|@import",
     re.IGNORECASE,
 )

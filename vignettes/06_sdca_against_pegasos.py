@@ -31,9 +31,7 @@
 
 # %%
 import os
-import platform
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -424,8 +422,4 @@ paired
 # ## Session
 
 # %%
-packages = ["pegasos_stats", "numpy", "scipy", "pandas", "numba", "scikit-image"]
-packages += ["scikit-learn", "matplotlib"]
-versions = {"Python": platform.python_version()}
-versions |= {package: version(package) for package in packages}
-pd.Series(versions, name="version").to_frame()
+ps.session_info()
