@@ -35,8 +35,9 @@ bench: $(VENV)/.dev ## run the benchmarks
 vignettes: $(VENV)/.dev $(VENV)/.kernels ## run the vignettes, write a page of each in build/vignettes
 	@$(BIN)/python vignettes/render.py
 
-docs: $(VENV)/.dev ## build the reference in build/docs, warnings being errors
+docs: $(VENV)/.dev $(VENV)/.kernels ## build reference and vignettes in build/docs, warnings being errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@$(BIN)/python vignettes/render.py --output build/docs/vignettes
 	@echo "The reference is in build/docs/index.html"
 
 golden: system-r ## write the golden values of the tests anew, with R

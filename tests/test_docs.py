@@ -32,3 +32,9 @@ def test_the_reference_builds_and_loads_nothing_from_elsewhere(tmp_path):
     loads = re.compile(r'(?:src|<link[^>]*href)="(?:https?:)?//')
     for page in built.rglob("*.html"):
         assert not loads.search(page.read_text(encoding="utf-8")), page.name
+
+
+def test_every_vignette_is_linked():
+    names = {path.stem for path in (DOCS.parent / "vignettes").glob("[0-9][0-9]_*.py")}
+    text = (DOCS / "vignettes.rst").read_text(encoding="utf-8")
+    assert set(re.findall(r"<vignettes/(\w+)\.html>", text)) == names
