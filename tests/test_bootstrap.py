@@ -258,10 +258,10 @@ def test_intervals_follow_from_the_replicates():
     found = run(drawn(), 200)
     ends = np.quantile(found.estimates, [0.05, 0.95], axis=0).T
     # (1 - 0.9) / 2 is 0.05 to rounding; qnorm(0.95) has the digits written here.
-    np.testing.assert_allclose(found.conf_int(0.9), ends, rtol=1e-12)
+    np.testing.assert_allclose(found.conf_int(0.9, "percentile"), ends, rtol=1e-12)
     mirrored = 2.0 * found.estimate[:, None] - ends[:, ::-1]
     np.testing.assert_allclose(found.conf_int(0.9, "basic"), mirrored, rtol=1e-12)
-    normal = found.conf_int(0.9, "normal")
+    normal = found.conf_int(0.9)
     reach = 1.6448536269514722 * np.sqrt(np.diag(found.covariance))
     np.testing.assert_allclose(normal[:, 1] - found.estimate, reach, rtol=1e-12)
     for wrong in (0.0, 1.0, "high"):

@@ -164,7 +164,7 @@ def test_without_covariance_there_are_no_standard_errors(logit):
 
 @pytest.fixture(scope="module")
 def resampled(digits):
-    bootstrap = ps.Bootstrap(replicates=60, seed=7)
+    bootstrap = ps.Bootstrap(replicates=60, seed=7, interval="percentile")
     return ps.logit(TERMS, digits, lam=0.01).fit(CLOSE, cov_type=bootstrap)
 
 
@@ -177,7 +177,7 @@ def test_the_bootstrap_gives_its_own_errors_and_intervals(resampled):
     np.testing.assert_allclose(limits, expected, rtol=0, atol=1e-13)
     table = resampled.tidy(conf_level=0.9)
     np.testing.assert_array_equal(table[["conf_low", "conf_high"]], limits)
-    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7, interval="normal"))
+    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7))
     assert normal.bse.equals(resampled.bse)
     middle = normal.conf_int().mean(axis=1)
     np.testing.assert_allclose(middle, resampled.params, rtol=0, atol=1e-12)
