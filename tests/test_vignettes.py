@@ -40,7 +40,8 @@ def test_a_vignette_runs_and_its_page_loads_nothing(source, tmp_path):
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_vignette_asks_answers_and_ends_with_its_session(source):
     text = source.read_text(encoding="utf-8")
-    assert "**Question.**" in text
+    assert 0 < text.index("**Question.**") < text.index("**Answer.**")
+    assert text.index("**Answer.**") < text.index("# %%\n")
     assert text.rstrip().endswith("ps.session_info()")
 
 

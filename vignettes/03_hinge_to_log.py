@@ -12,19 +12,20 @@
 # costs the same as one to a short table.
 
 # %%
-import gzip
 import os
-import re
-from collections import Counter
+import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import NEGATIVE, POSITIVE, lines, pyplot, styled
+
+sys.path.extend([".", "vignettes"])  # drawings.py and reviews.py are beside this text
+import drawings
+import reviews
 
 # %% [markdown]
 # ## The answer first
@@ -81,30 +82,13 @@ table.round(5).astype({"test errors": int, "rows with weight": int})
 
 # %%
 losses = {
-    "hinge": lambda m: np.maximum(0.0, 1.0 - m),
+    "hinge": lambda m: np.maximum(0, 1 - m),
     "log": lambda m: np.log1p(np.exp(-m)),
 }
-slopes = {
-    "hinge": lambda m: 1.0 * (m < 1.0),
-    "log": lambda m: 1.0 / (1.0 + np.exp(m)),
-}
+slopes = {"hinge": lambda m: 1.0 * (m < 1), "log": lambda m: 1 / (1 + np.exp(m))}
 
 # %% {"alt": "Left, the two losses against the margin: the hinge falls straight to 0 at margin 1, the log loss bends towards 0. Right, their slopes: the hinge has 1 below margin 1 and 0 above, the log loss falls smoothly from 1 to 0."}
-with styled():
-    figure, axes = pyplot().subplots(1, 2, figsize=(6.4, 2.8))
-    margins = np.linspace(-3.0, 4.0, 701)
-    for ax, functions, title in (
-        (axes[0], losses, "Loss"),
-        (axes[1], slopes, "Slope $s$: how much a row pulls"),
-    ):
-        for line, (name, function) in zip(lines(2), functions.items(), strict=True):
-            values = function(margins)
-            ax.plot(
-                margins, values, color=line.colour, linestyle=line.dashes, label=name
-            )
-        ax.set_title(title)
-        ax.set_xlabel("Margin")
-    axes[0].legend()
+drawings.losses_and_slopes(losses, slopes)
 
 # %% [markdown]
 # In full, with the function to choose; the package gives the same numbers.
@@ -142,33 +126,7 @@ for name, slope in slopes.items():
 
 # %% {"alt": "Coefficients as images of 8 by 8 pixels for hinge and log loss, nearly alike, and the scores of the test digits under both losses, which lie along a rising curve."}
 hinge, log = fits["hinge", "minimum"], fits["log", "minimum"]
-with styled():
-    figure, axes = pyplot().subplots(1, 3, figsize=(6.8, 2.7))
-    for ax, (name, result) in zip(
-        axes, {"Hinge": hinge, "Log loss": log}.items(), strict=False
-    ):
-        image = result.coef.to_numpy().reshape(8, 8)
-        limit = np.abs(image).max()
-        ax.imshow(image, cmap="RdBu_r", vmin=-limit, vmax=limit)
-        ax.set_title(name)
-        ax.set_axis_off()
-    for level, colour, marker in ((5, NEGATIVE, "o"), (6, POSITIVE, "s")):
-        digits = test[test["digit"] == level]
-        scores = hinge.decision_function(digits), log.decision_function(digits)
-        axes[2].plot(
-            *scores, marker, color=colour, markersize=3, alpha=0.7, label=level
-        )
-    axes[2].axhline(0, color="#555555", linewidth=0.8)
-    axes[2].axvline(0, color="#555555", linewidth=0.8)
-    axes[2].set_xlabel("Score, hinge")
-    axes[2].set_ylabel("Score, log loss")
-    axes[2].set_title("New digits")
-    axes[2].legend()
-
-# %%
-same = (hinge.predict(test) == log.predict(test)).mean()
-print(f"Correlation of the coefficients  {np.corrcoef(hinge.coef, log.coef)[0, 1]:.3f}")
-print(f"Same label on new digits         {same:.3f}")
+drawings.weights_and_scores(hinge, log, test)
 
 # %% [markdown]
 # The hinge gives no probabilities. Those of the log loss are drawn towards one half by
@@ -181,10 +139,6 @@ actual = test["digit"]
 of_the_right = np.where(actual == 6, probabilities[6], probabilities[5])
 print(f"Mean probability of the right label  {of_the_right.mean():.3f}")
 print(f"Share of labels that are right       {1 - log.confusion(test).error_rate:.3f}")
-try:
-    hinge.predict_proba(test)
-except ps.errors.OptionError as error:
-    print(error)
 
 # %% [markdown]
 # ## Three forms of the step
@@ -283,26 +237,21 @@ def drawn_rows(n: int, p: int, entries: int) -> tuple[csr_array, np.ndarray]:
 
 rows, signs = drawn_rows(1_000, 5_000, 20)
 order = np.concatenate([ps.RRandom(443).permutation(1_000) for _ in range(3)])
-found = {}
+kinds, found = {"hinge": ps.SVM, "log": ps.Logit}, {}
 for name, slope in slopes.items():
     exact, changed = literal(rows, signs, slope, 0.01, order)
-    model = (ps.SVM if name == "hinge" else ps.Logit)(
-        signs, rows, lam=0.01, intercept=False
-    )
+    model = kinds[name](signs, rows, lam=0.01, intercept=False)
     others = {
         "literal": (exact, changed),
         "lazily scaled": lazily_scaled(rows, signs, slope, 0.01, order),
         "unscaled": unscaled(rows, signs, slope, 0.01, order),
-        "the package": (model.fit(ps.Pegasos(order=order)).coef, None),
+        "the package": (model.fit(ps.Pegasos(order=order)).coef, np.nan),
     }
     for form, (beta, changed) in others.items():
         apart = np.abs(beta - exact).max() / np.abs(exact).max()
-        per_step = changed / len(order) if changed else np.nan
-        found[name, form] = {
-            "differs from literal": apart,
-            "changed per step": per_step,
-        }
         assert apart < 1e-10
+        facts = {"differs from literal": apart, "changed per step": changed / 3_000}
+        found[name, form] = facts
 print(pd.DataFrame(found).T.to_string(float_format="{:.2g}".format, na_rep="-"))
 
 # %% [markdown]
@@ -324,22 +273,12 @@ for p in (100, 300, 1_000, 3_000, 10_000, 30_000):
     ):
         model = ps.SVM(signs, data, lam=0.01, intercept=False)
         solver = ps.Pegasos(epochs=10, seed=443, arithmetic=arithmetic)
-        trace = model.fit(solver, trace=True).trace
-        seconds = np.diff(trace["cpu_seconds"]).min() / 200
-        times[form][p] = 1e6 * seconds
+        seconds = model.fit(solver, trace=True).trace["cpu_seconds"]
+        times[form][p] = 1e6 * np.diff(seconds).min() / 200
 times = pd.DataFrame(times)
 
 # %% {"alt": "Microseconds per step against the number of columns from 100 to 30,000, log axes: rising in proportion for both dense forms, nearly flat for the sparse one."}
-with styled():
-    figure, ax = pyplot().subplots(figsize=(6.4, 3.2))
-    for line, form in zip(lines(3), times, strict=True):
-        style = {"color": line.colour, "linestyle": line.dashes, "marker": line.marker}
-        ax.plot(times[form], markersize=4, label=form, **style)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("Columns, 20 of them not 0 in each row")
-    ax.set_ylabel("Microseconds per step")
-    ax.legend()
+drawings.time_per_step(times)
 
 # %% [markdown]
 # ## Reviews as sparse data
@@ -350,36 +289,11 @@ with styled():
 # it is no more than that: words that follow Zipf's law, of which some are likelier in
 # one of the two kinds of review.
 
-
 # %%
-def read_reviews(path: Path) -> tuple[list[str], list[str]]:
-    """Labels and texts; a line has topic, label, file and text."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        fields = [line.split(maxsplit=3) for line in file]
-    return [found[1] for found in fields], [found[3] for found in fields]
-
-
-def drawn_reviews(n: int = 3_000, length: int = 80) -> tuple[list[str], list[str]]:
-    """A stand-in: 8,000 common words, and 300 each that praise or blame."""
-    rng = ps.RRandom(1)
-    kinds = ("word", 8_000), ("praise", 300), ("blame", 300)
-    words = np.array([f"{kind}{j}" for kind, size in kinds for j in range(size)])
-    zipf = np.concatenate([1.0 / (10.0 + np.arange(size)) for _, size in kinds])
-    shares = {"pos": (1.0, 0.24, 0.12), "neg": (1.0, 0.12, 0.24)}
-    labels = [("neg", "pos")[int(u < 0.5)] for u in rng.runif(n)]
-    texts = []
-    for label in labels:
-        prob = zipf * np.repeat(shares[label], [size for _, size in kinds])
-        texts.append(
-            " ".join(words[rng.sample_int(len(words), length, True, prob) - 1])
-        )
-    return labels, texts
-
-
-path = Path(os.environ.get("PEGASOS_STATS_DATA", ".")) / "sentiment_4999.txt.gz"
-labels, texts = read_reviews(path) if path.is_file() else drawn_reviews()
+found = reviews.load_reviews(os.environ.get("PEGASOS_STATS_DATA"))
+labels, texts = np.array(found.labels), np.array(found.texts)
 print(
-    f"{len(texts):,} {'reviews' if path.is_file() else 'drawn texts, no reviews here'}"
+    f"{len(texts):,}", "reviews" if found.are_real else "drawn texts, no reviews here"
 )
 print(texts[0][:76], "...")
 
@@ -390,38 +304,14 @@ print(texts[0][:76], "...")
 # texts count.
 
 # %%
-words = [re.findall(r"\w\w+", text.lower()) for text in texts]
 order = ps.RRandom(443).permutation(len(texts))
 known, new = np.split(order, [round(0.8 * len(texts))])
-vocabulary = sorted({word for i in known for word in words[i]})
-column = {word: j for j, word in enumerate(vocabulary)}
+counting = TfidfVectorizer()
+X, X_new = counting.fit_transform(texts[known]), counting.transform(texts[new])
+y, y_new = labels[known], labels[new]
 
-
-def counts_of(rows: np.ndarray) -> csr_array:
-    """Counts of the known words in these texts."""
-    counted = [Counter(word for word in words[i] if word in column) for i in rows]
-    values = [float(count) for found in counted for count in found.values()]
-    columns = [column[word] for found in counted for word in found]
-    starts = np.cumsum([0, *map(len, counted)])
-    return csr_array((values, columns, starts), shape=(len(rows), len(column)))
-
-
-counts = counts_of(known)
-texts_with = (counts > 0).sum(axis=0)
-rarity = diags_array(1.0 + np.log((1 + len(known)) / (1 + texts_with)))
-
-
-def unit_rows(counts: csr_array) -> csr_array:
-    """Weighted counts, every row of length 1."""
-    weighted = csr_array(counts @ rarity)
-    length = np.sqrt((weighted * weighted).sum(axis=1))
-    return csr_array(diags_array(1.0 / np.maximum(length, 1e-300)) @ weighted)
-
-
-X, X_new = unit_rows(counts), unit_rows(counts_of(new))
-y, y_new = np.array(labels)[known], np.array(labels)[new]
-stored = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1e6
 n, p = X.shape
+stored = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1e6
 print(f"{n:,} rows, {p:,} columns, {X.nnz / n:.0f} entries in a row")
 print(f"{stored:.1f} MB stored, {8 * n * p / 1e6:,.0f} MB if dense")
 
@@ -430,20 +320,19 @@ print(f"{stored:.1f} MB stored, {8 * n * p / 1e6:,.0f} MB if dense")
 # was published. The minimum, by SDCA, beside it.
 
 # %%
-reviews = {
-    "hinge": ps.SVM(y, X, lam=1e-3, intercept=False),
-    "log": ps.Logit(y, X, lam=1e-3, intercept=False),
+text_models = {
+    name: kind(y, X, lam=1e-3, intercept=False) for name, kind in kinds.items()
 }
 solvers = {
     "Pegasos": ps.Pegasos.paper(steps=100_000, seed=443),
     "minimum": ps.SDCA(tol=1e-5, seed=443),
 }
 found, fitted = {}, {}
-for name, model in reviews.items():
-    for kind, solver in solvers.items():
+for name, model in text_models.items():
+    for way, solver in solvers.items():
         result = model.fit(solver, trace=True)
-        fitted[name, kind] = result
-        found[name, kind] = {
+        fitted[name, way] = result
+        found[name, way] = {
             "objective": result.objective,
             "gap": result.gap,
             "accuracy": 1.0
@@ -468,13 +357,12 @@ print(ps.compare_predictions(y_new, a, b))
 # %%
 by_lambda = {}
 for lam in (1e-2, 1e-3, 1e-4, 1e-5):
-    for name, kind in {"hinge": ps.SVM, "log": ps.Logit}.items():
+    for name, kind in kinds.items():
         result = kind(y, X, lam=lam, intercept=False).fit(ps.SDCA(tol=1e-3, seed=443))
         right = 1.0 - result.confusion(X_new, y_new, ties="positive").error_rate
         by_lambda.setdefault(name, {})[lam] = right
 accuracies = pd.DataFrame(by_lambda).rename_axis("lambda")
 print(accuracies.round(3).to_string(), "\n")
-print("Best:", accuracies.max().round(3).to_dict())
 print("Binomial standard error:", round(np.sqrt(0.25 / len(y_new)), 3), "at most")
 
 # %% [markdown]
@@ -482,7 +370,8 @@ print("Binomial standard error:", round(np.sqrt(0.25 / len(y_new)), 3), "at most
 # hinge:
 
 # %%
-coefficients = fitted["hinge", "minimum"].coef.set_axis(vocabulary).sort_values()
+coefficients = fitted["hinge", "minimum"].coef
+coefficients = coefficients.set_axis(counting.get_feature_names_out()).sort_values()
 negative, positive = fitted["hinge", "minimum"].coding.levels
 print(f"{negative}:", *coefficients.index[:12])
 print(f"{positive}:", *coefficients.index[:-13:-1])

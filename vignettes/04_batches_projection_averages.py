@@ -17,6 +17,7 @@
 
 # %%
 import os
+import sys
 import textwrap
 from pathlib import Path
 
@@ -24,7 +25,9 @@ import numpy as np
 import pandas as pd
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import COLOURS, lines, pyplot, styled
+
+sys.path.extend([".", "vignettes"])  # drawings.py is beside this text
+import drawings
 
 # %% [markdown]
 # ## Two sets of data
@@ -104,24 +107,8 @@ def medians(study: ps.SolverComparison) -> pd.DataFrame:
 
 
 # %% {"alt": "Objective above the minimum at the end of the runs, for each form and both data sets. Noise: the averages of the last 15 epochs are lowest. Digits: batches and projection are lowest, plain, averages and refitted intercepts are highest."}
-with styled():
-    figure, axes = pyplot().subplots(1, 2, figsize=(6.8, 3.6), sharey=True)
-    for ax, (name, study) in zip(axes, studies.items(), strict=True):
-        runs = last_epochs(study)["above_minimum"].groupby("solver", observed=True)
-        quantiles = runs.quantile([0.05, 0.5, 0.95])
-        for place, form in enumerate(forms):
-            low, middle, high = quantiles[form]
-            ax.plot(
-                [low, high], [place, place], color=COLOURS[0], linewidth=3, alpha=0.35
-            )
-            ax.plot(middle, place, "o", color=COLOURS[0], markersize=6)
-        ax.set_xscale("log")
-        ax.set_title(name.capitalize())
-        ax.set_xlabel("Objective above the minimum")
-        ax.grid(axis="y", visible=False)
-    names = [form.replace(", projected", ",\nprojected") for form in forms]
-    axes[0].set_yticks(range(len(forms)), names)
-    axes[0].invert_yaxis()
+ends = {name: last_epochs(study)["above_minimum"] for name, study in studies.items()}
+drawings.ends_of_runs(ends, list(forms))
 
 # %% [markdown]
 # Points are medians over the runs, bars go from the 5% to the 95% quantile; left is
@@ -154,38 +141,9 @@ pd.concat({name: medians(study) for name, study in studies.items()}).round(5)
 # single rows are. Counted in steps, batches need far fewer of them; that matters where
 # a step has a price of its own, as when each one waits for another machine.
 
-
-# %%
-def draw(ax, study: ps.SolverComparison, names: list[str], against: str) -> None:
-    """Objective above the minimum: median, and 5% to 95% of the runs."""
-    runs = study.runs.assign(above=study.runs["objective"] - study.lower_bound)
-    for line, name in zip(lines(len(names)), names, strict=True):
-        by_x = runs[runs["solver"] == name].groupby(against)["above"]
-        low, middle, high = (by_x.quantile(q) for q in (0.05, 0.5, 0.95))
-        ax.fill_between(
-            middle.index, low, high, color=line.colour, alpha=0.15, linewidth=0
-        )
-        ax.plot(middle, color=line.colour, linestyle=line.dashes, label=name)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel({"epoch": "Passes over the rows", "steps": "Steps"}[against])
-    if against == "epoch":
-        ax.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-
-
 # %% {"alt": "Noise: objective above the minimum against passes, where all batch sizes but one batch of all coincide, and against steps, where larger batches are far to the left."}
 batches = ["plain", "batches of 10", "batches of 50", "one batch of all"]
-with styled():
-    figure, axes = pyplot().subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
-    draw(axes[0], studies["noise"], batches, "epoch")
-    draw(axes[1], studies["noise"], batches, "steps")
-    axes[0].set_ylabel("Objective above the minimum")
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc="outside upper left",
-        ncols=4,
-        fontsize=9,
-    )
+drawings.falling(studies["noise"], batches, against=["epoch", "steps"])
 
 # %% [markdown]
 # One batch of all rows is the sub-gradient of $P$ itself: no noise, and no gain from
@@ -208,30 +166,15 @@ def path(model: ps.SVM, solver: ps.Pegasos) -> pd.DataFrame:
 
 
 # %% {"alt": "Length of the coefficients in the first pass, noise and digits: it starts far above the limit, the projected one stays at the limit until both come down together."}
-with styled():
-    figure, axes = pyplot().subplots(1, 2, figsize=(6.4, 3.2), sharey=True)
-    for ax, (name, (model, _)) in zip(axes, models.items(), strict=True):
-        one_by_one = ps.RRandom(443).permutation(model.problem.n)[:, None]
-        for line, project in zip(lines(2), (False, True), strict=True):
-            found = path(model, ps.Pegasos(order=one_by_one, project=project))
-            label = "projected" if project else "plain"
-            steps = np.arange(1, len(found) + 1)
-            ax.plot(
-                steps,
-                found["length"],
-                color=line.colour,
-                linestyle=line.dashes,
-                label=label,
-            )
-        ax.axhline(10, color="#555555", linewidth=0.8, label=r"$1 / \sqrt{\lambda}$")
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_title(name.capitalize())
-        ax.set_xlabel("Step of the first pass")
-    axes[0].set_ylabel("Length of the coefficients")
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3
-    )
+ways = {"plain": False, "projected": True}
+first_pass = {}
+for name, (model, _) in models.items():
+    rows = ps.RRandom(443).permutation(model.problem.n)[:, None]
+    solvers = {way: ps.Pegasos(order=rows, project=on) for way, on in ways.items()}
+    first_pass[name] = {
+        way: path(model, solver)["length"] for way, solver in solvers.items()
+    }
+drawings.lengths(first_pass, limit=10.0)
 
 # %% [markdown]
 # The step size does by itself what projection does: it brings the length down as
@@ -247,13 +190,8 @@ with styled():
 # steps, which is worse than no average.
 
 # %% {"alt": "Noise: objective above the minimum against passes. The average of all lies above the last iterate throughout; the average of the last 15 epochs falls below it from pass 16 on."}
-with styled():
-    figure, ax = pyplot().subplots(figsize=(6.4, 3.4))
-    draw(
-        ax, studies["noise"], ["plain", "average of all", "average of last 15"], "epoch"
-    )
-    ax.set_ylabel("Objective above the minimum")
-    ax.legend()
+averages = ["plain", "average of all", "average of last 15"]
+drawings.falling(studies["noise"], averages, against=["epoch"])
 
 # %% [markdown]
 # The certificate does not see the gain. The gap is $P$ less a lower bound, which comes
@@ -267,8 +205,8 @@ two.assign(gap_over_above=two["gap"] / two["above_minimum"]).round(5)
 # %% [markdown]
 # ## The intercept: what throws it away
 #
-# The intercept is not penalised, so nothing pulls it back but rows with a margin below
-# 1. In ten runs on the digits, and again with the mean of every pixel taken off:
+# The intercept is not penalised, so nothing pulls it back but rows whose margin is below
+# one. In ten runs on the digits, and again with the mean of every pixel taken off:
 
 # %%
 means = digits.drop(columns="digit").mean()
@@ -282,25 +220,15 @@ best = {
 }
 
 # %% {"alt": "Intercept by pass in ten runs. Digits: it starts between plus and minus 50 and still is between plus and minus 40 after 100 passes, while the best one is near 0. Centred digits: all runs come to the best one."}
-with styled():
-    figure, axes = pyplot().subplots(1, 2, figsize=(6.4, 3.2), sharey=True)
-    for ax, name in zip(axes, ("digits", "centred"), strict=True):
-        for seed in range(1, 11):
-            found = path(models[name][0], ps.Pegasos(epochs=100, seed=seed))[
-                "intercept"
-            ]
-            ax.plot(found.index + 1, found, color=COLOURS[0], linewidth=1.0, alpha=0.7)
-        ax.axhline(
-            best[name].intercept,
-            color=COLOURS[1],
-            linestyle="--",
-            label="at the minimum",
-        )
-        ax.set_xscale("log")
-        ax.set_title({"digits": "Digits", "centred": "Digits, centred"}[name])
-        ax.set_xlabel("Passes over the rows")
-    axes[0].set_ylabel("Intercept")
-    axes[1].legend()
+shown = {"Digits": "digits", "Digits, centred": "centred"}
+ten = [ps.Pegasos(epochs=100, seed=seed) for seed in range(1, 11)]
+runs = {
+    title: [path(models[name][0], solver)["intercept"] for solver in ten]
+    for title, name in shown.items()
+}
+drawings.intercepts(
+    runs, {title: best[name].intercept for title, name in shown.items()}
+)
 
 # %% [markdown]
 # Where every pixel has a mean above 0, a change of all coefficients works like a

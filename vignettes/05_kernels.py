@@ -119,7 +119,7 @@ def draw_all(fits: dict[str, ps.KernelResults]) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
 
 
-# %% {"alt": "Regions of the three fits. Linear: a line through the middle of both rings. Polynomial and Gaussian: a circle between the rings; only rows near it are kept in the model."}
+# %% {"alt": "Regions of the three fits. Linear: a line through the middle of both rings. Polynomial and Gaussian: a circle between the rings; only rows near it are kept in the model.", "tags": ["fold"]}
 with styled():
     draw_all(fits)
 
@@ -193,7 +193,7 @@ by_gamma = {
     for gamma in gammas
 }
 
-# %% {"alt": "Left: training and test error against gamma; the training error falls to 0, the test error is least between gamma 0.1 and 1 and rises on both sides. Right: support rows against gamma, least near 1, nearly all 400 at both ends."}
+# %% {"alt": "Left: training and test error against gamma; the training error falls to 0, the test error is least between gamma 0.1 and 1 and rises on both sides. Right: support rows against gamma, least near 1, nearly all 400 at both ends.", "tags": ["fold"]}
 with styled():
     figure, axes = pyplot().subplots(1, 2, figsize=(6.4, 3.0))
     found = table_of(by_gamma)
@@ -213,7 +213,7 @@ with styled():
         ax.set_xlabel(r"$\gamma$")
         ax.set_title(title)
 
-# %% {"alt": "Regions for gamma 0.01, 1 and 100. 0.01: a wide curve with wide margins. 1: a circle between the rings. 100: a ragged border that runs around single rows."}
+# %% {"alt": "Regions for gamma 0.01, 1 and 100. 0.01: a wide curve with wide margins. 1: a circle between the rings. 100: a ragged border that runs around single rows.", "tags": ["fold"]}
 with styled():
     draw_all(
         {

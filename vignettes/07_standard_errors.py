@@ -3,9 +3,15 @@
 #
 # **Question.** Which coefficients of a support vector machine are distinguishable from
 # 0, and can the intervals be trusted?
+#
+# **Answer.** `result.summary()` has standard errors and intervals, from a sandwich
+# covariance at the margin. In simulations 95% intervals hold the truth in 93% to 97% of
+# samples. Where predictors take few values they differ from the bootstrap by up to a
+# third, and the bootstrap is the one to trust.
 
 # %%
-import matplotlib.pyplot as plt
+import textwrap
+
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
@@ -70,7 +76,7 @@ resampled = result.with_covariance(ps.Bootstrap(replicates=400, seed=443))
 both = pd.DataFrame({"sandwich": result.bse, "bootstrap": resampled.bse})
 both.assign(ratio=both["bootstrap"] / both["sandwich"]).round(4)
 
-# %%
+# %% {"alt": "Intervals of six coefficients by sandwich and bootstrap: rate_marriage, age, yrs_married and religious are away from 0, children and educ hold it; the two intervals of a coefficient overlap in most of their length.", "tags": ["fold"]}
 tables = {"sandwich": result.tidy(), "bootstrap": resampled.tidy()}
 with styled():
     ax = axes_of(None, 6.4, 3.8)
@@ -92,7 +98,6 @@ with styled():
     ax.set_yticks(np.arange(len(table)), table["term"])
     ax.set_xlabel("coefficient of the standardized predictor, 95% interval")
     ax.legend()
-    plt.show()
 
 # %% [markdown]
 # The two agree where rows lie densely. These answers are whole numbers on short scales,
@@ -122,18 +127,17 @@ rough = model.fit(ps.Pegasos(epochs=2, seed=443))
 fine = model.fit(ps.Pegasos(epochs=2, seed=443), refine=1e-8)
 pd.DataFrame(
     {
-        "distance, at most": [
+        "gap": [rough.gap, fine.gap],
+        "furthest from the optimum": [
             np.sqrt(2 * fit.gap / model.problem.lam) for fit in (rough, fine)
         ],
-        "least standard error": [
-            fit.with_covariance("sandwich").covariance.std_error.min()
-            if fit is fine
-            else np.nan
-            for fit in (rough, fine)
-        ],
+        "truly so": [np.linalg.norm(fit.coef - result.coef) for fit in (rough, fine)],
     },
     index=["2 epochs of Pegasos", "refined"],
 )
+
+# %%
+print(textwrap.fill(rough.summary().notes[-1], 80))
 
 # %% [markdown]
 # ## Do the intervals cover?

@@ -11,25 +11,35 @@ from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments.lexer import Lexer
+from pygments.lexers import PythonLexer, SLexer
 
 from pegasos_stats.reporting.html import page, scrolled
 from pegasos_stats.reporting.mathematics import formula_svg
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }
+pre.r { border-left: 3px solid var(--r); }
 pre.output { --ground: var(--paper); }
-.dataframe td, .dataframe thead th { text-align: right; }
+thead th { white-space: normal; }
+.frame td, .frame thead th { text-align: right; }
+.frame th { padding-left: 0.2rem; min-width: 0; }
+details { margin: 0.9rem 0; }
+details pre { margin-top: 0.4rem; }
+summary { color: var(--link); cursor: pointer; font-size: 0.92rem; }
+@media print { details { display: none; } }
 pre.warning { border-left: 3px solid var(--warning); --ground: var(--warning-shade); }
-.k, .kn, .kc, .ow, .kd { color: var(--keyword); }
-.s1, .s2, .sd, .sa, .si, .se { color: var(--string); }
+.k, .kn, .kc, .kr, .ow, .kd { color: var(--keyword); }
+.s, .s1, .s2, .sd, .sa, .si, .se { color: var(--string); }
 .c1, .cm { color: var(--quiet); font-style: italic; }
-.mi, .mf { color: var(--number); }
-:root { --keyword: #0b5cad; --string: #7a4a00; --number: #7b2d8b; }
+.m, .mi, .mf { color: var(--number); }
+:root { --keyword: #0b5cad; --string: #7a4a00; --number: #7b2d8b; --r: #8a8f98; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --keyword: #7cc0ff; --string: #e8b36b; --number: #d9a0e6; }
 }
 """
+PYTHON, R = PythonLexer(), SLexer()
+FOLDED = "Lines that draw this figure"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LOADING = re.compile(r"<(?:script|link|iframe|object|embed)\b", re.IGNORECASE)
 REMOTE = re.compile(r"\bsrc\s*=\s*[\"']?(?:https?:)?//", re.IGNORECASE)
@@ -67,6 +77,7 @@ def _markdown() -> MarkdownIt:
         ["table", "replacements", "smartquotes"]
     )
     parser.use(dollarmath_plugin, renderer=_formula, allow_space=False)
+    parser.add_render_rule("fence", lambda self, *found: _fence(*found))
     return parser.use(anchors_plugin, max_level=3)
 
 
@@ -94,16 +105,31 @@ def _cell(cell: Any, markdown: MarkdownIt) -> Iterator[str]:
     if cell.cell_type == "markdown":
         yield TABLE.sub(lambda t: scrolled(t[0], "Table"), markdown.render(cell.source))
     elif cell.cell_type == "code" and cell.source.strip():
-        if "remove-input" not in cell.metadata.get("tags", []):
-            yield _code(cell.source)
+        yield _input(cell.source, cell.metadata.get("tags", []))
         alt = cell.metadata.get("alt", "Figure drawn by the lines above")
         for output in cell.outputs:
             yield _output(output, alt)
 
 
-def _code(source: str) -> str:
-    coloured = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
-    return f'<pre class="input" tabindex="0"><code>{coloured.rstrip()}</code></pre>'
+def _input(source: str, tags: list[str]) -> str:
+    """Code as the tags want it: shown, to be opened, or not there."""
+    if "remove-input" in tags:
+        return ""
+    if "fold" in tags:
+        return f"<details><summary>{FOLDED}</summary>{_code(source)}</details>"
+    return _code(source)
+
+
+def _code(source: str, lexer: Lexer = PYTHON, kind: str = "input") -> str:
+    coloured = highlight(source, lexer, HtmlFormatter(nowrap=True))
+    return f'<pre class="{kind}" tabindex="0"><code>{coloured.rstrip()}</code></pre>'
+
+
+def _fence(tokens: Any, at: int, options: Any, environment: Any) -> str:
+    """A block of code in the text, which is R's if it says so."""
+    if tokens[at].info == "r":
+        return _code(tokens[at].content, R, "r")
+    return _text(tokens[at].content)
 
 
 def _output(output: Any, alt: str) -> str:
@@ -137,6 +163,8 @@ def _svg(text: str, alt: str) -> str:
 def _html(text: str, alt: str) -> str:
     plain = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
     plain = re.sub(r' (?:border="1"|style="text-align: \w+;")', "", plain)
+    if "simpletable" not in plain:
+        plain = re.sub(r"<table[^>]*>", '<table class="frame">', plain)
     return scrolled(plain, "Output")
 
 
