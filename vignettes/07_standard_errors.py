@@ -32,7 +32,7 @@ data["affair"] = np.where(data["affairs"] > 0, "yes", "no")
 predictors = "rate_marriage + age + yrs_married + children + religious + educ"
 model = ps.svm(f"affair ~ {predictors}", data, lam=0.01, standardize=True)
 result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-print(result.summary())
+result.summary()
 
 # %% [markdown]
 # An interval that does not hold 0 belongs to a predictor that moves the boundary. The
@@ -137,7 +137,7 @@ pd.DataFrame(
 )
 
 # %%
-print(textwrap.fill(rough.summary().notes[-1], 80))
+print(textwrap.fill(rough.summary().notes[0], 80))
 
 # %% [markdown]
 # ## Do the intervals cover?

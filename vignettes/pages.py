@@ -23,7 +23,9 @@ pre.r { border-left: 3px solid var(--r); }
 pre.output { --ground: var(--paper); }
 thead th { white-space: normal; }
 .frame td, .frame thead th { text-align: right; }
-.frame th { padding-left: 0.2rem; min-width: 0; }
+tbody th, td { min-width: 0; overflow-wrap: break-word; }
+.frame th { padding-left: 0.2rem; }
+.frame td { white-space: nowrap; }
 details { margin: 0.9rem 0; }
 details pre { margin-top: 0.4rem; }
 summary { color: var(--link); cursor: pointer; font-size: 0.92rem; }
