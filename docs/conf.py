@@ -12,6 +12,11 @@ exclude_patterns = ["_build"]
 default_role = "py:obj"
 
 autosummary_generate = True
+# Not all file systems tell svm.html from SVM.html.
+autosummary_filename_map = {
+    f"pegasos_stats.{name}": f"pegasos_stats.{name}-function"
+    for name in ("svm", "logit", "reliability", "report")
+}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

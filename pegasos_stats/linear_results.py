@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 class LinearResults(LinearFit):
     """A fitted linear model: a support vector machine or a logistic regression.
 
+    What a fit of any kind has, certificate, predictions and reports, is here too; see
+    `Results`.
+
     Attributes
     ----------
     cov_type : Sandwich, Bootstrap or None
         How standard errors are estimated, when they are first asked for.
-
-    The others are those of `Results`.
 
     Examples
     --------
