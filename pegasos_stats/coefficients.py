@@ -30,6 +30,7 @@ Matrix = NDArray[np.float64]
 SMALL = 0.25
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
+FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 CLOSEST = 1e-13  # relative gap that rounding still tells from 0
 
 
@@ -44,6 +45,7 @@ class Inference:
     covariance : Covariance or BootstrapResult
     remarks : tuple of str
         Why it is not defined, or what was left out.
+    nobs : int
     lam : float
     certificate : Certificate
         Of the fit.
@@ -54,6 +56,7 @@ class Inference:
     theta: "pd.Series[float]"
     covariance: Covariance | BootstrapResult
     remarks: tuple[str, ...]
+    nobs: int
     lam: float
     certificate: Certificate
     cure: str
@@ -186,6 +189,7 @@ class Inference:
             return self._remarks()
         return [
             *([self._too_far()] if self.far.any() else []),
+            *([self._few_rows()] if self.nobs < FEW * len(self.theta) else []),
             f"Standard errors: {described(self.covariance)}.",
             *self.remarks,
             "For this lambda, standard errors and intervals are for the minimiser of "
@@ -212,6 +216,14 @@ class Inference:
             f"a quarter of the standard error: by up to {significant(distance, 2)}, "
             f"the smallest error being {significant(errors[far].min(), 2)}. "
             f"{self.remedy} goes on to the optimum."
+        )
+
+    def _few_rows(self) -> str:
+        return (
+            f"WARNING: {counted(self.nobs, 'row')} for "
+            f"{counted(len(self.theta), 'coefficient')}. Standard errors are for many "
+            f"rows to each; with fewer than {FEW} intervals are too short, and with "
+            "one or two they mean nothing."
         )
 
     @property

@@ -336,6 +336,7 @@ class LinearResults(LinearFit):
             theta=self.params,
             covariance=found.covariance,
             remarks=found.remarks,
+            nobs=self.nobs,
             lam=self.problem.lam,
             certificate=self.certificate,
             cure=cure_of(self.solver),

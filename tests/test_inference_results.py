@@ -349,3 +349,11 @@ def test_constant_columns_do_not_make_a_fit_look_far(digits):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert result.bse["none"] == 0.0
+
+
+@pytest.mark.parametrize("rows", [19, 20])
+def test_few_rows_to_a_coefficient_are_named(rows, digits):
+    """Four coefficients and fewer than five rows to each."""
+    some = pd.concat([digits.head(9), digits.tail(rows - 9)])
+    text = str(ps.logit(TERMS, some, lam=0.1).fit(CLOSE).summary())
+    assert ("WARNING: 19 rows for 4 coefficients." in text) == (rows == 19)

@@ -60,10 +60,12 @@ class Sandwich:
     -----
     Intervals of nominal 95% covered 93% to 97% in simulations with 500 and 2,000 rows,
     classes 50/50 and 20/80 (``benchmarks/interval_coverage.py``); at the lower edge is
-    the log loss with 500 rows and classes 20/80 (92.8% to 95%). They fall short for the
-    hinge where a rare level is hardly separated from the other, so that in some samples
-    the optimum is ``beta = 0``; and the density at the margin is a rough description of
-    predictors with few different values: take `Bootstrap` there.
+    the log loss with 500 rows and classes 20/80 (92.8% to 95%). They need rows: with 10
+    to a coefficient 93% to 95%, with 5 89% to 94%, with 1 or 2 less than 91%, down to
+    nothing (``benchmarks/few_rows.py``). They fall short for the hinge where a rare
+    level is hardly separated from the other, so that in some samples the optimum is
+    ``beta = 0``; and the density at the margin is a rough description of predictors
+    with few different values: take `Bootstrap` there.
 
     References
     ----------
