@@ -27,7 +27,9 @@ from pegasos_stats.sample import (
     Sample,
     sample_of_arrays,
     sample_of_formula,
+    scaled,
 )
+from pegasos_stats.scaling import Scaling
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 
@@ -60,7 +62,7 @@ class KernelSVM(Model):
         Of the polynomial, at least 0; 1 if left out.
     gamma : float, optional
         Of the Gaussian kernel, above zero; 1 / p if left out.
-    coding, na_action
+    coding, na_action, weights, standardize
         As for `SVM`.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take: all of them where they fit,
@@ -89,6 +91,7 @@ class KernelSVM(Model):
     """
 
     problem: KernelProblem
+    scaling: Scaling | None
 
     def __init__(
         self,
@@ -103,12 +106,14 @@ class KernelSVM(Model):
         gamma: float | None = None,
         coding: Coding = "factor",
         na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
         memory: int = MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
-        sample = sample_of_arrays(y, X, coding, na_action)
+        sample = sample_of_arrays(y, X, coding, na_action, weights)
         function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
-        self._set_up(sample, lam, intercept, function, memory)
+        self._set_up(sample, lam, intercept, function, memory, standardize)
 
     @classmethod
     def from_formula(
@@ -124,6 +129,8 @@ class KernelSVM(Model):
         gamma: float | None = None,
         coding: Coding = "factor",
         na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
         memory: int = MEMORY,
     ) -> Self:
         """Build the model from a formula and a data frame.
@@ -132,8 +139,12 @@ class KernelSVM(Model):
         ----------
         formula : str
         data : DataFrame
-        lam, intercept, kernel, degree, offset, gamma, coding, na_action, memory
+        weights : optional
+            As for the class, or the name of a column of `data`.
+        lam, intercept, kernel, degree, offset, gamma
             As for the class; a precomputed kernel needs no formula.
+        coding, na_action, standardize, memory
+            As for the class.
 
         Examples
         --------
@@ -143,10 +154,12 @@ class KernelSVM(Model):
         'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)
-        sample, kept = sample_of_formula(formula, data, intercept, coding, na_action)
+        sample, kept = sample_of_formula(
+            formula, data, intercept, coding, na_action, weights
+        )
         function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
         model = cls.__new__(cls)
-        model._set_up(sample, lam, kept, function, memory)
+        model._set_up(sample, lam, kept, function, memory, standardize)
         return model
 
     def _set_up(
@@ -156,22 +169,40 @@ class KernelSVM(Model):
         intercept: bool,
         kernel: KernelFunction,
         memory: int,
+        standardize: bool,
     ) -> None:
+        check_flag("standardize", standardize)
+        check_count("memory", memory)
         if not isinstance(sample.X, np.ndarray):
             raise DataError(
                 "X is sparse; a kernel model needs dense predictors: give X.toarray()."
             )
-        check_count("memory", memory)
-        self._sample = sample
-        X = np.ascontiguousarray(sample.X, dtype=np.float64)
-        self._columns = None
-        if kernel.name == "precomputed":
-            self._columns = np.flatnonzero(sample.kept)
-            X = checked_gram(X, sample.kept)
-        lam = check_positive("lam", lam)
+        self.scaling = Scaling.of(sample.X, bool(intercept)) if standardize else None
+        self._sample = scaled(sample, self.scaling)
         self.problem = KernelProblem(
-            X, sample.y, lam, "hinge", bool(intercept), kernel, memory
+            self._matrix(kernel, standardize),
+            sample.y,
+            check_positive("lam", lam),
+            "hinge",
+            bool(intercept),
+            kernel,
+            memory,
+            weights=sample.weights,
         )
+
+    def _matrix(self, kernel: KernelFunction, standardize: bool) -> Any:
+        """Rows as the kernel takes them; of a precomputed one its values."""
+        self._columns = None
+        X = np.ascontiguousarray(self._sample.X, dtype=np.float64)
+        if kernel.name != "precomputed":
+            return X
+        if standardize:
+            raise OptionError(
+                "standardize=True makes no sense for a precomputed kernel, which has "
+                "no predictors; scale them before computing it."
+            )
+        self._columns = np.flatnonzero(self._sample.kept)
+        return checked_gram(X, self._sample.kept)
 
     def fit(
         self,

@@ -108,7 +108,7 @@ def _checked_offset(offset: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class KernelProblem(Problem):
-    """Minimise ``lam/2 ||f||^2 + mean(max(0, 1 - y (f(X) + alpha)))``.
+    """Minimise ``lam/2 ||f||^2 + mean(w max(0, 1 - y (f(X) + alpha)))``.
 
     ``f`` runs over the functions ``sum_j b_j K(x_j, .)``.
 
@@ -130,10 +130,10 @@ class KernelSolution:
     Attributes
     ----------
     counts : int64 array, shape (n,)
-        Violations ``c`` of each row: the function is ``sum_j c_j y_j K(x_j, .)``
-        divided by ``lam n_iter``.
+        Violations ``c`` of each row: the function is ``sum_j c_j w_j y_j K(x_j, .)``
+        divided by ``lam n_iter``, with the weights ``w`` of the rows.
     g : float64 array, shape (n,)
-        ``sum_j c_j y_j K(x_j, x_i)``.
+        ``sum_j c_j w_j y_j K(x_j, x_i)``.
     alpha : float
     n_iter, n_violations : int
     seed : int or None
@@ -156,6 +156,11 @@ class KernelSolution:
             )
 
 
+def weighted_counts(problem: KernelProblem, found: KernelSolution) -> Any:
+    """Violations times the weights of the rows, ``c_j w_j``, shape (n,)."""
+    return found.counts if problem.weights is None else found.counts * problem.weights
+
+
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
     """Primal and dual objective of a kernel fit.
 
@@ -165,11 +170,12 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
     from pegasos_stats.kernels.kernel_pegasos import kernel_dual, kernel_primal
 
     y, lam, steps = problem.y, problem.lam, found.n_iter
-    counts, g, alpha = found.counts, found.g, found.alpha
+    counts, g, alpha = weighted_counts(problem, found), found.g, found.alpha
+    w = 1.0 if problem.weights is None else problem.weights
     with np.errstate(over="ignore", invalid="ignore"):
-        primal = kernel_primal(y, counts, g, lam, steps, alpha)
+        primal = kernel_primal(y, counts, g, lam, steps, alpha, w)
         code, free = problem.kernel.code(), problem.intercept
-        dual = kernel_dual(code, problem.X, y, counts, g, lam, steps, free)
+        dual = kernel_dual(code, problem.X, y, counts, g, lam, steps, free, w)
         margins = y * (g / (lam * steps) + alpha)
     at_zero = margins == 0.0
     return Certificate(

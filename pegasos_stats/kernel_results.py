@@ -13,6 +13,7 @@ from pegasos_stats.kernel_problem import (
     KernelProblem,
     KernelSolution,
     kernel_certificate,
+    weighted_counts,
 )
 from pegasos_stats.objective import Certificate
 from pegasos_stats.results import Results
@@ -57,15 +58,20 @@ class KernelResults(Results):
     @property
     def n_support(self) -> int:
         """Number of training rows that predictions depend on."""
-        return int((self.solution.counts > 0).sum())
+        return len(self._support)
 
     @property
     def dual_coef(self) -> "pd.Series[float]":
-        """Weights ``c_j y_j / (lam T)`` of the rows with a count above zero."""
+        """What each support row adds: ``c_j w_j y_j / (lam T)`` times the kernel."""
         found, problem = self.solution, self.problem
-        weights = found.counts / (problem.lam * found.n_iter) * problem.y
-        support = found.counts > 0
-        return pd.Series(weights[support], index=self.index[support], name="dual_coef")
+        counts = weighted_counts(problem, found)
+        each = (counts / (problem.lam * found.n_iter) * problem.y)[self._support]
+        return pd.Series(each, index=self.index[self._support], name="dual_coef")
+
+    @property
+    def _support(self) -> NDArray[np.intp]:
+        """Rows that predictions depend on, counted from zero."""
+        return np.flatnonzero(weighted_counts(self.problem, self.solution))
 
     @property
     def plot(self) -> "KernelPlots":
@@ -83,7 +89,7 @@ class KernelResults(Results):
         """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
         from pegasos_stats.kernels.kernel_pegasos import kernel_scores
 
-        support = np.flatnonzero(self.solution.counts)
+        support = self._support
         X = np.ascontiguousarray(X, dtype=np.float64)
         if self.problem.kernel.name == "precomputed":
             known = X if X.shape[1] == self.nobs else X[:, self.columns]
@@ -120,7 +126,7 @@ class KernelResults(Results):
             {
                 "term": weights.index.to_numpy(dtype=object),
                 "estimate": weights.to_numpy(),
-                "count": self.counts[self.counts > 0].astype("Int64").array,
+                "count": pd.array(self.solution.counts[self._support], "Int64"),
             }
         )
         if not self.problem.intercept:

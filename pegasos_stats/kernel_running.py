@@ -35,6 +35,7 @@ class KernelVisitor:
         self._gram = gram_of(problem.kernel.code(), problem.X, problem.memory)
         self._counts = np.zeros(problem.n, dtype=np.int64)
         self._g = np.zeros(problem.n)
+        self._wy = problem.row_weights * problem.y
         self._alpha, self._steps, self._violations = 0.0, 0, 0
 
     def visit(self, rows: Rows) -> None:
@@ -52,6 +53,7 @@ class KernelVisitor:
         self._alpha, below_one = kernel_pegasos_epoch(
             self._gram,
             problem.y,
+            self._wy,
             rows,
             problem.lam,
             self._steps,
@@ -68,7 +70,8 @@ class KernelVisitor:
         alpha = self._alpha
         if self._solver.refit_intercept:
             scores = self._g / (self._problem.lam * self._steps)
-            alpha = best_intercept(scores, self._problem.y, self._problem.loss)
+            problem = self._problem
+            alpha = best_intercept(scores, problem.y, problem.loss, problem.weights)
         return KernelSolution(
             counts=self._counts.copy(),
             g=self._g.copy(),

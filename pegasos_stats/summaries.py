@@ -4,6 +4,7 @@ from typing import Any
 
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.fits import Fit
+from pegasos_stats.kernel_problem import KernelProblem
 from pegasos_stats.layout import Pairs
 from pegasos_stats.objective import zero_objective
 from pegasos_stats.scaling import ScaledDesign
@@ -62,21 +63,29 @@ def is_no_warning(note: str) -> bool:
     return not note.startswith("WARNING")
 
 
+def _penalised(fit: Fit) -> str:
+    """What is penalised, and on which scale."""
+    is_kernel = isinstance(fit.problem, KernelProblem)
+    what = "The length of the function is" if is_kernel else "Coefficients are"
+    free = (
+        ", the intercept is not" if fit.problem.intercept else "; there is no intercept"
+    )
+    if not isinstance(fit.design, ScaledDesign):
+        return f"{what} penalised{free}."
+    of = "It is a function" if is_kernel else "They are those"
+    original = "; params_original has those of the predictors as they were"
+    end = "" if is_kernel else original
+    return f"{what} penalised{free}. {of} of standardized predictors{end}."
+
+
 def notes_of(fit: Fit) -> list[str]:
     """What the numbers of every fit mean."""
     negative, positive = fit.coding.levels
     notes = [
         certified(fit),
         f"A positive score predicts {positive!r}, a negative one {negative!r}.",
-        "Coefficients are penalised, the intercept is not."
-        if fit.problem.intercept
-        else "Coefficients are penalised; there is no intercept.",
+        _penalised(fit),
     ]
-    if isinstance(fit.design, ScaledDesign):
-        notes[-1] += (
-            " They are those of standardized predictors; params_original has those of "
-            "the predictors as they were."
-        )
     if fit.objective > zero_objective(fit.problem):
         notes.append(ran_away(fit))
     if fit.solver.uses_random_numbers:

@@ -83,7 +83,7 @@ def tables_of(facts):
         (["--tol", "0.1"], "--tol goes with --solver sdca"),
         (["--solver", "sdca", "--tol", "2"], "tol=2.0"),
         (["--refine", "0"], "refine=0.0"),
-        (["--kernel", "linear", "--standardize"], "do not go with --kernel"),
+        (["--kernel", "linear", "--refine", "0.1"], "does not go with --kernel"),
         (["--weights", "nothing"], "weights='nothing' is no column"),
     ],
 )

@@ -130,6 +130,13 @@ FROM_PYTHON = {
     "kernel": lambda: ps.kernel_svm(
         "digit ~ p34 + p43 + third", read("words.csv"), kernel="polynomial"
     ).fit(P(epochs=2, seed=1)),
+    "kernel, weights": lambda: ps.kernel_svm(
+        "digit ~ p34 + third",
+        read("words.csv"),
+        standardize=True,
+        weights={"T": 3.0, "six": 1.0},
+        lam=0.01,
+    ).fit(P(epochs=2, seed=1)),
 }
 
 

@@ -98,21 +98,19 @@ def model_of(
         "lam": options.lam,
         "intercept": options.intercept and solver.intercept is not False,
         "coding": options.coding,
+        "weights": options.weights,
+        "standardize": options.standardize,
     }
     kernel = {name: getattr(options, name) for name in KERNEL_OPTIONS}
     kernel = {name: value for name, value in kernel.items() if value is not None}
     if options.kernel is None:
         if kernel:
             raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
-        linear = {"weights": options.weights, "standardize": options.standardize}
-        return (Logit if options.loss == "log" else SVM), arguments | linear
+        return (Logit if options.loss == "log" else SVM), arguments
     if options.loss == "log":
         raise OptionError("--kernel goes with --loss hinge only; leave one out.")
-    if options.weights is not None or options.standardize or options.refine is not None:
-        raise OptionError(
-            "--weights, --standardize and --refine do not go with --kernel; leave "
-            "them out."
-        )
+    if options.refine is not None:
+        raise OptionError("--refine does not go with --kernel; leave it out.")
     return KernelSVM, arguments | kernel | {"kernel": options.kernel}
 
 

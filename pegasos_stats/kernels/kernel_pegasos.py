@@ -32,6 +32,7 @@ Integers = NDArray[np.int64]
 def kernel_pegasos_epoch(
     gram: Gram,
     y: Vector,
+    wy: Vector,
     rows: Integers,
     lam: float,
     t: int,
@@ -42,13 +43,13 @@ def kernel_pegasos_epoch(
 ) -> tuple[float, int]:
     """Take one step at each of ``rows``, in reference arithmetic.
 
-    At step ``t`` with row ``i``, where ``g_i = sum_j c_j y_j K(x_j, x_i)``::
+    At step ``t`` with row ``i``, where ``g_i = sum_j c_j w_j y_j K(x_j, x_i)``::
 
         f <- (1 / (lam * (t - 1))) * g_i + alpha                 (alpha at t = 1)
         if y_i f < 1:
             c_i   <- c_i + 1
-            g     <- g + y_i K(x_i, .)
-            alpha <- alpha + (1 / (lam * t)) * y_i
+            g     <- g + w_i y_i K(x_i, .)
+            alpha <- alpha + (1 / (lam * t)) * w_i y_i
 
     so that ``g`` is summed in the order of the violations, and a step without one
     reads a single number.
@@ -58,6 +59,8 @@ def kernel_pegasos_epoch(
     gram : Gram
         Rows of the Gram matrix; keeps those it computes.
     y : float64 array, shape (n,), of -1 and +1
+    wy : float64 array, shape (n,)
+        ``w_i y_i`` with the weights of the rows, usually 1.
     rows : int64 array, shape (m,)
         The rows to visit, counted from zero, in this order.
     lam : float
@@ -89,9 +92,9 @@ def kernel_pegasos_epoch(
         if y[i] * f < 1.0:
             violations += 1
             counts[i] += 1
-            add_gram_row(g, y[i], gram, counts, i)
+            add_gram_row(g, wy[i], gram, counts, i)
             if intercept:
-                alpha = alpha + 1.0 / (lam * t) * y[i]
+                alpha = alpha + 1.0 / (lam * t) * wy[i]
     return alpha, violations
 
 
@@ -109,7 +112,7 @@ def kernel_scores(
     support : float64 array, shape (m, p), C-contiguous
         Rows with a count above zero; not read for a precomputed kernel.
     weights : float64 array, shape (m,)
-        ``c_j / (lam * T) * y_j`` of these rows.
+        ``c_j w_j / (lam * T) * y_j`` of these rows.
     X : float64 array, shape (q, p)
         New rows; for a precomputed kernel the matrix of ``K(x_i, support_j)``, of
         shape (q, m).
@@ -136,15 +139,21 @@ def add_block_scores(
             add_products(total, weights[j], values)
 
 
-def squared_norm(y: Vector, counts: Integers, g: Vector, lam: float, T: int) -> float:
+def squared_norm(y: Vector, counts: Vector, g: Vector, lam: float, T: int) -> float:
     """``||beta||^2 = (1 / (lam T))^2 sum_i c_i y_i g_i`` in the kernel's space."""
     return float((counts * y) @ g) / (lam * T) / (lam * T)
 
 
 def kernel_primal(
-    y: Vector, counts: Integers, g: Vector, lam: float, T: int, alpha: float
+    y: Vector,
+    counts: Vector,
+    g: Vector,
+    lam: float,
+    T: int,
+    alpha: float,
+    w: Vector | float = 1.0,
 ) -> float:
-    """Regularised risk ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i f(x_i)))``.
+    """Regularised risk ``lam/2 ||beta||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``.
 
     ``f(x_i) = g_i / (lam T) + alpha`` after ``T`` steps, so no kernel value is needed
     (Shalev-Shwartz et al. 2011, equation 1).
@@ -152,30 +161,35 @@ def kernel_primal(
     Parameters
     ----------
     y : float64 array, shape (n,), of -1 and +1
-    counts : int64 array, shape (n,)
+    counts : array, shape (n,)
+        Violations times the weights of the rows, ``c_i``.
     g : float64 array, shape (n,)
         ``g_i = sum_j c_j y_j K(x_j, x_i)``, as `kernel_pegasos_epoch` leaves it.
     lam : float
     T : int
         Number of steps taken.
     alpha : float
+    w : float64 array, shape (n,), optional
+        Weights of the rows.
     """
     margins = y * (g / (lam * T) + alpha)
-    loss = np.maximum(0.0, 1.0 - margins).mean()
+    loss = (w * np.maximum(0.0, 1.0 - margins)).mean()
     return 0.5 * lam * squared_norm(y, counts, g, lam, T) + float(loss)
 
 
-def feasible_counts(y: Vector, counts: Integers, T: int, intercept: bool) -> Vector:
+def feasible_counts(
+    y: Vector, counts: Vector, T: int, intercept: bool, w: Vector | float = 1.0
+) -> Vector:
     """Counts of a dual-feasible point next to those of Pegasos, shape (n,).
 
     ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
     (lam n)`` with the dual variables ``a_i = c_i n / T``. Feasible are ``a_i`` in
-    [0, 1], so ``c_i <= T / n``: always so after whole epochs of an order that visits
-    each row once; otherwise larger counts are cut to ``T / n``. A free intercept
+    [0, w_i], so ``c_i <= w_i T / n``: always so after whole epochs of an order that
+    visits each row once; otherwise larger counts are cut to that. A free intercept
     needs ``sum_i a_i y_i = 0`` too: the counts of the class with the larger sum are
     scaled down.
     """
-    c = np.minimum(counts, T / y.size)
+    c = np.minimum(counts, w * (T / y.size))
     if intercept:
         above, below = c[y > 0].sum(), c[y < 0].sum()
         larger = y > 0 if above > below else y < 0
@@ -188,11 +202,12 @@ def kernel_dual(
     kernel: Kernel,
     X: Matrix,
     y: Vector,
-    counts: Integers,
+    counts: Vector,
     g: Vector,
     lam: float,
     T: int,
     intercept: bool,
+    w: Vector | float = 1.0,
 ) -> float:
     """Dual objective ``D(a) = mean(a) - lam/2 ||beta(a)||^2``, a bound below min P.
 
@@ -205,12 +220,12 @@ def kernel_dual(
     ----------
     kernel : Kernel
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
-    y, counts, g, lam, T
+    y, counts, g, lam, T, w
         As for `kernel_primal`.
     intercept : bool
         Whether the intercept is free.
     """
-    c = feasible_counts(y, counts, T, intercept)
+    c = feasible_counts(y, counts, T, intercept, w)
     d = counts - c
     form = (counts * y) @ g - 2.0 * ((d * y) @ g) + quadratic_form(kernel, X, d * y)
     return float(c.sum() / T - 0.5 * lam * (form / (lam * T) / (lam * T)))

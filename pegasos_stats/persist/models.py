@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.errors import DataError, listing, plain
-from pegasos_stats.kernel_problem import KernelFunction, KernelProblem, KernelSolution
+from pegasos_stats.kernel_problem import (
+    KernelFunction,
+    KernelProblem,
+    KernelSolution,
+    weighted_counts,
+)
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.objective import Certificate
@@ -337,20 +342,24 @@ def _kernel_out(result: Any, fit: Header) -> Arrays:
     if result.columns is not None:
         arrays["columns"] = result.columns
     else:
-        arrays["support"] = problem.X[np.flatnonzero(found.counts)]
+        arrays["support"] = problem.X[np.flatnonzero(weighted_counts(problem, found))]
     return arrays
 
 
 def _kernel_in(fit: Header, arrays: Arrays) -> KernelResults:
     y, counts = arrays["y"].astype(np.float64), arrays["counts"]
-    rows = np.flatnonzero(counts) if "support" in arrays else None
+    weights = arrays.get("weights")
+    weighted = counts if weights is None else counts * weights
+    rows = np.flatnonzero(weighted) if "support" in arrays else None
     X = Absent(tuple(fit["shape"]), rows, arrays.get("support"))
     options, memory = fit["kernel"]
     lam, loss, intercept = fit["problem"]
     kernel = KernelFunction(**options)
     found = counts, arrays["g"], unpacked(fit["alpha"])
     return KernelResults(
-        problem=KernelProblem(X, y, lam, loss, intercept, kernel, memory),
+        problem=KernelProblem(
+            X, y, lam, loss, intercept, kernel, memory, weights=weights
+        ),
         solution=KernelSolution(*found, *fit["counts"]),
         columns=arrays.get("columns"),
         **_fields(fit, arrays),

@@ -222,6 +222,7 @@ def _kernel_pegasos(subject: Subject) -> list[str]:
         f'kernel = "{kernel.name}"',
         *[f"{name} = {r_number(v)}" for name, v in given.items() if v is not None],
         f"intercept = {_truth(problem.intercept)}",
+        *([] if subject.weights is None else ["weights = w"]),
     ]
     return [
         f"rows <- {_rows(subject)}",

@@ -12,6 +12,7 @@ from pegasos_stats.kernel_problem import (
     KernelProblem,
     KernelSolution,
     kernel_certificate,
+    weighted_counts,
 )
 from pegasos_stats.kernel_running import run_kernel_pegasos
 from pegasos_stats.model import Model
@@ -173,9 +174,10 @@ def scores_of(problem: Problem, found: Solution | KernelSolution, X: Any) -> Vec
 def _kernel_scores(problem: KernelProblem, found: KernelSolution, X: Any) -> Vector:
     from pegasos_stats.kernels.kernel_pegasos import kernel_scores
 
-    support = np.flatnonzero(found.counts)
+    counts = weighted_counts(problem, found)
+    support = np.flatnonzero(counts)
     steps = problem.lam * found.n_iter
-    weights = found.counts[support] / steps * problem.y[support]
+    weights = counts[support] / steps * problem.y[support]
     kept = problem.X[support]
     if problem.kernel.name == "precomputed":
         X, kept = np.ascontiguousarray(X[:, support]), problem.X[:0]

@@ -7,21 +7,25 @@
 # X: matrix, n x p, or the n x n matrix of K for kernel = "precomputed".  y: n numbers,
 # -1 or +1.  The caller sets the seed.
 # Value: counts (violations of each row), alpha, violations (their sum), rows (visited,
-# in order), n_iter (steps).
+# in order), n_iter (steps).  weights: of the rows' losses.
 kernel_pegasos <- function(X, y, lambda, epochs, kernel = "linear", degree = 2,
-                           offset = 1, gamma = 1, intercept = FALSE) {
+                           offset = 1, gamma = 1, intercept = FALSE,
+                           weights = rep(1, length(y))) {
   n <- nrow(X)
   rows <- c()
   for (epoch in 1:epochs) {
     rows <- c(rows, sample(1:n, n))
   }
-  kernel_pegasos_rows(X, y, lambda, rows, kernel, degree, offset, gamma, intercept)
+  kernel_pegasos_rows(X, y, lambda, rows, kernel, degree, offset, gamma, intercept,
+                      weights)
 }
 
-# The same at given rows.  g[j] is the sum of y[i] * K(x_i, x_j) over the violations
-# so far, in their order.
+# The same at given rows.  g[j] is the sum of weights[i] * y[i] * K(x_i, x_j) over the
+# violations so far, in their order.
 kernel_pegasos_rows <- function(X, y, lambda, rows, kernel = "linear", degree = 2,
-                                offset = 1, gamma = 1, intercept = FALSE) {
+                                offset = 1, gamma = 1, intercept = FALSE,
+                                weights = rep(1, length(y))) {
+  wy <- weights * y
   counts <- rep(0, nrow(X))
   g <- rep(0, nrow(X))
   alpha <- 0
@@ -31,8 +35,8 @@ kernel_pegasos_rows <- function(X, y, lambda, rows, kernel = "linear", degree = 
     if (t > 1) f <- 1 / (lambda * (t - 1)) * g[i] + alpha
     if (y[i] * f < 1) {
       counts[i] <- counts[i] + 1
-      g <- g + y[i] * kernel_values(X[i, ], X, kernel, degree, offset, gamma)
-      if (intercept) alpha <- alpha + 1 / (lambda * t) * y[i]
+      g <- g + wy[i] * kernel_values(X[i, ], X, kernel, degree, offset, gamma)
+      if (intercept) alpha <- alpha + 1 / (lambda * t) * wy[i]
     }
   }
   list(counts = counts, alpha = alpha, violations = sum(counts), rows = rows,
@@ -65,14 +69,15 @@ repeated_product <- function(base, degree) {
 }
 
 # Scores of the rows of Z after n_iter steps: the sum of a_j * y_j * K(x_j, z) with
-# a_j = c_j / (lambda * n_iter), over the rows of X with c_j > 0 from the first to the
-# last, plus alpha.  For kernel = "precomputed" Z holds K(z, x_j) for all n rows x_j.
+# a_j = c_j * w_j / (lambda * n_iter), over the rows of X where it is above 0, from the
+# first to the last, plus alpha.  For kernel = "precomputed" Z holds K(z, x_j) for all n rows x_j.
 kernel_scores <- function(Z, X, y, counts, alpha, lambda, n_iter, kernel = "linear",
-                          degree = 2, offset = 1, gamma = 1) {
+                          degree = 2, offset = 1, gamma = 1,
+                          weights = rep(1, length(y))) {
   total <- rep(0, nrow(Z))
-  for (j in which(counts > 0)) {
+  for (j in which(counts * weights > 0)) {
     x <- if (kernel == "precomputed") Z[, j] else X[j, ]
-    weight <- counts[j] / (lambda * n_iter) * y[j]
+    weight <- counts[j] * weights[j] / (lambda * n_iter) * y[j]
     total <- total + weight * kernel_values(x, Z, kernel, degree, offset, gamma)
   }
   total + alpha

@@ -51,7 +51,7 @@ def fit(gram, y, rows, lam, intercept=False, pieces=1):
     counts, g, alpha, t = np.zeros(len(y), dtype=np.int64), np.zeros(len(y)), 0.0, 0
     for part in np.array_split(rows, pieces):
         alpha, violations = kernel_pegasos_epoch(
-            gram, y, part, lam, t, counts, g, alpha, intercept
+            gram, y, y, part, lam, t, counts, g, alpha, intercept
         )
         assert 0 <= violations <= len(part)
         t += len(part)
@@ -299,7 +299,7 @@ for kernel, data in ((polynomial(3, 1.0), X), (gaussian(2.0), X), (precomputed()
     rows = np.arange(4 * n) * 7 % n
     gram = gram_of(kernel, data, 15_000)
     alpha, violations = kernel_pegasos_epoch(
-        gram, y, rows, 0.01, 0, counts, g, 0.0, True
+        gram, y, y, rows, 0.01, 0, counts, g, 0.0, True
     )
     scores = kernel_scores(kernel, data, counts * y, data, alpha)
     print(violations, alpha.hex(), counts.tolist(), gram.tally.tolist())
@@ -378,3 +378,21 @@ def test_precomputed_counts_are_those_of_r(r):
     )
     ours = support_scores(precomputed(), K, y, counts, 24.0, K[:, counts > 0], alpha)
     np.testing.assert_allclose(ours, scores, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_weighted_counts_are_those_of_r(r, kernel):
+    X, y = problem()
+    w = np.random.default_rng(5).uniform(0.0, 2.0, 60) * (np.arange(60) % 7 > 0)
+    counts, g, rows = np.zeros(60, dtype=np.int64), np.zeros(60), epochs_of(60, 4)
+    alpha, violations = kernel_pegasos_epoch(
+        gram_of(kernel, X), y, w * y, rows, 0.1, 0, counts, g, 0.0, True
+    )
+    options = r_options(kernel)
+    theirs = r.call(
+        "kernel_pegasos_rows",
+        X=X, y=y, lambda_=0.1, rows=rows + 1, intercept=True, weights=w, **options
+    )  # fmt: skip
+    np.testing.assert_array_equal(counts, theirs["counts"])
+    assert violations == theirs["violations"][0]
+    assert alpha.hex() == theirs["alpha"][0].hex()

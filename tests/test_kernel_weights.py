@@ -1,0 +1,166 @@
+"""Weights of rows, and one scale for predictors, in kernel models."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.rng import RRandom
+
+SOLVER = ps.Pegasos(epochs=10, seed=443)
+
+
+def rings(n=120, seed=0):
+    """Two rings, a third of the rows in the outer one."""
+    rng = np.random.default_rng(seed)
+    angle, outer = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 3 == 0
+    radius = 1.0 + 0.8 * outer + 0.4 * rng.standard_normal(n)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return X, np.where(outer, "outer", "inner")
+
+
+def weights_of(n, seed=3):
+    return np.random.default_rng(seed).uniform(0.2, 3.0, n)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_with_a_linear_kernel_it_is_linear_pegasos(intercept):
+    X, y = rings()
+    options = {"lam": 0.1, "intercept": intercept, "weights": weights_of(len(y))}
+    linear = ps.SVM(y, X, **options).fit(SOLVER)
+    kernel = ps.KernelSVM(y, X, kernel="linear", **options).fit(SOLVER)
+    assert kernel.n_violations == linear.n_violations
+    # the same numbers, summed over rows instead of features
+    assert kernel.intercept == pytest.approx(linear.intercept, rel=1e-12)
+    np.testing.assert_allclose(
+        kernel.decision_function(), linear.decision_function(), rtol=1e-9, atol=1e-12
+    )
+    assert kernel.objective == pytest.approx(linear.objective, rel=1e-9)
+    assert kernel.dual_objective == pytest.approx(linear.dual_objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_certificate_holds_the_weighted_optimum(intercept):
+    """SVC minimises ``C sum_i w_i loss_i + ||f||^2 / 2`` with a free intercept."""
+    X, y = rings()
+    w, lam = weights_of(len(y)), 0.05
+    w /= w.mean()
+    K = np.exp(-0.7 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    model = ps.KernelSVM(
+        y, X, gamma=0.7, lam=lam, weights=w, intercept=intercept, kernel="gaussian"
+    )
+    result = model.fit(ps.Pegasos(epochs=200, seed=1))
+    assert result.dual_objective <= result.objective
+    if intercept:
+        signs = np.where(y == "outer", 1.0, -1.0)
+        peer = SVC(kernel="precomputed", C=1 / (lam * len(y)), tol=1e-8)
+        peer.fit(K, signs, sample_weight=w)
+        loss = np.maximum(0.0, 1.0 - signs * peer.decision_function(K))
+        a = np.zeros(len(y))
+        a[peer.support_] = peer.dual_coef_[0]
+        optimum = 0.5 * lam * a @ K @ a + (w * loss).mean()
+        slack = 1e-7 * optimum  # to which SVC stops
+        assert result.dual_objective <= optimum + slack
+        assert optimum <= result.objective + slack
+    assert result.relative_gap < 0.2
+
+
+def test_balanced_and_by_level_and_by_column_are_the_same():
+    X, y = rings()
+    counts = {level: (y == level).sum() for level in ("inner", "outer")}
+    each = {level: len(y) / (2.0 * count) for level, count in counts.items()}
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y, w=[each[k] for k in y])
+    fits = [
+        ps.KernelSVM(y, X, lam=0.1, weights=weights).fit(SOLVER).solution
+        for weights in ("balanced", each, frame["w"])
+    ]
+    model = ps.kernel_svm("y ~ a + b", frame, lam=0.1, weights="w")
+    fits.append(model.fit(SOLVER).solution)
+    for found in fits[1:]:
+        assert found.counts.tolist() == fits[0].counts.tolist()
+        np.testing.assert_allclose(found.g, fits[0].g, rtol=1e-12)
+    plain = ps.KernelSVM(y, X, lam=0.1).fit(SOLVER)
+    assert (
+        ps.KernelSVM(y, X, lam=0.1, weights=[2.0] * len(y)).fit(SOLVER).solution.alpha
+        == plain.solution.alpha
+    )
+
+
+def test_rows_of_weight_zero_are_not_there():
+    """Such rows change nothing, so predictions do not need them."""
+    X, y = rings()
+    w = np.where(np.arange(len(y)) < 60, 1.0, 0.0)
+    order = np.tile(RRandom(1).permutation(120), (5, 1))
+    result = ps.KernelSVM(y, X, lam=0.1, weights=w).fit(ps.Pegasos(order=order))
+    assert result.n_support == (result.counts[:60] > 0).sum()
+    moved = X.copy()
+    moved[60:] += 1.0
+    other = ps.KernelSVM(y, moved, lam=0.1, weights=w).fit(ps.Pegasos(order=order))
+    assert other.counts[:60].tolist() == result.counts[:60].tolist()
+    # the mean of 1 of the weights and the scores are the same numbers
+    assert other.intercept == result.intercept
+    new = X[:7] + 0.3
+    assert (
+        other.decision_function(new).tolist() == result.decision_function(new).tolist()
+    )
+
+
+def test_a_saved_model_predicts_the_same(tmp_path):
+    X, y = rings()
+    w = np.where(np.arange(len(y)) % 5 == 0, 0.0, weights_of(len(y)))
+    model = ps.KernelSVM(y, X, lam=0.1, weights=w, standardize=True)
+    result = model.fit(SOLVER)
+    ps.save(result, tmp_path / "rings.model")
+    loaded = ps.load(tmp_path / "rings.model")
+    new = X[:9] + 0.25
+    ours, theirs = result.decision_function(new), loaded.decision_function(new)
+    assert ours.tolist() == theirs.tolist()
+    assert loaded.objective == result.objective
+    assert loaded.tidy().equals(result.tidy())
+
+
+def test_cross_validation_weighs_and_scales_the_rows_of_each_fold():
+    X, y = rings()
+    w, fold = weights_of(len(y)), np.arange(len(y)) % 4
+    solver = ps.Pegasos(epochs=5, order="sequential")
+    options = {"lam": 0.1, "standardize": True, "gamma": 0.5}
+    model = ps.KernelSVM(y, X, weights=w, **options)
+    found = ps.cross_validate(model, solver, folds=fold, metrics="error_rate")
+    for k in range(4):
+        known, held_out = fold != k, fold == k
+        by_hand = ps.KernelSVM(y[known], X[known], weights=w[known], **options)
+        wrong = by_hand.fit(solver).predict(X[held_out]).to_numpy() != y[held_out]
+        error = np.average(wrong, weights=w[held_out])
+        assert found.by_fold["error_rate"][k] == pytest.approx(error, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
+def test_standardize_is_scaling_by_hand(kernel):
+    X, y = rings()
+    X = X * [100.0, 0.01] + [5.0, -3.0]
+    new = X[:10] * 1.1
+    options = {"kernel": kernel, "lam": 0.1}
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    by_hand = ps.KernelSVM(y, scaled, **options).fit(SOLVER)
+    result = ps.KernelSVM(y, X, standardize=True, **options).fit(SOLVER)
+    assert result.counts.tolist() == by_hand.counts.tolist()
+    new_by_hand = (new - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    np.testing.assert_allclose(
+        result.decision_function(new), by_hand.decision_function(new_by_hand), rtol=1e-9
+    )
+    assert "standardized" in str(result.summary())
+    assert np.allclose(result.augment()["x1"], X[:, 0], rtol=1e-12)
+
+
+def test_a_precomputed_kernel_is_not_scaled():
+    X, y = rings()
+    with pytest.raises(OptionError, match="standardize=True makes no sense"):
+        ps.KernelSVM(y, X @ X.T, kernel="precomputed", standardize=True)
+
+
+def test_weights_below_zero_are_refused():
+    X, y = rings()
+    with pytest.raises(DataError, match="finite numbers, 0 or more"):
+        ps.KernelSVM(y, X, weights=-np.ones(len(y)))
