@@ -160,6 +160,15 @@ class Inference:
         )
         return pd.DataFrame(dict(zip(TIDY_COLUMNS, columns, strict=True)))
 
+    def transformed(self, R: Matrix) -> Self:
+        """What follows for ``R theta``, with the names of ``theta``."""
+        theta = pd.Series(R @ self._theta, self.theta.index, name=self.theta.name)
+        covariance = self.covariance
+        if isinstance(covariance, BootstrapResult):
+            return replace(self, theta=theta, covariance=combined(covariance, R))
+        matrix = R @ covariance.matrix @ R.T
+        return replace(self, theta=theta, covariance=replace(covariance, matrix=matrix))
+
     def t_test(self, hypotheses: Any) -> ContrastTests:
         """Test each of the hypotheses ``R theta = q`` alone."""
         from pegasos_stats.inference.wald import constraints, t_test

@@ -21,8 +21,8 @@ from pegasos_stats.inferring import (
 )
 from pegasos_stats.linear_fits import LinearFit
 from pegasos_stats.linear_summaries import largest, why_left_out
-from pegasos_stats.options import check_fraction
-from pegasos_stats.tables import Summary, estimate_cells
+from pegasos_stats.options import check_flag, check_fraction
+from pegasos_stats.tables import Summary, aligned, estimate_cells
 from pegasos_stats.tidying import TIDY_COLUMNS
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
@@ -226,12 +226,16 @@ class LinearResults(LinearFit):
         vars(other).update(kept)
         return other
 
-    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+    def tidy(self, conf_level: float = 0.95, original: bool = False) -> pd.DataFrame:
         """Coefficients, a row each, with the columns of broom's ``tidy``.
 
         Parameters
         ----------
         conf_level : float, default 0.95
+        original : bool, default False
+            Of a fit with ``standardize=True`` whether to give `params_original`, the
+            coefficients of the predictors as they were, instead; the means and standard
+            deviations that scaled them are taken as known.
 
         Returns
         -------
@@ -253,9 +257,16 @@ class LinearResults(LinearFit):
         ['Intercept', 'p34', 'p43']
         """
         level = check_fraction("conf_level", conf_level)
+        check_flag("original", original)
         if self.cov_type is None:
-            return self._plain_table()
-        return self._inference.told().frame(level)
+            table = self._plain_table()
+            chosen = self.params_original if original else self.params
+            return table.assign(estimate=chosen.to_numpy())
+        inference = self._inference.told()
+        if original and self.scaling is not None:
+            transform = self.scaling.undoing(self.problem.intercept)
+            inference = inference.transformed(transform)
+        return inference.frame(level)
 
     def summary(self, alpha: float = 0.05, max_terms: int | None = 30) -> Summary:
         """Header, coefficients with standard errors and intervals, and notes.
@@ -292,6 +303,9 @@ class LinearResults(LinearFit):
         else:
             shown, more = largest(inference.frame(level), max_terms)
             cells = estimate_cells(shown, inference.df, alpha)
+        if self.scaling is not None:
+            original = self.params_original.to_numpy()[shown.index]
+            cells["original"] = [aligned(value) for value in original]
         return self._summarised(cells, [*notes, *more])
 
     def coefficient_table(self) -> pd.DataFrame:

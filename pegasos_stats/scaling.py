@@ -69,6 +69,25 @@ class Scaling:
         original = beta / self.scale
         return original, float(alpha - self.centre @ original)
 
+    def undoing(self, intercept: bool) -> NDArray[np.float64]:
+        """The matrix of `undone`, of the intercept, if there is one, and ``beta``.
+
+        Returns
+        -------
+        float64 array, shape (k, k)
+
+        Examples
+        --------
+        >>> Scaling(np.array([3.0]), np.array([2.0])).undoing(intercept=True)
+        array([[ 1. , -1.5],
+               [ 0. ,  0.5]])
+        """
+        slopes = np.diag(1.0 / self.scale)
+        if not intercept:
+            return slopes
+        first = np.concatenate([[1.0], -self.centre / self.scale])
+        return np.vstack([first, np.insert(slopes, 0, 0.0, axis=1)])
+
 
 def _moments(X: Any) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns; of one row, 0."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
@@ -90,3 +91,50 @@ def test_a_scaled_fit_is_saved(data, tmp_path):
     assert (again.predict(data) == result.predict(data)).all()
     assert (again.params_original == result.params_original).all()
     assert (again.decision_function(data) == result.decision_function(data)).all()
+
+
+def test_original_estimates_and_errors_are_those_of_logit():
+    """Without a penalty scaling changes nothing: as by statsmodels' Logit, HC0."""
+    table = sm.datasets.spector.load_pandas().data
+    X, y = table[["GPA", "TUCE", "PSI"]], table["GRADE"]
+    model = ps.Logit(y, X, lam=1e-12, standardize=True)
+    result = model.fit(ps.SDCA(tol=1e-15, epochs=1000, seed=1))
+    found = result.tidy(original=True).set_index("term")
+    peer = sm.Logit(y, sm.add_constant(X)).fit(disp=0, cov_type="HC0", tol=1e-14)
+    expected = {"estimate": peer.params, "std_error": peer.bse, "p_value": peer.pvalues}
+    for column, theirs in expected.items():  # to which the penalty has gone
+        np.testing.assert_allclose(found[column], theirs, rtol=1e-6)
+    np.testing.assert_allclose(found[["conf_low", "conf_high"]], peer.conf_int(), 1e-6)
+
+
+def test_the_bootstrap_has_original_coefficients_too(data):
+    """Each resample's coefficients are transformed, so quantiles are theirs."""
+    model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
+    options = ps.Bootstrap(replicates=50, seed=1, interval="percentile")
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=options)
+    theta = result.covariance.estimates
+    mean, deviation = data[["a", "b"]].mean(), data[["a", "b"]].std()
+    by_hand = theta[:, 0] - (theta[:, 1:] * (mean / deviation).to_numpy()).sum(axis=1)
+    found = result.tidy(original=True)
+    assert found["std_error"][0] == pytest.approx(by_hand.std(ddof=1), rel=1e-10)
+    slopes = theta[:, 1:].std(axis=0, ddof=1) / deviation
+    np.testing.assert_allclose(found["std_error"][1:], slopes, rtol=1e-10)
+
+
+def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
+    result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.SDCA(tol=1e-10, seed=1))
+    assert result.tidy(original=True).equals(result.tidy())
+    without = ps.svm("y ~ a", data, standardize=True).fit(cov_type="none")
+    table = without.tidy(original=True)
+    assert table["estimate"].tolist() == without.params_original.tolist()
+    assert table["std_error"].isna().all()
+
+
+def test_the_summary_and_the_report_show_both(data, tmp_path):
+    model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
+    result = model.fit(ps.SDCA(tol=1e-10, seed=1))
+    written = [f"{value:#.4g}" for value in result.params_original]
+    assert result.summary().params["original"].tolist() == written
+    result.report(data, tmp_path / "both.md")
+    text = (tmp_path / "both.md").read_text(encoding="utf-8")
+    assert "As they were" in text

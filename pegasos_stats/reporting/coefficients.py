@@ -34,6 +34,9 @@ def coefficients(subject: Subject) -> Section:
         return Section("The fitted function", "coefficients", _support(subject))
     notes = _notes(subject)  # the summary decides whether intervals take too long
     table = estimates(subject.result)
+    if subject.is_scaled:
+        original = subject.result.params_original
+        table = table.assign(original=original.to_numpy())
     shown = largest(table, MOST_TERMS)
     warned = [note for note in notes if isinstance(note, Notice)]
     blocks: list[Block] = [Paragraph(_reading(subject)), *warned, _table(table, shown)]
@@ -80,6 +83,8 @@ def _reading(subject: Subject) -> Text:
         "A predictor that grows by {} changes {} by its coefficient: above 0 it speaks "
         "for {}, below 0 for {}. The penalty draws all coefficients towards 0."
     )
+    if subject.is_scaled:
+        sentence += " The last column is for predictors as they were, per unit."
     what = unit.format(positive.text)
     return prose(sentence, scale, what, positive, negative)
 
@@ -92,6 +97,9 @@ def _table(table: pd.DataFrame, shown: pd.DataFrame) -> Table:
     if "std_error" in shown and shown["std_error"].notna().any():
         columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value"]
         cells = _with_intervals(shown)
+    if "original" in shown:
+        columns.append("As they were")
+        cells.append(aligned(shown["original"]))
     for column in cells:
         for line, cell in zip(lines, column, strict=True):
             line.append(cell)
