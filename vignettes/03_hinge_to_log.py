@@ -343,12 +343,11 @@ print(pd.DataFrame(found).T.to_string(float_format="{:.4g}".format))
 
 # %% [markdown]
 # Both losses predict the same texts, so the comparison is a paired one: McNemar's
-# test, and an interval for the difference of the error rates. A is the hinge, B the
-# log loss.
+# test, and an interval for the difference of the error rates.
 
 # %%
 a, b = (fitted[name, "minimum"].predict(X_new) for name in ("hinge", "log"))
-print(ps.compare_predictions(y_new, a, b))
+print(ps.compare_predictions(y_new, a, b, names=("hinge", "log")))
 
 # %% [markdown]
 # That is a comparison at one $\lambda$, which need not suit both losses. At their

@@ -358,9 +358,12 @@ cell_pictures.coefficients(
 
 # %%
 paired = ps.compare_predictions(
-    test.kind, sdca.predict(test.pixels), exact.predict(small.test)
+    test.kind,
+    sdca.predict(test.pixels),
+    exact.predict(small.test),
+    names=("pixels", "components"),
 )
-paired
+print(paired)
 
 # %% [markdown]
 # The components predict better than the pixels: they leave out what varies from

@@ -1,5 +1,6 @@
 """Two classifiers on the same rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import pandas as pd
 
 from pegasos_stats.contingency.pairing import codes_of, levels_of, paired
 from pegasos_stats.contingency.undefined import warn_undefined
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.errors import DataError, OptionError, counted, plain
 from pegasos_stats.r_numbers import format_pval, r_format
 from pegasos_stats.statistics import (
     ChiSquare,
@@ -30,7 +31,8 @@ class PairedComparison:
     Attributes
     ----------
     table : DataFrame
-        Counts: rows say whether A was right, columns whether B was.
+        Counts: rows say whether A was right, columns whether B was; their names are
+        those of the two.
     error_rate_a, error_rate_b : float
     difference : float
         Error rate of A less that of B: negative where A errs less.
@@ -63,29 +65,42 @@ class PairedComparison:
     corrected: ChiSquare
     n_left_out: int
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two classifiers are called."""
+        return str(self.table.index.name), str(self.table.columns.name)
+
     def __str__(self) -> str:
         exact, corrected = (
             format_pval([p], 4)[0] for p in (self.p_exact, self.corrected.p_value)
         )
         n = int(self.table.to_numpy().sum())
         (statistic,) = r_format([self.corrected.statistic], 4)
-        lines = [
-            f"Error rate A   {self.error_rate_a:.4f} of {counted(n, 'row')}",
-            f"Error rate B   {self.error_rate_b:.4f}",
-            f"A less B       {self.difference:.4f}, {self.level:.0%} interval "
+        a, b = self.names
+        facts = {
+            f"Error rate {a}": f"{self.error_rate_a:.4f} of {counted(n, 'row')}",
+            f"Error rate {b}": f"{self.error_rate_b:.4f}",
+            f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
             f"[{self.interval.low:.4f}, {self.interval.high:.4f}] (Newcombe)",
-            f"McNemar        p {exact} exact, {corrected} corrected (chi2 {statistic})",
-        ]
+            "McNemar": f"p {exact} exact, {corrected} corrected (chi2 {statistic})",
+        }
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
-            lines.append(f"Left out       {left_out} without all three labels")
+            facts["Left out"] = f"{left_out} without all three labels"
+        width = max(map(len, facts)) + 2
+        lines = [name.ljust(width) + fact for name, fact in facts.items()]
         return "\n".join([self.table.to_string(), "", *lines])
 
     __repr__ = __str__
 
 
 def compare_predictions(
-    actual: Any, predicted_a: Any, predicted_b: Any, *, level: float = 0.95
+    actual: Any,
+    predicted_a: Any,
+    predicted_b: Any,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    level: float = 0.95,
 ) -> PairedComparison:
     """Compare two classifiers that predicted the same rows.
 
@@ -96,6 +111,8 @@ def compare_predictions(
     predicted_a, predicted_b : Series or array, shape (n,)
         Labels predicted by either. Rows where a label is missing on any side are left
         out and counted.
+    names : pair of str, default ("A", "B")
+        What the two are called in print; different.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -112,7 +129,7 @@ def compare_predictions(
     LabelError
         If the labels have no common order.
     OptionError
-        If the level is not between 0 and 1.
+        If the level is not between 0 and 1, or the names are not a pair.
 
     References
     ----------
@@ -122,25 +139,27 @@ def compare_predictions(
     Examples
     --------
     >>> actual = ["a"] * 5 + ["b"] * 5
-    >>> print(compare_predictions(actual, ["a"] * 6 + ["b"] * 4, ["a"] * 10))
-    B      right  wrong
-    A
+    >>> predicted = ["a"] * 6 + ["b"] * 4, ["a"] * 10
+    >>> print(compare_predictions(actual, *predicted, names=("tree", "none")))
+    none   right  wrong
+    tree
     right      5      4
     wrong      0      1
     <BLANKLINE>
-    Error rate A   0.1000 of 10 rows
-    Error rate B   0.5000
-    A less B       -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
-    McNemar        p 0.125 exact, 0.1336 corrected (chi2 2.25)
+    Error rate tree  0.1000 of 10 rows
+    Error rate none  0.5000
+    tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
+    McNemar          p 0.125 exact, 0.1336 corrected (chi2 2.25)
     """
     check_interval("exact", level)
+    names = _checked(names)
     counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
     (neither, b_only), (a_only, both) = counts.tolist()
     n = int(counts.sum())
     corrected = mcnemar(counts)
     if corrected.p_value != corrected.p_value:
         warn_undefined({"corrected": "no row is right by one and wrong by the other"})
-    rows, columns = (pd.Index(SIDES, name=name) for name in "AB")
+    rows, columns = (pd.Index(SIDES, name=name) for name in names)
     return PairedComparison(
         pd.DataFrame(counts, rows, columns),
         (both + a_only) / n,
@@ -151,6 +170,18 @@ def compare_predictions(
         mcnemar_exact(a_only, b_only),
         corrected,
         n_left_out,
+    )
+
+
+def _checked(names: Any) -> tuple[str, str]:
+    is_pair = isinstance(names, Sequence) and len(names) == 2
+    if is_pair and all(isinstance(name, str) and name for name in names):
+        first, second = names
+        if first != second:
+            return first, second
+    raise OptionError(
+        f"names={plain(names)!r} is not allowed; give two different texts, such as "
+        "('hinge', 'log')."
     )
 
 
