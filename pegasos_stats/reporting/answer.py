@@ -17,6 +17,7 @@ from pegasos_stats.reporting.document import (
     prose,
 )
 from pegasos_stats.reporting.numbers import (
+    SMALLEST,
     decimals,
     error_rate,
     largest_class,
@@ -36,9 +37,10 @@ def answer(subject: Subject) -> Section:
     if area is not None:
         note = f"of the {subject.held_out.name} rows: 1 is perfect, 0.5 is guessing"
         tiles.append(Tile("Area under the ROC curve", decimals(area), note))
-    gap = percent(max(subject.result.relative_gap, 0.0))
+    gap = max(subject.result.relative_gap, 0.0)
     note = "of the objective, at most: certified by duality"
-    tiles.append(Tile("Distance from the optimum", gap, note))
+    shown = percent(gap) if gap >= SMALLEST else "< 0.01%"
+    tiles.append(Tile("Distance from the optimum", shown, note))
     blocks: list[Block] = [Tiles(tiles), Paragraph(_verdict(subject))]
     blocks += [Notice(text, "warning") for text in warnings_of(subject)]
     return Section("In short", "in-short", blocks)

@@ -78,7 +78,7 @@ def _predictors(subject: Subject) -> list[tuple[Text, Text]]:
         same = f"{constant:,}, with one value in all training rows"
         found.append(("Without information", same))
     if subject.is_scaled:
-        found.append(("Scale", "standardised, see the coefficients"))
+        found.append(("Scale", "standardized, see the coefficients"))
     return found
 
 

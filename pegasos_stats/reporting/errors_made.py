@@ -23,7 +23,7 @@ from pegasos_stats.reporting.document import (
     prose,
 )
 from pegasos_stats.reporting.drawings import error_pictures
-from pegasos_stats.reporting.numbers import decimals, error_rate, number
+from pegasos_stats.reporting.numbers import aligned, decimals, error_rate
 from pegasos_stats.reporting.subject import Judged, Subject, misclassified
 from pegasos_stats.statistics import Interval
 
@@ -180,8 +180,14 @@ def _misclassified(subject: Subject, rows: Judged) -> list[Block]:
     probabilities = subject.is_logistic
     columns: list[Text] = ["Row", "Actual", "Predicted", "Score"]
     lines: list[list[Text]] = [
-        [row, str(actual), str(predicted), number(score, 4)]
-        for row, actual, predicted, score in shown.itertuples(index=False)
+        [row, str(actual), str(predicted), score]
+        for row, actual, predicted, score in zip(
+            shown["row"],
+            shown["actual"],
+            shown["predicted"],
+            aligned(shown["score"]),
+            strict=True,
+        )
     ]
     if probabilities:
         columns.append("Probability of the actual label")

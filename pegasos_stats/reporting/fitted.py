@@ -13,7 +13,7 @@ from pegasos_stats.reporting.document import (
     prose,
 )
 from pegasos_stats.reporting.drawings import trace_figure
-from pegasos_stats.reporting.numbers import number, percent
+from pegasos_stats.reporting.numbers import at_most, number
 from pegasos_stats.reporting.subject import Subject
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.session import session_info
@@ -42,13 +42,13 @@ def _method(subject: Subject) -> Text:
     result = subject.result
     then = ""
     if result.refinement is not None:
-        goal = percent(result.refinement.tol)
+        goal = number(result.refinement.tol)
         then = f" SDCA went on from there to a relative gap of {goal}."
     if isinstance(result.solver, SDCA):
         return (
             "By SDCA, stochastic dual coordinate ascent: it raises the dual objective "
             "row by row, with Newton steps for a free intercept, and stops where the "
-            f"relative duality gap is at most {percent(result.solver.tol)}."
+            f"relative duality gap is at most {number(result.solver.tol)}."
         )
     if subject.is_kernel:
         return (
@@ -136,18 +136,18 @@ def optimum(subject: Subject) -> Section:
     gap, relative = max(result.gap, 0.0), max(result.relative_gap, 0.0)
     certified = prose(
         "The objective of the fit is {}. By duality no model whatever has one below "
-        "{}. So the fit is within {} of the optimum: no more than {} of its objective "
-        "could be gained by fitting longer.",
+        "{}. So the fit is within {} of the optimum: fitting longer could gain {} of "
+        "its objective.",
         number(result.objective, 6),
         number(result.dual_objective, 6),
         number(gap, 3),
-        percent(relative),
+        at_most(relative),
     )
     rows: list[tuple[Text, Text]] = [
         ("Objective", number(result.objective, 8)),
         ("Dual objective, a lower bound", number(result.dual_objective, 8)),
         ("Duality gap", number(gap, 4)),
-        ("Relative gap", percent(relative)),
+        ("Relative gap", number(relative)),
         *_reach(subject, gap),
     ]
     blocks: list[Block] = [Paragraph(certified), Pairs(rows)]

@@ -9,6 +9,7 @@ from pegasos_stats.tables import significant
 
 UNDEFINED = "NA"
 MOST_DIGITS = 1e8  # of a number with fixed decimals
+SMALLEST = 1e-4  # share that is told in digits
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -27,21 +28,25 @@ def number(value: float, digits: int = 4) -> str:
 def aligned(values: Iterable[float], errors: Iterable[float] = ()) -> list[str]:
     """Write a column of numbers with the decimals that their errors leave a meaning.
 
-    Two digits of the smallest error; four digits of each number where there are none,
-    or the numbers differ too much in size.
+    Two digits of the smallest error, and where there are none four digits of the
+    largest number; four digits of each number if they differ too much in size.
 
     Examples
     --------
     >>> aligned([-0.25, 12.5], [0.031, 1.2]), aligned([-0.25, 12.5])
-    (['−0.250', '12.500'], ['−0.25', '12.5'])
+    (['−0.250', '12.500'], ['−0.25', '12.50'])
+    >>> aligned([0.00025, 12.5])
+    ['0.00025', '12.5']
     """
     values = [float(value) for value in values]
     known = [float(e) for e in errors if 0.0 < e < math.inf]
-    if known:
-        places = max(0, 1 - math.floor(math.log10(min(known))))
-        largest = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
-        if largest * 10.0**places < MOST_DIGITS:
-            return [_fixed(value, places) for value in values]
+    sizes = [abs(v) for v in values if math.isfinite(v) and v != 0.0]
+    largest, least = max(sizes, default=1.0), min(sizes, default=1.0)
+    exponent = min(known) if known else largest / 100.0
+    places = max(0, 1 - math.floor(math.log10(exponent)))
+    shows = bool(known) or least * 10.0**places >= 10.0
+    if shows and largest * 10.0**places < MOST_DIGITS:
+        return [_fixed(value, places) for value in values]
     return [number(value) for value in values]
 
 
@@ -60,6 +65,17 @@ def decimals(value: float) -> str:
     ('0.9877', '1.0000', '−0.2500')
     """
     return _fixed(value, 4)
+
+
+def at_most(share: float) -> str:
+    """Write a bound in percent and words.
+
+    Examples
+    --------
+    >>> at_most(0.057), at_most(3e-9)
+    ('at most 5.70%', 'less than 0.01%')
+    """
+    return f"at most {percent(share)}" if share >= SMALLEST else "less than 0.01%"
 
 
 def percent(share: float) -> str:

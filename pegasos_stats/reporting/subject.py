@@ -119,7 +119,7 @@ class Subject:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the predictors were standardised."""
+        """Whether the predictors were standardized."""
         return isinstance(self.result.design, ScaledDesign)
 
     @property
