@@ -1,6 +1,7 @@
 """From a frame, an array or a sparse matrix to predictors, the same on new data."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,7 +106,7 @@ class FrameDesign:
                 "A column is called 'Intercept', which is the name of the model's own; "
                 "leave it out, or rename it."
             )
-        return cls(tuple(columns), named)
+        return cls(tuple(columns.tolist()), named)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -159,8 +160,14 @@ def column_labels(X: Any) -> pd.Index:
             "each observation."
         )
     if is_sparse(X) or is_plain(X):
-        return pd.Index([f"x{j + 1}" for j in range(X.shape[1])])
+        return numbered_labels(X.shape[1])
     return as_frame(X).columns
+
+
+@lru_cache(maxsize=4)
+def numbered_labels(count: int) -> pd.Index:
+    """Return ``x1, x2, ...``, made once: a wide model asks for them more than once."""
+    return pd.Index([f"x{j + 1}" for j in range(count)])
 
 
 def as_frame(X: Any) -> pd.DataFrame:

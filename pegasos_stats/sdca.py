@@ -27,10 +27,11 @@ class SDCA:
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
     For the hinge the numbers are those of the R reference, bit for bit, from the same
-    seed. With a free intercept such epochs (two of them, or with more columns than rows
-    as many as go on to close the gap) are followed by Newton steps for the
+    seed. With a free intercept two such epochs are followed by Newton steps for the
     proximal-point problem in the dual; each counts as an epoch. They find the optimum
-    with the intercept not penalised, and a dual point with ``sum_i a_i y_i = 0``.
+    with the intercept not penalised, and a dual point with ``sum_i a_i y_i = 0``. With
+    more columns than rows there are as many epochs as go on to close the gap; then the
+    hinge takes steps on pairs of dense rows, ``n`` of them an epoch.
 
     Parameters
     ----------

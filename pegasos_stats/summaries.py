@@ -73,7 +73,7 @@ def _penalised(fit: Fit) -> str:
     if not isinstance(fit.design, ScaledDesign):
         return f"{what} penalised{free}."
     of = "It is a function" if is_kernel else "They are those"
-    original = "; original are those of the predictors as they were"
+    original = "; params_original has those of the predictors as they were"
     end = "" if is_kernel else original
     return f"{what} penalised{free}. {of} of standardized predictors{end}."
 

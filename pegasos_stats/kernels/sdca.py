@@ -39,6 +39,7 @@ from pegasos_stats.kernels.rows import (
     row_dot,
     row_dot_fast,
     row_norm2,
+    row_norm2_fast,
 )
 
 AHEAD = 8  # visits between the prefetch of a row and its use
@@ -72,19 +73,28 @@ class DualState(NamedTuple):
     scalars: Vector
 
 
-def start(X: Rows, p: int, weights: Vector) -> DualState:
-    """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``."""
+def start(X: Rows, p: int, weights: Vector, fast: bool = False) -> DualState:
+    """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``.
+
+    With ``fast`` the norms are summed in an order that suits the machine.
+    """
     n = weights.size
     norm2 = np.zeros(n)
-    put_norms(X, norm2)
+    (put_norms_fast if fast else put_norms)(X, norm2)
     return DualState(np.zeros(padded(p)), np.zeros(n), weights, norm2, np.zeros(3))
 
 
 def start_from(
-    X: Rows, p: int, weights: Vector, y: Vector, lam: float, a: Vector
+    X: Rows,
+    p: int,
+    weights: Vector,
+    y: Vector,
+    lam: float,
+    a: Vector,
+    fast: bool = False,
 ) -> DualState:
     """Return the state of the given dual weights, with ``alpha = 0``."""
-    state = start(X, p, weights)
+    state = start(X, p, weights, fast)
     np.clip(a, 0.0, weights, out=state.a)
     add_rows_weighted(X, y, state.a, state.w)
     state.w[:] /= lam * weights.size
@@ -155,6 +165,13 @@ def put_norms(X: Any, norm2: Vector) -> None:
     """Put ``||x_i||^2`` of every row in ``norm2``."""
     for i in range(norm2.shape[0]):
         norm2[i] = row_norm2(X, i)
+
+
+@kernel
+def put_norms_fast(X: Any, norm2: Vector) -> None:
+    """Put ``||x_i||^2`` of every row in ``norm2``, summed in any order."""
+    for i in range(norm2.shape[0]):
+        norm2[i] = row_norm2_fast(X, i)
 
 
 @kernel
