@@ -23,6 +23,7 @@ from pegasos_stats.cli.pages import (
     written_page,
 )
 from pegasos_stats.cli.parser import PROGRAM, failed, parser
+from pegasos_stats.cli.places import check_places
 from pegasos_stats.cli.report import FitReport, PredictReport
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.errors import DataError, LabelError, PegasosStatsError, listing
@@ -76,6 +77,7 @@ class Printed:
 
 def fit(options: argparse.Namespace) -> Printed:
     """Fit a file, and test on another."""
+    check_places(options)
     title = f"{PROGRAM}: {options.train}"
     return _fitted(title, *_files(options), options)
 
@@ -104,6 +106,7 @@ def _files(
 
 def demo(options: argparse.Namespace) -> Printed:
     """Fit the data that come with the package."""
+    check_places(options)
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
     given = "digit ~ .", train, {"test": test}
@@ -117,6 +120,7 @@ def demo(options: argparse.Namespace) -> Printed:
 
 def predict(options: argparse.Namespace) -> Printed:
     """Predict the rows of a file by a saved model."""
+    check_places(options)
     saved = load_saved(options.model)
     rows = _rows_for(saved, options)
     result = saved.result
