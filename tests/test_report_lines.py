@@ -117,6 +117,20 @@ def test_r_reads_the_file_and_finds_the_same(name, train):
     np.testing.assert_allclose(found, numbers_of(result), rtol=tolerance, atol=0.0)
 
 
+HEADERS = {"twice": "a,a,b,y", "thrice": "a,a,a.1,y", "without": "a,,b,y"}
+
+
+@pytest.mark.r
+@pytest.mark.parametrize("name", HEADERS)
+def test_r_takes_the_names_of_pandas_where_the_header_has_none_of_its_own(name):
+    rows = [f"{i % 7},{i % 5},{i / 4},{i % 2}" for i in range(40)]
+    Path("odd.csv").write_text("\n".join([HEADERS[name], *rows]))
+    result = ps.svm("y ~ .", read("odd.csv")).fit(P(epochs=3, seed=443))
+    lines, found = in_r(subject_of(result, "odd.csv"), {"result": result})
+    assert "names(train) <- c(" in lines.r
+    assert found.tolist() == numbers_of(result).tolist()
+
+
 FROM_PYTHON = {
     "factors": lambda: ps.svm("digit ~ group * p34 + third", read("words.csv")).fit(
         P(epochs=2, seed=1)

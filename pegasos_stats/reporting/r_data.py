@@ -80,6 +80,7 @@ def read_csv_lines(subject: Subject) -> list[str]:
     file = f"{r_text(origin.file)}, {', '.join(options)}"
     lines = [
         f"train <- read.csv({file}){origin.r_rows}",
+        *_names_given(subject),
         f"y <- ifelse(train[[{r_text(outcome)}]] == {level}, -1, 1)",
         f"X <- as.matrix(train[, {_chosen(subject, outcome)}, drop = FALSE])",
         'storage.mode(X) <- "double"',
@@ -88,6 +89,17 @@ def read_csv_lines(subject: Subject) -> list[str]:
         first, second = _level_weights(subject) or (1.0, 1.0)
         lines.append(f"w <- ifelse(y < 0, {r_number(first)}, {r_number(second)})")
     return lines + _sparse(subject)
+
+
+def _names_given(subject: Subject) -> list[str]:
+    """The names of pandas, where the file has one name twice, or a column without."""
+    origin = subject.origin
+    names = [] if origin.table is None else list(origin.table.columns)
+    with opened(origin.file) as handle:
+        first = pd.read_csv(handle, header=None, nrows=1, dtype=str, na_filter=False)
+    if first.iloc[0].tolist()[origin.row_names :] == names:
+        return []
+    return [f"names(train) <- c({', '.join(map(r_text, names))})"]
 
 
 def _chosen(subject: Subject, outcome: str) -> str:
