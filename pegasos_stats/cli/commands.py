@@ -97,7 +97,8 @@ def _files(
 ) -> tuple[str | None, Rows, dict[str, Rows]]:
     """The formula, the training data and the test data that the options name."""
     train = read_data(options.train, options.format, dense=options.kernel is not None)
-    formula = formula_for(options.outcome, train, options.weights)
+    named = options.outcome, train, options.weights, options.formula
+    formula = formula_for(*named)
     tests = {}
     if options.test:
         tests["test"] = read_alike(options.test, options.format, train)

@@ -126,29 +126,34 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
 
 
 def formula_for(
-    outcome: str | None, train: Rows, weights: str | None = None
+    outcome: str | None,
+    train: Rows,
+    weights: str | None = None,
+    formula: str | None = None,
 ) -> str | None:
-    """Formula of all other columns of a CSV file; None for an svmlight file.
+    """The formula given, or that of all other columns of a CSV file.
 
-    A column of weights is left out of it.
+    A column of weights is left out of the latter. It is None for an svmlight file.
 
     Raises
     ------
     OptionError
-        If the outcome is missing for a CSV file, or given for an svmlight file.
+        If outcome and formula are both missing for a CSV file, or both given, or one is
+        given for an svmlight file.
     DataError
         If there is no such column.
     """
+    if outcome is not None and formula is not None:
+        raise OptionError("--outcome and --formula exclude each other; give one.")
     if train.frame is None:
-        if outcome is not None:
-            raise OptionError(
-                f"{train.path} is an svmlight file, whose labels stand in front of the "
-                "rows; leave --outcome out."
-            )
+        _refuse_names(train, {"--outcome": outcome, "--formula": formula})
         return None
+    if formula is not None:
+        return formula
     if outcome is None:
         raise OptionError(
-            f"{train.path} is a CSV file; name its two-level column with --outcome."
+            f"{train.path} is a CSV file; name its two-level column with --outcome, or "
+            "the model with --formula."
         )
     if outcome not in train.frame.columns:
         raise DataError(_no_outcome_message(outcome, train.path, train.frame))
@@ -156,6 +161,16 @@ def formula_for(
     if weights in train.frame.columns and weights != "balanced":
         return f"{name} ~ . - {_quoted(str(weights))}"
     return f"{name} ~ ."
+
+
+def _refuse_names(train: Rows, given: dict[str, str | None]) -> None:
+    """Raise `OptionError` for an option that names columns, which svmlight has not."""
+    for flag, value in given.items():
+        if value is not None:
+            raise OptionError(
+                f"{train.path} is an svmlight file, whose labels stand in front of the "
+                f"rows; leave {flag} out."
+            )
 
 
 def _quoted(name: str) -> str:

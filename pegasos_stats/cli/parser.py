@@ -57,7 +57,7 @@ def _add_fit(commands: Any) -> None:
     fit = commands.add_parser(
         "fit",
         help="fit a file and report the errors",
-        usage=f"{PROGRAM} fit TRAIN [--outcome COL] [--test TEST] [options]",
+        usage=f"{PROGRAM} fit TRAIN [--outcome COL | --formula FORMULA] [options]",
         description="Fit a two-level outcome; print confusion tables and error rates.",
     )
     _add_files(fit)
@@ -70,7 +70,7 @@ def _add_report(commands: Any) -> None:
     report = commands.add_parser(
         "report",
         help="fit a file and write a report of it",
-        usage=f"{PROGRAM} report TRAIN [--outcome COL] [--test TEST] [options]",
+        usage=f"{PROGRAM} report TRAIN [--outcome COL | --formula FORMULA] [options]",
         description="Fit a two-level outcome; write a page with the question, the "
         "data, the fit, its errors, figures, and the lines that repeat it in Python "
         "and in R.",
@@ -100,7 +100,13 @@ def _add_report(commands: Any) -> None:
 def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
     parser.add_argument(
-        "--outcome", metavar="COL", help="two-level column of a CSV file; needed there"
+        "--outcome",
+        metavar="COL",
+        help="two-level column of a CSV file; all others are predictors",
+    )
+    parser.add_argument(
+        "--formula",
+        help="the model instead, as in R: 'y ~ a + b', 'y ~ . - id'",
     )
     parser.add_argument("--test", metavar="TEST", help="labelled data to test on")
     _add_format(parser)
