@@ -1,5 +1,6 @@
 """The language of formulas: outcome, terms, and the columns that they use."""
 
+import ast
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ DOTTED = re.compile(r"[A-Za-z_.][\w.]*\.[\w.]*")
 FACTOR_CALL = re.compile(r"\b(?:as\.)?factor\(")
 QUOTED = re.compile(r"(`[^`]*`)")
 TILDE = re.compile(r"~(?=(?:[^`]*`[^`]*`)*[^`]*$)")
+POWERS = "write powers as x**2, not x^2"
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
 
 
@@ -233,6 +235,8 @@ def _in_expression(expression: str, formula: str, data: pd.DataFrame) -> set[str
     from formulaic.transforms import TRANSFORMS
     from formulaic.utils.variables import get_required_variables
 
+    if _has_caret(expression):
+        raise FormulaError(f"The formula {formula!r} cannot be used: {POWERS}.")
     found = set()
     for variable in get_required_variables(expression):
         name = str(variable) if str(variable) in data.columns else str(variable.root)
@@ -247,6 +251,15 @@ def _in_expression(expression: str, formula: str, data: pd.DataFrame) -> set[str
                 )
             found.add(name)
     return found
+
+
+def _has_caret(expression: str) -> bool:
+    """Whether ``^`` is an operator in it: a power in R, bits of integers in Python."""
+    try:
+        tree = ast.parse(QUOTED.sub("quoted", expression), mode="eval")
+    except SyntaxError:
+        return False
+    return any(isinstance(node, ast.BitXor) for node in ast.walk(tree))
 
 
 def _outcome_variables(expression: str, formula: str, data: pd.DataFrame) -> list[str]:
@@ -267,5 +280,5 @@ def cannot_use(formula: str, error: Exception) -> FormulaError:
     """Put a reason that another library gives into our words."""
     reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
     if "'xor'" in reason:
-        reason = "write powers as x**2, not x^2"
+        reason = POWERS
     return FormulaError(f"The formula {formula!r} cannot be used: {reason}.")

@@ -249,6 +249,23 @@ def test_what_cannot_be_evaluated_is_one_sentence(data, formula, words):
         design_of(formula, data)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ I(n^2)", "y ~ {n^2}", "y ~ x + np.log(1 + n^2)", "n^2 > 4 ~ x", "y ~ I(b^b)"],
+)
+def test_a_caret_is_never_the_xor_of_whole_numbers(data, formula):
+    whole = data.assign(n=np.arange(5), b=[True, False] * 2 + [True])
+    with pytest.raises(FormulaError, match=r"write powers as x\*\*2, not x\^2"):
+        design_of(formula, whole)
+
+
+def test_a_caret_stays_a_letter_of_names_and_a_power_of_terms(data):
+    odd = data.assign(**{"a^b": np.arange(5)})
+    assert design_of("y ~ I(`a^b`)", odd)[0].names == ("I(`a^b`)",)
+    assert design_of("y ~ C(g, levels=['u^2', 'u', 'v', 'w'])", odd)
+    assert len(design_of("y ~ (x + `a^b`)^2", odd)[0].names) == 3
+
+
 @pytest.mark.parametrize("freq", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
 def test_dates_are_no_numbers(data, freq):
     values = pd.Series([1, 2, 3, 4, 5], index=data.index)
