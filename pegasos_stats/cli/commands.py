@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats import datasets
+from pegasos_stats.cli.cautions import cautions
 from pegasos_stats.cli.input import Rows, formula_for, read_alike, read_data
 from pegasos_stats.cli.options import model_of, solver_of
 from pegasos_stats.cli.pages import (
@@ -89,7 +90,9 @@ def report(options: argparse.Namespace) -> Printed:
     result = _fit_rows(formula, train, tests, options)
     made = page_of_files(result, train, tests, options)
     tables = _tables(result, tests)
-    return Printed(written_page(f"{PROGRAM}: {options.train}", result, tables, made))
+    warned = cautions(result, train.frame, tables["training"])
+    title = f"{PROGRAM}: {options.train}"
+    return Printed(written_page(title, result, tables, warned, made))
 
 
 def _files(
@@ -164,7 +167,8 @@ def _fitted(
         about = {"format": train.format, "zero_based": train.zero_based}
         save(result, options.save, about=about)
     notes = [rows.note for rows in tests.values() if rows.note]
-    report = FitReport(title, result, tables, notes, options.save, seconds)
+    warned = cautions(result, train.frame, tables["training"])
+    report = FitReport(title, result, tables, notes, warned, options.save, seconds)
     return Printed(report.as_json() if options.json else report.as_text())
 
 

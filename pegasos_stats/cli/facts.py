@@ -11,7 +11,6 @@ from pegasos_stats.errors import counted
 from pegasos_stats.formula import unwrapped
 from pegasos_stats.formula_design import FormulaDesign
 from pegasos_stats.kernel_results import KernelResults
-from pegasos_stats.objective import zero_objective
 from pegasos_stats.results import Results
 from pegasos_stats.scaling import ScaledDesign
 from pegasos_stats.sdca import SDCA
@@ -162,20 +161,6 @@ def _words(solver: Pegasos) -> list[str]:
 def _sdca_words(solver: SDCA) -> list[str]:
     started = ["started by SGD"] if solver.start == "sgd" else []
     return [*started, f"to a relative gap of {solver.tol:g}"]
-
-
-def warning(result: Results) -> list[str]:
-    """A line for a fit that is worse than no fit."""
-    zero = zero_objective(result.problem)
-    if not result.objective > zero:
-        return []
-    refit = result.problem.intercept and not result.solver.refit_intercept
-    cure = "" if is_kernel(result) else "--solver sdca, "
-    cure += "--refit-intercept, " if refit else ""
-    return [
-        f"Warning    the objective is above {zero:.4g}, that of a model that is all "
-        f"zero: try {cure}more --epochs or a larger --lambda"
-    ]
 
 
 def written_trace(trace: pd.DataFrame) -> str:

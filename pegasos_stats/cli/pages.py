@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +97,18 @@ def _short(path: Path) -> str:
 
 
 def written_page(
-    title: str, result: Any, tables: dict[str, ConfusionMatrix], made: Report
+    title: str,
+    result: Any,
+    tables: dict[str, ConfusionMatrix],
+    warned: Sequence[str],
+    made: Report,
 ) -> str:
-    """What is printed of a report: the errors, and where it is."""
+    """What is printed of a report: the errors, what to look at, and where it is."""
     lines = [title, outcome_line(result)]
     for name, table in tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
         lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")
+    lines += [f"Warning    {caution}" for caution in warned]
     return "\n".join([*lines, where(made)]) + "\n"
 
 

@@ -20,7 +20,6 @@ from pegasos_stats.cli.facts import (
     solver_line,
     strict_json,
     table_facts,
-    warning,
     written_counts,
     written_trace,
 )
@@ -40,6 +39,8 @@ class FitReport:
         By the name of the data.
     notes : list of str
         What happened to the data, in words.
+    cautions : list of str
+        What to look at before the fit is believed.
     saved : str or None
         Where the model was saved.
     seconds : float
@@ -50,6 +51,7 @@ class FitReport:
     result: Any
     tables: dict[str, ConfusionMatrix]
     notes: list[str]
+    cautions: list[str]
     saved: str | None
     seconds: float
 
@@ -81,6 +83,7 @@ class FitReport:
             "trace": None if trace is None else trace.to_dict(orient="records"),
             "confusion": {k: table_facts(t) for k, t in self.tables.items()},
             "notes": self.notes,
+            "warnings": self.cautions,
             "run_time_seconds": self.seconds,
         }
         return strict_json(content)
@@ -101,7 +104,7 @@ class FitReport:
             solver_line(result),
             f"Objective  {significant(result.objective, 6)}; the optimum is not below "
             f"{significant(result.dual_objective, 6)}",
-            *warning(result),
+            *[f"Warning    {caution}" for caution in self.cautions],
         ]
 
 
