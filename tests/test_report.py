@@ -230,6 +230,27 @@ def test_a_fit_that_ran_away_and_ties_are_warned_of(strange):
     )
 
 
+def test_what_helps_a_fit_that_ran_away_is_what_it_has_not(strange):
+    wild = ps.svm("`out & come` ~ .", strange, lam=1e-6, standardize=True)
+    solver = ps.Pegasos(epochs=1, seed=1, refit_intercept=True)
+    text = Reader(wild.fit(solver).report().as_html()).text
+    assert "What may help: SDCA, more epochs or a larger" in text
+
+
+def test_one_answer_for_every_row_is_warned_of(strange):
+    X, y = strange[[SCRIPT, PIPES]].to_numpy(), np.repeat(["a", "b"], [15, 45])
+    shrunk = ps.SVM(y, X, lam=1e6).fit(ps.SDCA(seed=1))
+    text = Reader(shrunk.report().as_html()).text
+    assert "Every training row is predicted b , whatever its score" in text
+    usual = Reader(fitted(strange, lam=0.01).report().as_html()).text
+    assert "Every training row" not in usual
+
+
+def test_a_sum_stands_clear_of_its_neighbours(page):
+    labels = [a["aria-label"] for tag, a in page.tags if "aria-label" in a]
+    assert any(r"\dfrac{1}{n}\;\sum_{i=1}^{n}\, \max" in label for label in labels)
+
+
 def test_coefficients_have_their_intervals(strange):
     model = ps.logit("`out & come` ~ .", strange, lam=0.01)
     result = model.fit(ps.SDCA(tol=1e-8, seed=1))

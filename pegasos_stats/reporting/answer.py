@@ -86,7 +86,7 @@ def _of_training_rows(subject: Subject) -> Sequence[Piece]:
     table = subject.training.table
     return prose(
         "{} of {} {} misclassified, an error rate of {}. The fit has seen these rows; "
-        "on new ones it will err more often, and only test data tell how often.",
+        "on new ones more errors are to be expected, and test data tell how many.",
         f"{table.n_errors:,}",
         counted(table.n_classified, "training row"),
         _was(table.n_errors),
@@ -104,7 +104,8 @@ def warnings_of(subject: Subject) -> list[Text]:
     found: list[Text] = []
     zero = zero_objective(result.problem)
     if result.objective > zero:
-        found.append(_ran_away(result.objective, zero))
+        found.append(_ran_away(subject, zero))
+    found += _one_answer(subject.training)
     for rows in subject.judged:
         if rows.n_ties:
             undecided = counted(rows.n_ties, f"{rows.name} row")
@@ -119,11 +120,39 @@ def warnings_of(subject: Subject) -> list[Text]:
     return found
 
 
-def _ran_away(objective: float, zero: float) -> Text:
+def _ran_away(subject: Subject, zero: float) -> Text:
+    result = subject.result
+    refit = result.problem.intercept and not result.solver.refit_intercept
+    cures = [
+        *(
+            []
+            if subject.is_kernel or subject.is_scaled
+            else ["standardised predictors"]
+        ),
+        *([] if subject.is_kernel else ["SDCA"]),
+        *(["a refitted intercept"] if refit else []),
+        "more epochs",
+    ]
     return prose(
         "The objective is {}, above that of a model that is all zero, {}: the first, "
-        "large steps ran away. Refit the intercept, take more epochs or a larger "
-        "$\\lambda$, or take SDCA.",
-        number(objective, 5),
+        "large steps ran away. What may help: {} or a larger $\\lambda$.",
+        number(result.objective, 5),
         number(zero, 5),
+        ", ".join(cures),
     )
+
+
+def _one_answer(rows: Judged) -> list[Text]:
+    """That every row has the same prediction."""
+    answers = rows.table.counts.sum(axis=0)
+    if (answers > 0).sum() != 1 or answers[-1]:
+        return []
+    level = rows.table.levels[int(answers.argmax())]
+    return [
+        prose(
+            "Every {} row is predicted {}, whatever its score: the error rate is that "
+            "of always answering so. A smaller $\\lambda$ may help.",
+            rows.name,
+            Strong(str(level)),
+        )
+    ]

@@ -72,7 +72,7 @@ def _model(subject: Subject) -> list[Block]:
     weight = "" if subject.weights is None else r"w_i\,"
     objective = (
         rf"\min_{{{over}{free}}}\;\; \dfrac{{\lambda}}{{2}}\,{size}"
-        rf"\;+\;\dfrac{{1}}{{n}}\sum_{{i=1}}^{{n}} {weight}{LOSSES[problem.loss]}"
+        rf"\;+\;\dfrac{{1}}{{n}}\;\sum_{{i=1}}^{{n}}\, {weight}{LOSSES[problem.loss]}"
     )
     return [
         Paragraph(prose("A {} was fitted:", Strong(kernel + NAMES[problem.loss]))),

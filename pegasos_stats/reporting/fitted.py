@@ -66,7 +66,7 @@ def _step(subject: Subject) -> list[Block]:
     """The step as mathematics."""
     problem, solver = subject.result.problem, subject.result.solver
     weight = "" if subject.weights is None else "w_i "
-    mean = r"\dfrac{1}{|A|}\sum_{i\in A} " if solver.batch_size > 1 else ""
+    mean = r"\dfrac{1}{|A|}\;\sum_{i\in A} " if solver.batch_size > 1 else ""
     update = (
         rf"\beta \leftarrow \beta - \eta\left(\lambda\beta - {mean}{weight}s_i y_i x_i"
         r"\right)"

@@ -83,15 +83,17 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.057), percent(0.4966), percent(1e-6), percent(0.0)
-    ('5.70%', '49.7%', '0.000100%', '0%')
+    >>> percent(0.057), percent(0.4966), percent(1e-6), percent(2e-9), percent(0.0)
+    ('5.70%', '49.7%', '0.000100%', '2.00e−07%', '0%')
     """
     if math.isnan(share):
         return UNDEFINED
     hundredths = 100.0 * share
     if hundredths in (0.0, 100.0):
         return f"{hundredths:.0f}%"
-    return f"{hundredths:.1f}%" if hundredths >= 10.0 else f"{hundredths:#.3g}%"
+    if hundredths >= 10.0:
+        return f"{hundredths:.1f}%"
+    return f"{hundredths:#.3g}%".replace("-", "−")
 
 
 def limits(interval: Interval) -> str:
