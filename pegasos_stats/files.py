@@ -14,6 +14,8 @@ from pegasos_stats.errors import DataError
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 UNREADABLE = (OSError, EOFError, zlib.error)
+OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -54,12 +56,41 @@ def read_csv(path: str) -> pd.DataFrame:
     """
     try:
         with opened(path) as handle:
+            _check_packing(path, handle)
             data = pd.read_csv(handle, low_memory=False)
     except DataError:
         raise
     except (*UNREADABLE, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise DataError(f"The file {path} cannot be read as CSV: {reason}.") from None
+        raise DataError(
+            f"The file {path} cannot be read as CSV: {_reason(error)}."
+        ) from None
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def _check_packing(path: str, handle: IO[bytes]) -> None:
+    """Raise `DataError` for a file that something else than gzip or bzip2 packed."""
+    begin = handle.read(5)
+    handle.seek(0)
+    for mark, packer in OTHER_PACKERS.items():
+        if begin.startswith(mark):
+            raise DataError(
+                f"The file {path} is packed by {packer}; unpack it, or pack it by gzip "
+                "or bzip2."
+            )
+
+
+def _reason(error: Exception) -> str:
+    """Say what is wrong with a CSV file, and what to do where that is known."""
+    reason = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text in UTF-8; save it as 'CSV UTF-8'"
+    if found := FIELDS.search(reason):
+        return (
+            f"line {found[2]} has {found[3]} fields where {found[1]} are expected; "
+            "quote cells that hold commas"
+        )
+    if isinstance(error, pd.errors.EmptyDataError):
+        return "it is empty; give a header and rows"
+    return reason

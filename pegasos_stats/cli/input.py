@@ -19,6 +19,8 @@ from pegasos_stats.formula import outcome_of
 from pegasos_stats.results import Results
 from pegasos_stats.svmlight import Svmlight, looks_like_svmlight, read_svmlight
 
+MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -182,9 +184,12 @@ def _quoted(name: str) -> str:
 def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
     header = ", ".join(str(column) for column in data.columns[-8:])
     if len(data.columns) == 1:
+        found = next((w for mark, w in MARKS.items() if mark in header), "")
+        there = f", not by {found}" if found else ""
         return (
             f"The column {outcome} is not in {path}, which has the single column "
-            f"{header!r}; columns must be separated by commas."
+            f"{header!r}; columns must be separated by commas{there}, with points in "
+            "numbers: write the file by write.csv() of R or to_csv() of pandas."
         )
     return (
         f"The column {outcome} is not in {path}, which has "
