@@ -54,7 +54,7 @@ def _one_answer(result: Any, table: ConfusionMatrix) -> list[str]:
     if (answers > 0).sum() != 1 or answers[-1]:
         return []
     level = table.levels[int(answers.argmax())]
-    weighted = is_kernel(result) or result.problem.weights is not None
+    weighted = result.problem.weights is not None
     cures = [*_cures(result), *([] if weighted else ["--weights balanced"])]
     return [
         f"every training row is predicted {level}: try "
@@ -64,13 +64,11 @@ def _one_answer(result: Any, table: ConfusionMatrix) -> list[str]:
 
 def _cures(result: Any) -> list[str]:
     """Options that were not taken, and often help."""
-    if is_kernel(result):
-        return []
     scaled = isinstance(result.design, ScaledDesign)
     optimal = isinstance(result.solver, SDCA) or result.refinement is not None
     return [
         *([] if scaled else ["--standardize"]),
-        *([] if optimal else ["--solver sdca"]),
+        *([] if optimal or is_kernel(result) else ["--solver sdca"]),
     ]
 
 
