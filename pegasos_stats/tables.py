@@ -67,10 +67,10 @@ def significant(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> significant(-0.69526668), significant(1234567.0), significant(0.0)
+    >>> significant(-0.69526668), significant(1234567.0), significant(-0.0)
     ('-0.6953', '1.235e+06', '0')
     """
-    return f"{value:.{digits}g}"
+    return f"{value:z.{digits}g}"
 
 
 def aligned(value: float, digits: int = 4) -> str:
@@ -78,10 +78,10 @@ def aligned(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> aligned(0.33), aligned(-1.58), aligned(12345.0)
-    ('0.3300', '-1.580', '1.234e+04')
+    >>> aligned(0.33), aligned(-1.58), aligned(12345.0), aligned(-0.0)
+    ('0.3300', '-1.580', '1.234e+04', '0.000')
     """
-    return f"{value:#.{digits}g}"
+    return f"{value:z#.{digits}g}"
 
 
 def statistic_name(df: float) -> str:
@@ -120,4 +120,4 @@ def estimate_cells(
 
 
 def _fixed(value: float) -> str:
-    return significant(value) if abs(value) >= 1e5 else f"{value:.3f}"
+    return significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"

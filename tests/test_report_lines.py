@@ -219,6 +219,15 @@ def test_numbers_that_r_would_round_are_hexadecimal():
     assert set(hexadecimal) <= set(values)
 
 
+def test_no_line_of_r_ends_within_an_argument(train):
+    result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    lines = r_lines(subject_of(result, "train.csv")).r.split("\n")
+    assert any("intercept = TRUE" in line for line in lines)
+    assert not any(
+        line.endswith(" =") or "\N{NO-BREAK SPACE}" in line for line in lines
+    )
+
+
 def test_the_lines_name_what_they_stand_on(train):
     result = ps.svm("digit ~ .", train).fit(P(epochs=1, seed=1))
     assert "# train is the data of this report" in python_lines(

@@ -42,6 +42,16 @@ def test_the_text_is_within_80_columns(result):
     assert len(set(names)) == 2
 
 
+def test_a_coefficient_of_zero_has_no_sign():
+    data = pd.DataFrame({"y": list("aab") * 20, "g": list("uv") * 30})
+    result = ps.svm("y ~ g", data, lam=100.0).fit(CLOSE)
+    assert result.params["g[T.v]"] == 0.0
+    text = str(result.summary())
+    assert " 0.0000 " in text
+    assert "-0.0000 " not in text
+    assert "-0.000 " not in text
+
+
 def test_names_are_cut_but_stay_different():
     names = [f"{'a' * 30}{i}{'b' * 30}" for i in range(3)]
     cut = shortened(names, 20)

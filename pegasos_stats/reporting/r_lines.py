@@ -28,6 +28,7 @@ Kind = Literal["loop", "reference", "check", "none"]
 
 WIDTH = 80
 LARGEST_TABLE = 5_000_000  # numbers that are passed to R as text
+HELD = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line ends within an argument
 SOURCE = 'for (file in list.files("r_reference/R", full.names = TRUE)) source(file)'
 
 
@@ -256,8 +257,10 @@ BODIES = {"loop": _loop, "reference": _reference, "check": _check}
 
 def _call(function: str, options: list[str]) -> list[str]:
     """A call with the data and options, on as many lines as it takes."""
-    line = f"{function}(X, y, {', '.join(options)})"
-    return wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    held = [option.replace(" = ", HELD) for option in options]
+    line = f"{function}(X, y, {', '.join(held)})"
+    found = wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return [each.replace(HELD, " = ") for each in found]
 
 
 def _truth(value: bool) -> str:
