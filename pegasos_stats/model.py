@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.design import Design
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.formula import outcome_of
 from pegasos_stats.labels import LabelCoding, Ties
 from pegasos_stats.objective import Certificate
@@ -17,6 +17,7 @@ from pegasos_stats.running import Observer
 from pegasos_stats.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
+from pegasos_stats.tables import significant
 from pegasos_stats.trace import Recorder
 
 HeldOut = tuple[Any, Any]  # the matrix of rows, and -1 or +1 for each
@@ -27,6 +28,15 @@ class Model(ABC):
 
     problem: Problem
     _sample: Sample
+
+    def __repr__(self) -> str:
+        negative, positive = self.coding.levels
+        return (
+            f"<{type(self).__name__}: {self.coding.name} ({negative!r} = -1, "
+            f"{positive!r} = +1), {counted(self.problem.n, 'row')}, "
+            f"{counted(len(self.names), 'predictor')}, "
+            f"lam {significant(self.problem.lam, 6)}; not fitted, see fit()>"
+        )
 
     @abstractmethod
     def solve(self, solver: Pegasos | SDCA, observe: Observer | None = None) -> Any:

@@ -142,3 +142,10 @@ def test_empty_data_are_refused(data):
 def test_no_predictor_left_is_refused(data):
     with pytest.raises((ColumnError, ps.errors.FormulaError)):
         ps.svm("y ~ .", data[["y"]])
+
+
+@pytest.mark.parametrize("build", [ps.svm, ps.logit, ps.kernel_svm])
+def test_a_model_says_what_it_is(build):
+    train, _ = ps.datasets.load_digits56()
+    text = repr(build("digit ~ p34 + p43", train, lam=0.25))
+    assert "digit (5 = -1, 6 = +1), 200 rows, 2 predictors, lam 0.25;" in text
