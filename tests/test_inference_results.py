@@ -357,3 +357,18 @@ def test_few_rows_to_a_coefficient_are_named(rows, digits):
     some = pd.concat([digits.head(9), digits.tail(rows - 9)])
     text = str(ps.logit(TERMS, some, lam=0.1).fit(CLOSE).summary())
     assert ("WARNING: 19 rows for 4 coefficients." in text) == (rows == 19)
+
+
+@pytest.mark.parametrize("build", [ps.svm, ps.logit])
+def test_errors_lost_in_rounding_are_given_as_its_bound(build):
+    """With ``big = 1e9 a + 5e9`` the optimum has ``beta_a = beta_big / 1e9``."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=400)
+    y = np.where(a + rng.normal(size=400) > 0, "yes", "no")
+    data = pd.DataFrame({"a": a, "big": 1e9 * a + 5e9, "y": y})
+    result = build("y ~ a + big", data, lam=0.01).fit(CLOSE)
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 standard errors is lost"):
+        table = result.tidy().set_index("term")
+    assert table["std_error"]["a"] > table["std_error"]["big"] / 1e9
+    assert table["p_value"]["a"] > 0.5
+    assert "lost in rounding" in " ".join(str(result.summary()).split())

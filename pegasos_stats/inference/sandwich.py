@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, UndefinedMetricWarning
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
 from pegasos_stats.inference.covariance import Covariance, Sandwich
 from pegasos_stats.inference.curvature import (
     Curvature,
@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
-ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination
+ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -69,7 +69,8 @@ def sandwich(
     -----
     UndefinedMetricWarning
         If the covariance is not defined, and so given as NaN: no row near the margin,
-        no row beyond it, or predictors that are collinear while `lam` is tiny.
+        no row beyond it, or predictors that are collinear while `lam` is tiny; or if
+        variances are lost in rounding.
 
     References
     ----------
@@ -95,9 +96,12 @@ def sandwich(
         inverse = inverse_of(H)
         meat, factor = _corrected(problem, curvature, s, inverse, options)
         matrix = inverse @ meat @ inverse * (factor / problem.n)
+        lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
     reason = _reason(problem, curvature, inverse, meat)
     if reason:
         _warn(reason)
+    elif lost:
+        _warn_of_rounding(lost, len(H))
     return Covariance(
         matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
         bread=H,
@@ -204,6 +208,33 @@ def _reason(
             "their coefficients apart"
         )
     return ""
+
+
+def _raise_to_rounding(
+    matrix: Matrix, inverse: Matrix, meat: Matrix, factor: float
+) -> int:
+    """Raise variances that are lost in rounding to its bound; return how many were.
+
+    The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
+    what is left after cancellation.
+    """
+    sizes = np.abs(inverse)
+    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
+    variances = np.diag(matrix)
+    lost = variances < bound
+    np.fill_diagonal(matrix, np.where(lost, bound, variances))
+    return int(np.count_nonzero(lost))
+
+
+def _warn_of_rounding(lost: int, k: int) -> None:
+    verb = "is" if lost == 1 else "are"
+    warnings.warn(
+        f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and given "
+        "as the bound of it: predictors are on scales far apart, or nearly the same; "
+        "standardize=True helps with the former.",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
 
 
 def _warn(reason: str) -> None:
