@@ -45,7 +45,12 @@ class Scaling:
         )
 
     def apply(self, X: Any) -> Any:
-        """Return the scaled columns; dense or CSR and of the same type, as `X`."""
+        """Return the scaled columns; dense or CSR and of the same type, as `X`.
+
+        Sparse rows become dense where columns are centred.
+        """
+        if not isinstance(X, np.ndarray) and self.centre.any():
+            X = X.toarray()
         if isinstance(X, np.ndarray):
             scaled = (X - self.centre) / self.scale
             return np.ascontiguousarray(scaled, dtype=X.dtype)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.scaling import Scaling
@@ -138,3 +138,14 @@ def test_the_summary_and_the_report_show_both(data, tmp_path):
     result.report(data, tmp_path / "both.md")
     text = (tmp_path / "both.md").read_text(encoding="utf-8")
     assert "As they were" in text
+
+
+@pytest.mark.parametrize("storage", [csr_array, coo_array])
+def test_sparse_rows_are_centred_as_the_dense_rows_of_the_fit(data, storage):
+    columns = data[["a", "b", "c", "d"]]
+    result = ps.SVM(data["y"], columns, lam=0.1, standardize=True).fit(ps.SDCA(seed=1))
+    expected = result.decision_function(columns)
+    rows = storage(columns.to_numpy())
+    np.testing.assert_array_equal(result.decision_function(rows), expected)
+    frame = columns.astype({"b": pd.SparseDtype(float, 0.0)})
+    np.testing.assert_array_equal(result.decision_function(frame), expected)
