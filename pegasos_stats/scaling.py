@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.design import Design, ModelMatrix
+from pegasos_stats.errors import DataError
 
 Vector = NDArray[np.float64]
 
@@ -30,12 +31,23 @@ class Scaling:
     def of(cls, X: Any, intercept: bool = True) -> "Scaling":
         """Means and standard deviations of the columns of `X`, shape (n, p).
 
+        Raises
+        ------
+        DataError
+            If the sum of a column overflows.
+
         Examples
         --------
         >>> Scaling.of(np.array([[1.0, 5.0], [3.0, 5.0]])).scale.round(3)
         array([1.414, 1.   ])
         """
-        means, deviations = _moments(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            means, deviations = _moments(X)
+        if not np.isfinite(deviations).all():
+            raise DataError(
+                "The sum of a column overflows, so that it has no mean; divide the "
+                "predictors by a power of ten first."
+            )
         centred = intercept and isinstance(X, np.ndarray)
         size = np.maximum(np.abs(means), deviations)
         constant = deviations <= 1e-12 * size  # rounding of the mean alone
@@ -99,14 +111,25 @@ def _moments(X: Any) -> tuple[Vector, Vector]:
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         means = X.mean(axis=0, dtype=np.float64)
-        squares = np.square(X - means).sum(axis=0)
+        apart = X - means
+        power = _power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
+        squares = np.square(np.ldexp(apart, -power, out=apart), out=apart).sum(axis=0)
     else:
         means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+        apart, columns = X.data - means[X.indices], X.indices
+        furthest = np.abs(means)
+        np.maximum.at(furthest, columns, np.abs(apart))
+        power = _power_of_two(furthest)
         squares = np.zeros(X.shape[1])
-        np.add.at(squares, X.indices, np.square(X.data - means[X.indices]))
-        stored = np.bincount(X.indices, minlength=X.shape[1])
-        squares += (n - stored) * np.square(means)
-    return means, np.sqrt(squares / max(n - 1, 1))
+        np.add.at(squares, columns, np.square(np.ldexp(apart, -power[columns])))
+        stored = np.bincount(columns, minlength=X.shape[1])
+        squares += (n - stored) * np.square(np.ldexp(means, -power))
+    return means, np.ldexp(np.sqrt(squares / max(n - 1, 1)), power)
+
+
+def _power_of_two(sizes: Vector) -> NDArray[np.int32]:
+    """Exponents that bring sizes near 1: exact, and squares stay in range."""
+    return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)

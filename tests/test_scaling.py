@@ -7,6 +7,7 @@ import statsmodels.api as sm
 from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.errors import DataError
 from pegasos_stats.scaling import Scaling
 
 # Scores are sums of four terms of about 10; two ways of summing them.
@@ -149,3 +150,20 @@ def test_sparse_rows_are_centred_as_the_dense_rows_of_the_fit(data, storage):
     np.testing.assert_array_equal(result.decision_function(rows), expected)
     frame = columns.astype({"b": pd.SparseDtype(float, 0.0)})
     np.testing.assert_array_equal(result.decision_function(frame), expected)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+@pytest.mark.parametrize("power", [-700, -600, 600, 900])
+def test_units_do_not_matter_where_squares_leave_the_range(data, storage, power):
+    columns = data[["a", "b", "c", "d"]].to_numpy()
+    plain = Scaling.of(storage(columns))
+    found = Scaling.of(storage(np.ldexp(columns, power)))
+    np.testing.assert_array_equal(found.scale, np.ldexp(plain.scale, power))
+    np.testing.assert_array_equal(found.centre, np.ldexp(plain.centre, power))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_sums_that_overflow_are_an_error(storage):
+    columns = storage(np.array([[1.5e308, 1.0], [1.5e308, 2.0], [-1e308, 4.0]]))
+    with pytest.raises(DataError, match="overflows"):
+        ps.SVM(["a", "b", "a"], columns, standardize=True)
