@@ -1,13 +1,12 @@
 """The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
 
 import time
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import ConvergenceWarning, counted
+from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.proximal import ProximalNewton
@@ -90,14 +89,15 @@ def run_of(problem: Problem) -> Any:
 
 
 def warn_of(at: Certificate, solver: SDCA) -> None:
-    """Warn that the tolerance was not reached."""
+    """Warn that the tolerance was not reached, if so computed from the rows."""
+    if solver.reached(at):
+        return
     goal = f"tol={solver.tol:g}" if solver.tol > 0 else f"gap_tol={solver.gap_tol:g}"
-    warnings.warn(
+    warn_caller(
         f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: the "
         f"relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}; give more "
         "epochs or a larger tolerance.",
         ConvergenceWarning,
-        stacklevel=3,
     )
 
 

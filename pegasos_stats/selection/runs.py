@@ -1,6 +1,5 @@
 """Many fits on parts of the rows: their seeds, their order, one warning for all."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import ConvergenceWarning, OptionError, counted
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    OptionError,
+    counted,
+    warn_caller,
+)
 from pegasos_stats.kernel_model import pegasos_alone
 from pegasos_stats.kernel_problem import KernelProblem
 from pegasos_stats.kernel_running import check_kernel_solver
@@ -123,10 +127,9 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) ->
         return
     late = [at.relative_gap for at in certificates if not solver.reached(at)]
     if late:
-        warnings.warn(
+        warn_caller(
             f"SDCA has not reached its tolerance in {len(late)} of "
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
             f"{max(late):.2g}: give more epochs or a larger tolerance.",
             ConvergenceWarning,
-            stacklevel=3,
         )
