@@ -18,6 +18,7 @@ from pegasos_stats.columns import (
     sparse_values,
 )
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
+from pegasos_stats.foreign import check_is_ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +183,7 @@ def as_frame(X: Any) -> pd.DataFrame:
         return X
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
+    check_is_ours(X)
     if np.ma.isMaskedArray(X):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     array = _as_array(X)

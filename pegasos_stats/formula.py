@@ -8,6 +8,7 @@ import pandas as pd
 
 from pegasos_stats.design import check_columns
 from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
+from pegasos_stats.foreign import check_is_ours, in_native_order
 
 if TYPE_CHECKING:
     from formulaic import SimpleFormula
@@ -51,11 +52,12 @@ def as_data(data: Any) -> pd.DataFrame:
     DataError
         If `data` is neither.
     """
+    check_is_ours(data)
     if isinstance(data, pd.DataFrame):
-        return data
+        return in_native_order(data)
     if isinstance(data, dict):
         try:
-            return pd.DataFrame(data)
+            return in_native_order(pd.DataFrame(data))
         except ValueError as error:
             raise DataError(
                 f"data is a dictionary that makes no frame ({error}); give columns of "

@@ -17,6 +17,7 @@ from pegasos_stats.errors import (
     listing,
     plain,
 )
+from pegasos_stats.foreign import check_is_ours, in_native_order
 
 Ties = Literal["na", "positive", "negative"]
 Coding = str | tuple[Any, Any]
@@ -82,7 +83,7 @@ class LabelCoding:
         OptionError
             If `coding` is none of the three.
         """
-        labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
+        labels = in_native_order(pd.Series(labels))
         present = labels if never_missing(labels.dtype) else labels.dropna()
         check_hashable(present, name)
         rule = coding if isinstance(coding, str) else "explicit"
@@ -113,7 +114,7 @@ class LabelCoding:
         LabelError
             If a label is none of the two levels.
         """
-        labels = labels if isinstance(labels, pd.Series) else pd.Series(labels)
+        labels = in_native_order(pd.Series(labels))
         check_hashable(labels, self.name)
         codes = positions(labels, self.levels)
         if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
@@ -213,15 +214,18 @@ def check_hashable(labels: "pd.Series[Any]", name: str) -> None:
 
 
 def column_of_labels(labels: Any) -> "pd.Series[Any]":
-    """View a list or a one-dimensional array of labels as a Series.
+    """View a list, a one-dimensional array or a single column of labels as a Series.
 
     Raises
     ------
     DataError
         If it is anything else.
     """
+    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+        labels = labels.iloc[:, 0]
+    check_is_ours(labels)
     if isinstance(labels, list | tuple) or getattr(labels, "ndim", 0) == 1:
-        return pd.Series(labels)
+        return in_native_order(pd.Series(labels))
     raise DataError(
         f"Labels are of type {type(labels).__name__} and not in one column; give a "
         "Series, an array or a list with one label for each row."

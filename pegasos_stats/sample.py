@@ -114,9 +114,9 @@ def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
         If the two do not have the same rows.
     """
     index = row_labels(X)
-    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
-        y = y.iloc[:, 0]
-    labels = y if isinstance(y, pd.Series) else _as_series(y, index)
+    labels = column_of_labels(y)
+    if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
+        labels = labels.set_axis(index)
     if len(labels) != len(index):
         raise DataError(
             f"y has {counted(len(labels), 'value')} and X has "
@@ -164,12 +164,6 @@ def _complete(
         kept=kept,
         weights=normalized(each, y, levels),
     )
-
-
-def _as_series(y: Any, index: pd.Index) -> "pd.Series[Any]":
-    """View a list or an array of labels as a Series, on `index` if it is as long."""
-    labels = column_of_labels(y)
-    return labels.set_axis(index) if len(labels) == len(index) else labels
 
 
 def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:

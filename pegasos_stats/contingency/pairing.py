@@ -33,7 +33,7 @@ def checked_levels(levels: Any) -> list[Any]:
 
 def paired(actual: Any, predicted: Any) -> pd.DataFrame:
     """Put both sides into one frame with the same rows."""
-    left, right = _as_series(actual), _as_series(predicted)
+    left, right = column_of_labels(actual), column_of_labels(predicted)
     if len(left) != len(right):
         raise DataError(
             f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
@@ -50,14 +50,6 @@ def paired(actual: Any, predicted: Any) -> pd.DataFrame:
     for name, labels in sides.items():
         check_hashable(labels.dropna(), name)
     return pd.DataFrame(sides)
-
-
-def _as_series(labels: Any) -> "pd.Series[Any]":
-    if isinstance(labels, pd.Series):
-        return labels
-    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
-        return labels.iloc[:, 0]
-    return column_of_labels(labels)
 
 
 def levels_of(pairs: pd.DataFrame) -> list[Any]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, OptionError, counted
@@ -226,7 +225,7 @@ def _dealt(codes: NDArray[np.intp], k: int, rng: RRandom) -> Rows:
 
 def _codes(y: Any) -> NDArray[np.intp]:
     """Position of each label among the levels in the order of ``factor()``."""
-    labels = y if isinstance(y, pd.Series) else column_of_labels(y)
+    labels = column_of_labels(y)
     missing = int(labels.isna().sum())
     if missing or not len(labels):
         raise DataError(
