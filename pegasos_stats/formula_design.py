@@ -148,7 +148,8 @@ def design_of(
 ) -> tuple[FormulaDesign | FrameDesign, ModelMatrix, bool]:
     """Read the terms of a formula and code the complete rows of `data`.
 
-    Where a column is sparse, the terms must be columns, and they stay sparse.
+    Where a column is sparse and all terms are columns of numbers, they stay sparse.
+    Contrasts, products and functions beside it make them dense.
 
     Parameters
     ----------
@@ -183,11 +184,26 @@ def design_of(
     if not names:
         raise FormulaError(f"The formula {formula!r} has no predictor; add one.")
     free = len(names) < len(terms)
-    if set(names) <= set(data.columns) and is_sparse(data[names]):
+    if set(names) <= set(data.columns) and _stay_sparse(data[names]):
         plain = FrameDesign(tuple(names), named=True, formula=formula)
         return plain, plain.matrix(data), free
     design, matrix = FormulaDesign.from_terms(formula, terms, data, usable)
     return design, matrix, free
+
+
+def _stay_sparse(frame: pd.DataFrame) -> bool:
+    """Whether some columns are sparse, and none needs contrasts."""
+    if not is_sparse(frame):
+        return False
+    return not any(_needs_contrasts(column) for _, column in frame.items())
+
+
+def _needs_contrasts(column: "pd.Series[Any]") -> bool:
+    """Whether a column holds categories or text."""
+    if isinstance(column.dtype, pd.CategoricalDtype | pd.SparseDtype):
+        return isinstance(column.dtype, pd.CategoricalDtype)
+    present = column.dropna()
+    return len(present) > 0 and pd.api.types.is_string_dtype(present)
 
 
 def _nothing_complete(data: pd.DataFrame, variables: list[str]) -> str:
