@@ -3,6 +3,7 @@
 from typing import Any
 
 from pegasos_stats.confusion import ConfusionMatrix
+from pegasos_stats.errors import counted
 from pegasos_stats.fits import Fit
 from pegasos_stats.kernel_problem import KernelProblem
 from pegasos_stats.layout import Pairs
@@ -25,8 +26,8 @@ def model_lines(fit: Fit, training: ConfusionMatrix) -> Pairs:
     scaled = isinstance(fit.design, ScaledDesign)
     return [
         ("Outcome:", fit.coding.name),
-        ("Negative (-1):", f"{negative} ({counts[-1.0]:,} rows)"),
-        ("Positive (+1):", f"{positive} ({counts[1.0]:,} rows)"),
+        ("Negative (-1):", f"{negative} ({counted(counts[-1.0], 'row')})"),
+        ("Positive (+1):", f"{positive} ({counted(counts[1.0], 'row')})"),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
         ("Intercept:", "free" if problem.intercept else "none"),

@@ -134,6 +134,8 @@ def _numbers(weights: Any) -> Vector:
     try:
         if isinstance(weights, pd.Series):
             weights = weights.to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.iscomplexobj(weights):
+            raise TypeError
         found: Vector = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(

@@ -126,3 +126,10 @@ def test_weights_and_drops_are_in_the_header(survey):
     text = " ".join(str(model.fit(CLOSE).summary()).split())
     assert "Row weights:" in text
     assert "Rows dropped (NA): 5 " in text
+
+
+def test_a_level_of_one_row_is_one_row():
+    result = ps.SVM(["a", "b", "b"], [[0.0], [1.0], [2.0]]).fit(ps.SDCA(seed=1))
+    text = str(result.summary())
+    assert "a (1 row)  " in text
+    assert "b (2 rows)  " in text

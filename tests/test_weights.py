@@ -144,3 +144,8 @@ def test_sparse_rows_have_the_weights_of_dense_ones(data):
     dense = optimum(ps.SVM(data["y"].to_numpy(), X, lam=0.1, weights=w))
     sparse = optimum(ps.SVM(data["y"].to_numpy(), csr_array(X), lam=0.1, weights=w))
     assert sparse.objective == pytest.approx(dense.objective, rel=2 * TOL)
+
+
+def test_complex_weights_are_refused(data):
+    with pytest.raises(DataError, match="not numbers"):
+        ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j))
