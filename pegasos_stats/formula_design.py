@@ -21,16 +21,10 @@ from pegasos_stats.errors import (
     ColumnError,
     DataError,
     FormulaError,
-    counted,
     listing,
 )
-from pegasos_stats.formula import (
-    as_data,
-    cannot_use,
-    read_terms,
-    unwrapped,
-    variables_of,
-)
+from pegasos_stats.factors import as_at_fit, check_levels, levels_at_fit
+from pegasos_stats.formula import as_data, cannot_use, read_terms, variables_of
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec, SimpleFormula
@@ -109,28 +103,14 @@ class FormulaDesign:
         data = as_data(data)
         variables = list(self.variables)
         check_columns(data, variables)
+        levels = levels_at_fit(self.spec, self.variables)
+        data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
         used = _complete_rows(data, variables, np.ones(len(data), dtype=bool))
         _check_numbers(used[list(self.numeric)], data.index[used.index])
-        self._check_levels(used, data.index)
+        check_levels(used, levels, data.index)
         coded = _materialize(self.spec, used, self.formula)
         return self._finished(coded, data.index)
-
-    def _check_levels(self, used: pd.DataFrame, index: pd.Index) -> None:
-        """Raise `ColumnError` for levels that did not occur at fit."""
-        for factor, (kind, state) in self.spec.encoder_state.items():
-            variable = unwrapped(factor)
-            if kind.value != "categorical" or variable not in used:
-                continue
-            known = state["categories"]
-            unseen = used[variable][~used[variable].isin(known)]
-            if len(unseen):
-                raise ColumnError(
-                    f"Column {listing([variable])} holds levels that did not occur at "
-                    f"fit, {listing(unseen.unique())}, in "
-                    f"{counted(len(unseen), 'row')} ({listing(index[unseen.index])}); "
-                    f"the model knows {listing(known)}: drop or recode these rows."
-                )
 
     def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""

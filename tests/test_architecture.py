@@ -21,6 +21,7 @@ FLOORS = [
     ["parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],
     ["formula", "objective", "scaling", "solvers"],
+    ["factors"],
     ["formula_design", "proximal", "sdca"],
     ["kernel_problem", "sample"],
     ["running"],

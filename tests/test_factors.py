@@ -1,0 +1,64 @@
+"""Factors on new data: the same level in another type is the same level."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError
+
+N = 40
+RNG = np.random.default_rng(1)
+BASE = RNG.integers(0, 2, N)
+DATA = pd.DataFrame({"x": RNG.normal(size=N), "y": RNG.choice(["a", "b"], N)})
+
+ZERO_ONE = {
+    "bool": BASE == 1,
+    "int": BASE,
+    "float": BASE * 1.0,
+    "boolean": pd.array(BASE == 1, dtype="boolean"),
+    "Int8": pd.array(BASE, dtype="Int8"),
+    "object": (BASE == 1).astype(object),
+    "categories": pd.Categorical(BASE),
+    "other order": pd.Categorical(BASE == 1, categories=[True, False]),
+}
+FORMULAS = ["y ~ x + C(g)", "y ~ x:C(g)", "y ~ x + C(g, contr.treatment(base=1))"]
+
+
+def scores_of(formula, fitted, new):
+    model = ps.svm(formula, DATA.assign(g=fitted), lam=0.05)
+    return model.fit(ps.SDCA(seed=1)).decision_function(DATA.assign(g=new))
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("fitted", ZERO_ONE)
+def test_numbers_and_booleans_are_the_levels_that_they_equal(formula, fitted):
+    expected = scores_of(formula, ZERO_ONE[fitted], ZERO_ONE[fitted])
+    from_categories = isinstance(ZERO_ONE[fitted], pd.Categorical)
+    for name, new in ZERO_ONE.items():
+        if isinstance(new, pd.Categorical) and not from_categories:
+            continue  # what was a number is not read from categories
+        found = scores_of(formula, ZERO_ONE[fitted], new)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@pytest.mark.parametrize("new", ["int", "float", "Int8", "bool"])
+def test_categories_of_numbers_are_read_from_numbers(new):
+    fitted = pd.Categorical(BASE, categories=[1, 0, 7])
+    expected = scores_of("y ~ x + g", fitted, fitted)
+    found = scores_of("y ~ x + g", fitted, ZERO_ONE[new])
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("fitted", ["bool", "int", "categories"])
+def test_missing_levels_are_missing_scores(fitted):
+    new = pd.Series(BASE).astype(object).where(np.arange(N) > 4)
+    found = scores_of("y ~ x + C(g)", ZERO_ONE[fitted], new)
+    expected = scores_of("y ~ x + C(g)", ZERO_ONE[fitted], ZERO_ONE[fitted])
+    assert found[:5].isna().all()
+    np.testing.assert_array_equal(found[5:], expected[5:])
+
+
+def test_a_level_that_is_new_is_named_behind_contrasts_too():
+    with pytest.raises(ColumnError, match=r"did not occur at fit, 2, in 1 row"):
+        scores_of(FORMULAS[2], BASE, np.where(np.arange(N) == 3, 2, BASE))
