@@ -142,6 +142,11 @@ class Model(ABC):
         if self.design.formula is not None:
             return outcome_of(self.design.formula, test), test
         name = self.coding.name
+        if name in self.names:
+            raise ColumnError(
+                f"The outcome and a predictor are both called {name!r}; give "
+                "test=(y, X)."
+            )
         if isinstance(test, pd.DataFrame) and name in test.columns:
             return test[name], test
         raise ColumnError(

@@ -53,13 +53,15 @@ def labels_of(fit: Fit, data: Any) -> "pd.Series[Any]":
     Raises
     ------
     ColumnError
-        If there is no such column.
+        If there is no such column, or it is a predictor of the same name.
     """
     if data is None:
         return fit.coding.decode(fit.problem.y, fit.index)
     if fit.design.formula is not None:
         return outcome_of(fit.design.formula, data)
     name = fit.coding.name
+    if name in fit.design.names:
+        raise ColumnError(_same_name(name, "confusion"))
     if not isinstance(data, pd.DataFrame) or name not in data.columns:
         raise ColumnError(
             f"The outcome {name!r} is not among the data; give the labels: "
@@ -96,11 +98,15 @@ def training_frame(fit: Fit) -> pd.DataFrame:
         return outcome
     predictors = _predictors(fit)
     if fit.coding.name in predictors.columns:
-        raise ColumnError(
-            f"The outcome and a predictor are both called {fit.coding.name!r}; give "
-            "the data and the labels: augment(data, actual=labels)."
-        )
+        raise ColumnError(_same_name(fit.coding.name, "augment"))
     return pd.concat([outcome, predictors], axis=1)
+
+
+def _same_name(name: str, method: str) -> str:
+    return (
+        f"The outcome and a predictor are both called {name!r}; give the data and the "
+        f"labels: {method}(data, actual=labels)."
+    )
 
 
 def scored(

@@ -203,3 +203,16 @@ def test_odd_names_are_escaped():
     assert r"x\#\textasciitilde{}" in summary.as_latex()
     assert r"a\%" in summary.as_latex()
     assert "o_u&t<" in summary.as_text()
+
+
+def test_a_predictor_called_as_the_outcome_is_never_its_labels():
+    X = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]})
+    y = np.array([0, 0, 1, 1])  # without a name it is called y
+    model = ps.SVM(y, X, lam=0.1)
+    result = model.fit(ps.SDCA(seed=1))
+    with pytest.raises(ColumnError, match="both called 'y'"):
+        result.confusion(X)
+    with pytest.raises(ColumnError, match="both called 'y'"):
+        model.fit(ps.SDCA(seed=1), trace=True, test=X)
+    assert "margin" not in result.augment(X)
+    assert result.confusion(X, y).n_errors == 0
