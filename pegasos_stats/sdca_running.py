@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.centring import centred, far_centre, moved
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.problem import Problem, Solution
@@ -34,7 +35,9 @@ def run_sdca(
 ) -> Solution:
     """Run SDCA on a linear problem.
 
-    The duality gap that ends the run is computed from the rows anew.
+    The duality gap that ends the run is computed from the rows anew. With a free
+    intercept columns that are far from zero beside their spread are centred for the
+    run, see `far_centre`.
 
     Parameters
     ----------
@@ -62,23 +65,38 @@ def run_sdca(
     ConvergenceWarning
         If the tolerance is not reached.
     """
+    centre = far_centre(problem)
+    inner = problem if centre is None else centred(problem, centre)
+    run: Run = run_of(inner)(inner, solver, dual)
+    found, reached = _run(run, inner.n, solver, centre, observe, progress)
+    if solver.stops and warn and not (reached and centre is None):
+        warn_of(certificate(problem, found.beta, found.alpha, found.dual), solver)
+    return found
+
+
+def _run(
+    run: "Run",
+    n: int,
+    solver: SDCA,
+    centre: Vector | None,
+    observe: Observer | None,
+    progress: bool,
+) -> tuple[Solution, bool]:
+    """Solution for columns as they were, and whether the tolerance was reached."""
     rng = solver.generator()
-    run: Run = run_of(problem)(problem, solver, dual)
     epochs: Any = range(1, solver.epochs + 1)
     spent = 0
     total = None if solver.stops else solver.epochs
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
-        rows = rng.permutation(problem.n) if run.visits_rows else NO_ROWS
+        rows = rng.permutation(n) if run.visits_rows else NO_ROWS
         began = time.thread_time_ns()
         run.epoch(rows)
         spent += time.thread_time_ns() - began
         if observe is not None:
-            observe(Moment(epoch, run.solution(rng.seed), spent / 1e9))
+            observe(Moment(epoch, moved(run.solution(rng.seed), centre), spent / 1e9))
         if solver.stops and run.reached():
-            return run.solution(rng.seed)
-    if solver.stops and warn:
-        warn_of(run.certificate(), solver)
-    return run.solution(rng.seed)
+            return moved(run.solution(rng.seed), centre), True
+    return moved(run.solution(rng.seed), centre), False
 
 
 def run_of(problem: Problem) -> Any:

@@ -20,7 +20,7 @@ FLOORS = [
     ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
     ["parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],
-    ["formula", "objective", "scaling", "solvers"],
+    ["centring", "formula", "objective", "scaling", "solvers"],
     ["factors"],
     ["formula_design", "proximal", "sdca"],
     ["kernel_problem", "sample"],

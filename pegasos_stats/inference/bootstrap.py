@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.centring import centred, far_centre, moved
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
@@ -160,10 +161,17 @@ def bootstrap(
            [1.   ]])
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
-    refit = Refit(problem, solution, options.tol)
+    centre = far_centre(problem)
+    refit = (
+        Refit(problem, solution, options.tol)
+        if centre is None
+        else Refit(centred(problem, centre), moved(solution, -centre), options.tol)
+    )
     tasks = resampled_rows(problem.n, options.replicates, rng)
     parts = map_in_order(refit, tasks, options.workers)
     estimates, found = collected(parts, options.replicates, progress)
+    if centre is not None:
+        estimates[:, 0] -= estimates[:, 1:] @ centre
     return summarised(problem, solution, options, int(rng.seed or 0), estimates, found)
 
 
