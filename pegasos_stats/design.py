@@ -148,7 +148,9 @@ def row_labels(X: Any) -> pd.Index:
     """Row labels of a frame; 0, 1, ... of anything else."""
     if isinstance(X, pd.DataFrame | pd.Series):
         return X.index
-    return pd.RangeIndex(X.shape[0] if is_sparse(X) else len(X))
+    if is_sparse(X) or is_plain(X):
+        return pd.RangeIndex(X.shape[0])
+    return as_frame(X).index
 
 
 def column_labels(X: Any) -> pd.Index:

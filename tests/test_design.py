@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array
 
+import pegasos_stats as ps
 from pegasos_stats.design import FrameDesign
 from pegasos_stats.errors import ColumnError, DataError
 
@@ -154,3 +155,12 @@ def test_sparse_data_are_real_and_have_two_dimensions():
         FrameDesign.from_data(csr_array(np.eye(2))).matrix(csr_array(np.eye(2) + 1j))
     with pytest.raises(DataError, match="one dimension"):
         FrameDesign.from_data(coo_array(np.ones(3)))
+
+
+@pytest.mark.parametrize("X", [None, 5, (v for v in [[1.0]]), {"a": [1.0, 2.0]}, "ab"])
+def test_what_has_no_rows_is_named_by_its_type(X):
+    with pytest.raises(DataError, match=f"of type {type(X).__name__}"):
+        ps.SVM(["a", "b"], X)
+    model = ps.SVM(["a", "b"], [[1.0], [2.0]])
+    with pytest.raises(DataError, match=f"of type {type(X).__name__}"):
+        model.fit(trace=True, test=(["a", "b"], X))
