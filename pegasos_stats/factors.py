@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats.errors import ColumnError, counted, listing
 from pegasos_stats.formula import unwrapped
@@ -65,21 +66,20 @@ def as_at_fit(
     turned = {}
     for name, known in levels.items():
         codes = positions(data[name], known)
-        missing = data[name].isna().to_numpy(dtype=bool)
-        if (
-            any(isinstance(level, str) for level in known)
-            or (codes[~missing] < 0).any()
-        ):
-            continue
-        if name not in numeric:
-            values: Any = pd.Categorical.from_codes(codes, categories=known)
-        elif missing.any():
-            values = [known[code] if code >= 0 else None for code in codes]
-            values = pd.Series(values, data.index, dtype=object)
-        else:
-            values = np.asarray(known)[codes]
-        turned[name] = values
+        unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
+        if not unseen.any() and not any(isinstance(level, str) for level in known):
+            turned[name] = _of_levels(codes, known, numbers=name in numeric)
     return data.assign(**turned) if turned else data
+
+
+def _of_levels(codes: NDArray[np.intp], known: list[Any], numbers: bool) -> Any:
+    """Levels by their position, missing where it is -1."""
+    if not numbers:
+        return pd.Categorical.from_codes(codes, categories=pd.Index(known))
+    if (codes >= 0).all():
+        return np.asarray(known)[codes]
+    values = np.array([*known, None], dtype=object)
+    return values[codes]
 
 
 def check_levels(used: pd.DataFrame, levels: dict[str, Any], index: pd.Index) -> None:
