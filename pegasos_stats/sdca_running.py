@@ -114,7 +114,8 @@ def warn_of(at: Certificate, solver: SDCA) -> None:
     warn_caller(
         f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: the "
         f"relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}; give more "
-        "epochs or a larger tolerance.",
+        "epochs, a larger tolerance, or predictors of about one scale, as by "
+        "standardize=True.",
         ConvergenceWarning,
     )
 

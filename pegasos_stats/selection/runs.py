@@ -130,6 +130,7 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) ->
         warn_caller(
             f"SDCA has not reached its tolerance in {len(late)} of "
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
-            f"{max(late):.2g}: give more epochs or a larger tolerance.",
+            f"{max(late):.2g}: give more epochs, a larger tolerance, or predictors of "
+            "about one scale, as by standardize=True.",
             ConvergenceWarning,
         )
