@@ -10,7 +10,7 @@ from pegasos_stats.problem import Problem, Solution
 Vector = NDArray[np.float64]
 
 FAR = 30.0  # standard deviations from 0 to the mean
-LOOKED_AT = 1000  # rows, evenly spaced
+LOOKED_AT = 100  # rows, evenly spaced
 
 
 def far_centre(problem: Problem) -> Vector | None:

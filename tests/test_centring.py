@@ -26,7 +26,7 @@ def fit(model, X, lam, **options):
 
 
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
-@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4])
 def test_the_optimum_is_reached_wherever_the_columns_are(model, lam):
     near, far = fit(model, NEAR, lam), fit(model, FAR, lam)
     assert -ROUNDING < far.relative_gap <= TOL
