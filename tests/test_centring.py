@@ -1,5 +1,7 @@
 """Columns far from zero: the fit is that of the same columns near it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -22,6 +24,17 @@ ROUNDING = 1e-10
 def fit(model, X, lam, **options):
     return model(Y, X, lam=lam, weights=WEIGHTS).fit(
         ps.SDCA(tol=TOL, seed=1), **options
+    )
+
+
+def near_as_far(result, shift):
+    """The same fit of columns that are shifted: only the intercept changes."""
+    found, problem = result.solution, result.problem
+    alpha = found.alpha - float(shift @ found.beta)
+    return dataclasses.replace(
+        result,
+        solution=dataclasses.replace(found, alpha=alpha),
+        problem=dataclasses.replace(problem, X=problem.X + shift),
     )
 
 
@@ -52,6 +65,20 @@ def test_the_bootstrap_is_that_of_columns_near_zero(model):
     assert far.n_not_converged == 0
     # Errors of refits by their gap, beside errors of 2e-5 and more
     np.testing.assert_allclose(far.std_error[1:], near.std_error[1:], rtol=1e-4)
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+def test_standard_errors_are_those_of_columns_near_zero(model):
+    shift = np.array([0.0, 1e6, 0.0])
+    near = fit(model, NEAR, 0.1)
+    far = near_as_far(near, shift)
+    near, far = near.estimated.covariance, far.estimated.covariance
+    # 1e6 + x has x to 1e-10.
+    np.testing.assert_allclose(far.std_error[1:], near.std_error[1:], rtol=1e-8)
+    C = np.eye(4)  # (1, x + shift) = C' (1, x)
+    C[0, 1:] = shift
+    np.testing.assert_allclose(far.bread, C.T @ near.bread @ C, rtol=1e-8)
+    np.testing.assert_allclose(far.meat, C.T @ near.meat @ C, rtol=1e-8)
 
 
 def test_columns_near_zero_are_left_as_they_are():

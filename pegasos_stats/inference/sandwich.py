@@ -1,10 +1,12 @@
 """The sandwich covariance of a penalised fit."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.centring import centred, far_centre
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
 from pegasos_stats.inference.covariance import Covariance, Sandwich
 from pegasos_stats.inference.curvature import (
@@ -88,6 +90,16 @@ def sandwich(
     """
     options = Sandwich() if options is None else options
     check_size(problem)
+    centre = far_centre(problem)
+    if centre is None:
+        return _of_rows(problem, beta, alpha, options, dual)
+    inner, moved = centred(problem, centre), float(alpha + centre @ beta)
+    return _uncentred(_of_rows(inner, beta, moved, options, dual), centre)
+
+
+def _of_rows(
+    problem: Problem, beta: Vector, alpha: float, options: Sandwich, dual: Vector | None
+) -> Covariance:
     u = 1.0 - problem.y * _scores(problem, beta, alpha)
     s = slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -110,6 +122,22 @@ def sandwich(
         newton_step=_newton_step(problem, beta, s, inverse),
         df=float("inf"),
         description=_described(curvature, options),
+    )
+
+
+def _uncentred(found: Covariance, centre: Vector) -> Covariance:
+    """Return what was found for ``z_c = (1, x - c)`` for ``z = C' z_c = (1, x)``."""
+    C = np.eye(centre.size + 1)
+    C[0, 1:] = centre
+    back = np.eye(centre.size + 1)  # the inverse of C
+    back[0, 1:] = -centre
+    step = found.newton_step
+    return replace(
+        found,
+        matrix=back @ found.matrix @ back.T,
+        bread=C.T @ found.bread @ C,
+        meat=C.T @ found.meat @ C,
+        newton_step=None if step is None else back @ step,
     )
 
 
@@ -233,7 +261,7 @@ def _warn_of_rounding(lost: int, k: int) -> None:
         "as the bound of it: predictors are on scales far apart, or nearly the same; "
         "standardize=True helps with the former.",
         UndefinedMetricWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -243,7 +271,7 @@ def _warn(reason: str) -> None:
         "The covariance of the coefficients is not defined, and given as NaN: "
         f"{reason}.",
         UndefinedMetricWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
