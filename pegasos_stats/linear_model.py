@@ -225,7 +225,8 @@ class SVM(LinearModel):
         mean of 1, so that only their ratios matter.
     standardize : bool, default False
         Whether to bring the predictors to mean 0 and standard deviation 1 (sparse
-        ones, and all of a model without intercept, to standard deviation 1 alone).
+        ones, and all of a model without intercept, to standard deviation 1 alone), as
+        they are in the rows, all counted alike, those of weight 0 too.
         The penalty is on the coefficients of these; ``params_original`` gives those
         of the predictors as they were.
 
