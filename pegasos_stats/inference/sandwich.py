@@ -258,8 +258,8 @@ def _warn_of_rounding(lost: int, k: int) -> None:
     verb = "is" if lost == 1 else "are"
     warnings.warn(
         f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and given "
-        "as the bound of it: predictors are on scales far apart, or nearly the same; "
-        "standardize=True helps with the former.",
+        "as the bound of it: predictors are constant, nearly the same or on scales far "
+        "apart; standardize=True helps with scales.",
         UndefinedMetricWarning,
         stacklevel=4,
     )

@@ -32,6 +32,7 @@ from pegasos_stats.reporting.mathematics import formula_svg
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 GENERATOR = "pegasos_stats"
+UNBROKEN = 24  # letters of code that stay on one line
 SHORT = 12  # rows of a table that stays on one page of paper
 
 PAGE = """<!DOCTYPE html>
@@ -117,8 +118,10 @@ def _piece(piece: Piece) -> str:
         return escape(piece)
     if isinstance(piece, Math):
         return formula_svg(piece.tex)
-    tag = "code" if isinstance(piece, Code) else "strong"
-    return f"<{tag}>{escape(piece.text)}</{tag}>"
+    if isinstance(piece, Code):
+        kind = ' class="short"' if len(piece.text) <= UNBROKEN else ""
+        return f"<code{kind}>{escape(piece.text)}</code>"
+    return f"<strong>{escape(piece.text)}</strong>"
 
 
 @singledispatch
