@@ -2,15 +2,17 @@
 
 import bz2
 import gzip
+import json
 import re
 import zlib
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO
 
 import pandas as pd
 
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 UNREADABLE = (OSError, EOFError, zlib.error)
@@ -46,7 +48,61 @@ def unreadable(name: str, error: Exception) -> str:
     return f"The file {name} cannot be read: {reason}."
 
 
-def read_csv(path: str) -> pd.DataFrame:
+@dataclass(frozen=True)
+class CsvStyle:
+    """What separates the columns of a CSV file, and the decimals of its numbers.
+
+    Attributes
+    ----------
+    sep, decimal : str
+        One character each; ``"tab"`` may stand for a tab.
+
+    Raises
+    ------
+    OptionError
+        If one is not a single character, or both are the same.
+
+    Examples
+    --------
+    >>> CsvStyle(";", ",").arguments
+    ', sep=";", decimal=","'
+    >>> CsvStyle().arguments
+    ''
+    """
+
+    sep: str = ","
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        if self.sep in ("tab", r"\t"):
+            object.__setattr__(self, "sep", "\t")
+        for name, value in (("sep", self.sep), ("decimal", self.decimal)):
+            if len(value) != 1 or value in "\r\n\"'":
+                raise OptionError(
+                    f"{name}={value!r} is not allowed; give a single character, such "
+                    "as ';' or ','."
+                )
+        if self.sep == self.decimal:
+            raise OptionError(
+                f"sep and decimal are both {self.sep!r}; give two different characters."
+            )
+
+    @property
+    def arguments(self) -> str:
+        """Arguments of ``pd.read_csv`` beside the path; none for what is usual."""
+        usual = CsvStyle.__dataclass_fields__
+        given = {name: getattr(self, name) for name in usual}
+        return "".join(
+            f", {name}={json.dumps(value)}"
+            for name, value in given.items()
+            if value != usual[name].default
+        )
+
+
+COMMAS = CsvStyle()
+
+
+def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     """Read a CSV file; a first column without a name becomes the row names.
 
     Raises
@@ -57,7 +113,9 @@ def read_csv(path: str) -> pd.DataFrame:
     try:
         with opened(path) as handle:
             _check_packing(path, handle)
-            data = pd.read_csv(handle, low_memory=False)
+            data = pd.read_csv(
+                handle, sep=style.sep, decimal=style.decimal, low_memory=False
+            )
     except DataError:
         raise
     except (*UNREADABLE, ValueError) as error:
@@ -89,7 +147,7 @@ def _reason(error: Exception) -> str:
     if found := FIELDS.search(reason):
         return (
             f"line {found[2]} has {found[3]} fields where {found[1]} are expected; "
-            "quote cells that hold commas"
+            "quote cells that hold the separator"
         )
     if isinstance(error, pd.errors.EmptyDataError):
         return "it is empty; give a header and rows"

@@ -51,5 +51,5 @@ def test_a_byte_order_mark_is_no_part_of_a_name(folder):
 def test_another_separator_is_named(name, found, folder, capsys):
     assert main(["fit", f"{name}.csv", "--outcome", "y"]) == 2
     printed = capsys.readouterr().err
-    assert f"separated by commas, not by {found}, with points in numbers" in printed
+    assert f"separated by commas, not by {found}, or give what separates" in printed
     assert printed.count("\n") == 1

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,13 @@ import pandas as pd
 
 from pegasos_stats import datasets
 from pegasos_stats.cli.cautions import cautions
-from pegasos_stats.cli.input import Rows, formula_for, read_alike, read_data
+from pegasos_stats.cli.input import (
+    Rows,
+    formula_for,
+    read_alike,
+    read_data,
+    style_of,
+)
 from pegasos_stats.cli.options import model_of, solver_of
 from pegasos_stats.cli.pages import (
     page_of_digits,
@@ -99,7 +105,9 @@ def _files(
     options: argparse.Namespace,
 ) -> tuple[str | None, Rows, dict[str, Rows]]:
     """The formula, the training data and the test data that the options name."""
-    train = read_data(options.train, options.format, dense=options.kernel is not None)
+    style = style_of(options)
+    dense = options.kernel is not None
+    train = read_data(options.train, options.format, dense=dense, style=style)
     named = options.outcome, train, options.weights, options.formula
     formula = formula_for(*named)
     tests = {}
@@ -165,6 +173,7 @@ def _fitted(
     tables = _tables(result, tests)
     if options.save:
         about = {"format": train.format, "zero_based": train.zero_based}
+        about |= asdict(train.style)
         save(result, options.save, about=about)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = cautions(result, train.frame, tables["training"])
@@ -207,6 +216,7 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
         len(result.design.names),
         saved.about.get("zero_based"),
         dense=isinstance(result, KernelResults),
+        style=style_of(options, saved.about),
     )
     fitted_on = saved.about.get("format", rows.format)
     if rows.format != fitted_on:

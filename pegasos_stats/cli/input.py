@@ -1,5 +1,7 @@
 """Data files of the command line: CSV or svmlight, found out by what is in them."""
 
+import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
@@ -14,7 +16,7 @@ from pegasos_stats.errors import (
     OptionError,
     counted,
 )
-from pegasos_stats.files import read_csv
+from pegasos_stats.files import COMMAS, CsvStyle, read_csv
 from pegasos_stats.formula import outcome_of
 from pegasos_stats.results import Results
 from pegasos_stats.svmlight import Svmlight, looks_like_svmlight, read_svmlight
@@ -35,12 +37,15 @@ class Rows:
         Of an svmlight file.
     dense : bool
         Whether sparse rows are wanted as an array.
+    style : CsvStyle
+        How a CSV file is written.
     """
 
     path: str
     frame: pd.DataFrame | None = None
     sparse: Svmlight | None = None
     dense: bool = False
+    style: CsvStyle = COMMAS
 
     @property
     def format(self) -> str:
@@ -87,12 +92,24 @@ class Rows:
             return None
 
 
+def style_of(
+    options: argparse.Namespace, about: Mapping[str, Any] | None = None
+) -> CsvStyle:
+    """How CSV files are written: as the options say, or those of a saved model."""
+    known = {} if about is None else about
+    return CsvStyle(
+        options.sep or known.get("sep", COMMAS.sep),
+        options.decimal or known.get("decimal", COMMAS.decimal),
+    )
+
+
 def read_data(
     path: str,
     format_: str = "auto",
     n_features: int | None = None,
     zero_based: bool | None = None,
     dense: bool = False,
+    style: CsvStyle = COMMAS,
 ) -> Rows:
     """Read a CSV or svmlight file.
 
@@ -104,7 +121,7 @@ def read_data(
     if format_ == "auto":
         format_ = "svmlight" if looks_like_svmlight(path) else "csv"
     if format_ == "csv":
-        return Rows(path, frame=read_csv(path))
+        return Rows(path, frame=read_csv(path, style), style=style)
     found = read_svmlight(path, n_features, zero_based=zero_based)
     return Rows(path, sparse=found, dense=dense)
 
@@ -118,7 +135,8 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
         If it is not of the same format.
     """
     n_features = None if train.sparse is None else train.sparse.X.shape[1]
-    rows = read_data(path, format_, n_features, train.zero_based, train.dense)
+    given = n_features, train.zero_based, train.dense, train.style
+    rows = read_data(path, format_, *given)
     if rows.format != train.format:
         raise DataError(
             f"The file {path} is {rows.format} and {train.path} is {train.format}; "
@@ -188,8 +206,9 @@ def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
         there = f", not by {found}" if found else ""
         return (
             f"The column {outcome} is not in {path}, which has the single column "
-            f"{header!r}; columns must be separated by commas{there}, with points in "
-            "numbers: write the file by write.csv() of R or to_csv() of pandas."
+            f"{header!r}; columns must be separated by commas{there}, or give what "
+            "separates them: --sep ';' or --sep tab, and --decimal ',' if numbers are "
+            "like 1,5."
         )
     return (
         f"The column {outcome} is not in {path}, which has "

@@ -52,6 +52,7 @@ def origin_of_files(
             path,
             weights=literal(options.weights),
             command=command,
+            style=train.style,
         )
     lines = [f"train = ps.read_svmlight({literal(train.path)})"]
     if path is not None:

@@ -146,6 +146,16 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="of the data files (default: auto, found in the first lines)",
     )
+    parser.add_argument(
+        "--sep",
+        metavar="CHAR",
+        help="between the columns of CSV files, or 'tab' (default: a comma)",
+    )
+    parser.add_argument(
+        "--decimal",
+        metavar="CHAR",
+        help="in the numbers of CSV files (default: a point)",
+    )
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import DataError, LabelError, OptionError, plain
-from pegasos_stats.files import opened, read_csv
+from pegasos_stats.files import COMMAS, CsvStyle, opened, read_csv
 from pegasos_stats.formula import outcome_of
 
 Path = str | PathLike[str]
@@ -74,10 +74,14 @@ def of_csv(
     *,
     weights: str = "weights",
     command: str = "",
+    style: CsvStyle = COMMAS,
 ) -> Origin:
-    """CSV files; `table` is what is in the one for training."""
-    named = names_rows(train)
-    index = ", index_col=0" if named else ""
+    """CSV files; `table` is what is in the one for training.
+
+    R is left to read them itself only where they are written as usual.
+    """
+    named = names_rows(train, style)
+    index = style.arguments + (", index_col=0" if named else "")
     files = {"train": train} | ({} if test is None else {"test": test})
     lines = [
         f"{k} = pd.read_csv({literal(fspath(v))}{index})" for k, v in files.items()
@@ -86,17 +90,17 @@ def of_csv(
         lines,
         test=None if test is None else "test",
         weights=weights,
-        table=table,
+        table=table if style == COMMAS else None,
         file=fspath(train),
         row_names=named,
         command=command,
     )
 
 
-def names_rows(path: Path) -> bool:
+def names_rows(path: Path, style: CsvStyle = COMMAS) -> bool:
     """Whether the first column of a CSV file, without a name, names the rows."""
     with opened(path) as handle:
-        header = pd.read_csv(handle, nrows=0)
+        header = pd.read_csv(handle, nrows=0, sep=style.sep)
     return str(header.columns[0]).startswith("Unnamed: 0")
 
 
