@@ -82,7 +82,7 @@ table_of(fits)
 # The line guesses. Both kernels come near the best rule.
 
 
-# %%
+# %% {"alt": "Regions of the three fits. Linear: a line through the middle of both rings. Polynomial and Gaussian: a circle between the rings; only rows near it are kept in the model.", "tags": ["fold"]}
 def draw_regions(result: ps.KernelResults, title: str, ax) -> None:
     """Regions of the two predictions, margins, and the training rows."""
     at = np.linspace(-3.0, 3.0, 121)
@@ -119,7 +119,6 @@ def draw_all(fits: dict[str, ps.KernelResults]) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
 
 
-# %% {"alt": "Regions of the three fits. Linear: a line through the middle of both rings. Polynomial and Gaussian: a circle between the rings; only rows near it are kept in the model.", "tags": ["fold"]}
 with styled():
     draw_all(fits)
 
