@@ -17,7 +17,8 @@ from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.fits import Fit
 from pegasos_stats.labels import Ties
 from pegasos_stats.layout import Pairs
-from pegasos_stats.reporting.report import Format, Report, report
+from pegasos_stats.reporting.report import Report, report
+from pegasos_stats.reporting.writing import Format
 from pegasos_stats.summaries import (
     TITLES,
     is_no_warning,

@@ -9,6 +9,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.cli import main
+from pegasos_stats.errors import OptionError
 from tests.command_line import run
 
 SVMLIGHT = "\n".join(f"{i % 2} 1:{i % 2 + i / 50} 2:{i / 20}" for i in range(40)) + "\n"
@@ -115,3 +116,17 @@ def test_a_shape_is_rows_and_columns(shape, capsys):
     with pytest.raises(SystemExit):
         main(["report", "train.csv", "--image-shape", shape])
     assert "rows and columns" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["page.docx", "page.pdf"])
+def test_a_format_that_is_none_is_refused_before_the_fit(tmp_path, capsys, name):
+    page = tmp_path / name
+    assert main(["demo", "--report", str(page)]) == 2
+    assert "give one that ends in .html or .md" in capsys.readouterr().err
+    train, _ = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ p34", train).fit(ps.Pegasos(epochs=1, seed=1))
+    with pytest.raises(OptionError, match="ends in"):
+        result.report(path=page)
+    assert not page.exists()
+    result.report(path=page, format="html")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

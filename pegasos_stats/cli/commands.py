@@ -36,7 +36,7 @@ from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.errors import DataError, LabelError, PegasosStatsError, listing
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.persist import Saved, load_saved, save
-from pegasos_stats.reporting.writing import check_place
+from pegasos_stats.reporting.writing import check_place, format_of
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -91,7 +91,7 @@ def fit(options: argparse.Namespace) -> Printed:
 
 def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a page about it."""
-    check_place(Path(options.output))
+    _check_page(options.output)
     formula, train, tests = _files(options)
     result = _fit_rows(formula, train, tests, options)
     made = page_of_files(result, train, tests, options)
@@ -99,6 +99,12 @@ def report(options: argparse.Namespace) -> Printed:
     warned = cautions(result, train.frame, tables["training"])
     title = f"{PROGRAM}: {options.train}"
     return Printed(written_page(title, result, tables, warned, made))
+
+
+def _check_page(path: str) -> None:
+    """Look at the path of a page before anything is read or fitted."""
+    check_place(Path(path))
+    format_of(Path(path))
 
 
 def _files(
@@ -119,6 +125,8 @@ def _files(
 def demo(options: argparse.Namespace) -> Printed:
     """Fit the data that come with the package."""
     check_places(options)
+    if options.report is not None:
+        _check_page(options.report)
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
     given = "digit ~ .", train, {"test": test}

@@ -6,7 +6,7 @@ from datetime import date
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pegasos_stats.errors import counted
 from pegasos_stats.options import check_choice
@@ -23,13 +23,16 @@ from pegasos_stats.reporting.markdown import written_markdown
 from pegasos_stats.reporting.origin import Origin, checked_source
 from pegasos_stats.reporting.repeated import repeating
 from pegasos_stats.reporting.subject import Subject, held_out_rows, training_rows
-from pegasos_stats.reporting.writing import write_html, write_markdown
+from pegasos_stats.reporting.writing import (
+    FORMATS,
+    Format,
+    check_place,
+    format_of,
+    write_html,
+    write_markdown,
+)
 from pegasos_stats.session import session_info
 
-Format = Literal["html", "markdown"]
-
-FORMATS: tuple[Format, ...] = ("html", "markdown")
-MARKDOWN = (".md", ".markdown")
 PARTS: tuple[Callable[[Subject], Section], ...] = (
     answer,
     question,
@@ -87,7 +90,7 @@ class Report:
         path : str or path
             An earlier report there is replaced; any other file is left alone.
         format : "html" or "markdown", optional
-            That of the path if left out: Markdown for ``.md``, else HTML.
+            That of the path if left out: Markdown for ``.md``, HTML for ``.html``.
 
         Returns
         -------
@@ -96,12 +99,15 @@ class Report:
 
         Raises
         ------
+        OptionError
+            If the path ends otherwise and no format is given.
         DataError
             If something else than a report is there, or the file cannot be written.
         """
         path = Path(path)
+        check_place(path)
         if format is None:
-            format = "markdown" if path.suffix.lower() in MARKDOWN else "html"
+            format = format_of(path)
         check_choice("format", format, FORMATS)
         write = write_markdown if format == "markdown" else write_html
         write(self.document, path)
@@ -142,7 +148,7 @@ def report(
         alone. Without it the report is only returned.
     format : "html" or "markdown", optional
         That of the path if left out: Markdown for ``.md``, with the figures in a
-        folder beside it, else HTML.
+        folder beside it, HTML for ``.html``.
     title : str, optional
         The outcome and its levels if left out.
     source : str or path, optional

@@ -2,15 +2,48 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.plotting.figures import Figure
 from pegasos_stats.reporting.document import Document
 from pegasos_stats.reporting.html import GENERATOR, written_html
 from pegasos_stats.reporting.markdown import MARK, written_markdown
 
+Format = Literal["html", "markdown"]
+
+FORMATS: tuple[Format, ...] = ("html", "markdown")
+ENDS: dict[str, Format] = {
+    "": "html",
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+}
 MARKS = (f'<meta name="generator" content="{GENERATOR}">', MARK)
 BEGIN = 1000  # characters that hold the mark
+
+
+def format_of(path: Path) -> Format:
+    """Return the format that the end of a path asks for.
+
+    Raises
+    ------
+    OptionError
+        If it is neither HTML's nor Markdown's.
+
+    Examples
+    --------
+    >>> format_of(Path("fit.html")), format_of(Path("fit.md"))
+    ('html', 'markdown')
+    """
+    end = path.suffix.lower()
+    if end not in ENDS:
+        raise OptionError(
+            f"The path {path} ends in {path.suffix!r}, which is no format of a report; "
+            "give one that ends in .html or .md."
+        )
+    return ENDS[end]
 
 
 def write_html(document: Document, path: Path) -> None:
