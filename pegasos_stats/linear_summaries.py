@@ -6,6 +6,7 @@ from pegasos_stats.errors import counted
 from pegasos_stats.inferring import CovType, has_rows, is_quick
 from pegasos_stats.options import check_count
 from pegasos_stats.problem import Problem
+from pegasos_stats.terms import INTERCEPT, largest_terms
 
 
 def why_left_out(problem: Problem, cov_type: CovType) -> str:
@@ -56,12 +57,11 @@ def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, list[s
     if limit is None:
         return tidy, []
     check_count("max_terms", limit)
-    slopes = tidy[tidy["term"] != "Intercept"]
-    if len(slopes) <= limit:
+    shown, p = largest_terms(tidy, limit), int((tidy["term"] != INTERCEPT).sum())
+    if len(shown) == len(tidy):
         return tidy, []
-    by_size = slopes["estimate"].abs().sort_values(ascending=False, kind="stable")
     which = "largest" if limit == 1 else f"{limit} largest"
-    return tidy.drop(index=by_size.index[limit:]), [
-        f"The {which} of {len(slopes):,} coefficients by absolute value "
+    return shown, [
+        f"The {which} of {p:,} coefficients by absolute value "
         f"{'is' if limit == 1 else 'are'} shown; all are in params and tidy()."
     ]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from pegasos_stats.options import check_count
 from pegasos_stats.plotting.results import Fitted, ResultPlots
+from pegasos_stats.terms import INTERCEPT, largest_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,9 +74,8 @@ class LinearPlots(ResultPlots):
         if max_terms is not None:
             check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
-        table = table[table["term"] != "Intercept"].reset_index(drop=True)
-        order = table["estimate"].abs().sort_values(ascending=False, kind="stable")
-        shown = table.loc[order.index[:max_terms]]
+        slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
+        shown = largest_terms(slopes, max_terms)
         return draw_coefficients(
             shown.sort_values("estimate", ascending=False, kind="stable"),
             self.result.coding.levels,

@@ -22,6 +22,7 @@ from pegasos_stats.reporting.drawings import coefficient_pictures
 from pegasos_stats.reporting.errors_made import NBSP, p_value
 from pegasos_stats.reporting.numbers import aligned, number
 from pegasos_stats.reporting.subject import Subject
+from pegasos_stats.terms import INTERCEPT, largest_terms
 
 WARNING = "WARNING: "
 ABOUT_PRECISION = ("tandard errors", "covariance")
@@ -37,7 +38,7 @@ def coefficients(subject: Subject) -> Section:
     if subject.is_scaled:
         original = subject.result.params_original
         table = table.assign(original=original.to_numpy())
-    shown = largest(table, MOST_TERMS)
+    shown = largest_terms(table, MOST_TERMS)
     warned = [note for note in notes if isinstance(note, Notice)]
     blocks: list[Block] = [Paragraph(_reading(subject)), *warned, _table(table, shown)]
     blocks += [note for note in notes if note not in warned]
@@ -57,22 +58,6 @@ def estimates(result: Any) -> pd.DataFrame:
         warnings.simplefilter("ignore", PegasosStatsWarning)
         table: pd.DataFrame = result.tidy()
     return table
-
-
-def largest(table: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The intercept and the largest coefficients, in the order of the model.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"term": ["Intercept", "a", "b"], "estimate": [0, 1, -2]})
-    >>> largest(table, 1)["term"].tolist()
-    ['Intercept', 'b']
-    """
-    is_free = table["term"] == "Intercept"
-    sizes = (
-        table["estimate"].abs()[~is_free].sort_values(ascending=False, kind="stable")
-    )
-    return table[is_free | table.index.isin(sizes.index[:limit])]
 
 
 def _reading(subject: Subject) -> Text:
@@ -105,7 +90,7 @@ def _table(table: pd.DataFrame, shown: pd.DataFrame) -> Table:
             line.append(cell)
     caption = ""
     if len(shown) < len(table):
-        slopes = counted(int((table["term"] != "Intercept").sum()), "coefficient")
+        slopes = counted(int((table["term"] != INTERCEPT).sum()), "coefficient")
         caption = f"The {MOST_TERMS} largest of {slopes} by absolute value"
     return Table(columns, lines, caption)
 
