@@ -161,6 +161,35 @@ def weighted_counts(problem: KernelProblem, found: KernelSolution) -> Any:
     return found.counts if problem.weights is None else found.counts * problem.weights
 
 
+def support_of(problem: KernelProblem, found: KernelSolution) -> Any:
+    """Rows that predictions depend on, counted from zero, and what each adds.
+
+    The latter is ``c_j w_j y_j / (lam T)``, times the kernel.
+    """
+    counts = weighted_counts(problem, found)
+    support = np.flatnonzero(counts)
+    each = counts[support] / (problem.lam * found.n_iter) * problem.y[support]
+    return support, each
+
+
+def scores_of_kernel(problem: KernelProblem, found: KernelSolution, X: Any) -> Any:
+    """Scores of the rows of `X`, shape (q,).
+
+    Parameters
+    ----------
+    X : float64 array, shape (q, p)
+        For a precomputed kernel ``K(x_i, x_j)`` with the n rows of the fit.
+    """
+    from pegasos_stats.kernels.kernel_pegasos import kernel_scores
+
+    support, each = support_of(problem, found)
+    if problem.kernel.name == "precomputed":
+        kept, X = problem.X[:0], np.ascontiguousarray(X[:, support])
+    else:
+        kept = problem.X[support]
+    return kernel_scores(problem.kernel.code(), kept, each, X, found.alpha)
+
+
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
     """Primal and dual objective of a kernel fit.
 

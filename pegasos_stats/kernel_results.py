@@ -13,7 +13,8 @@ from pegasos_stats.kernel_problem import (
     KernelProblem,
     KernelSolution,
     kernel_certificate,
-    weighted_counts,
+    scores_of_kernel,
+    support_of,
 )
 from pegasos_stats.objective import Certificate
 from pegasos_stats.results import Results
@@ -63,15 +64,14 @@ class KernelResults(Results):
     @property
     def dual_coef(self) -> "pd.Series[float]":
         """What each support row adds: ``c_j w_j y_j / (lam T)`` times the kernel."""
-        found, problem = self.solution, self.problem
-        counts = weighted_counts(problem, found)
-        each = (counts / (problem.lam * found.n_iter) * problem.y)[self._support]
-        return pd.Series(each, index=self.index[self._support], name="dual_coef")
+        support, each = support_of(self.problem, self.solution)
+        return pd.Series(each, index=self.index[support], name="dual_coef")
 
     @property
     def _support(self) -> NDArray[np.intp]:
         """Rows that predictions depend on, counted from zero."""
-        return np.flatnonzero(weighted_counts(self.problem, self.solution))
+        support: NDArray[np.intp] = support_of(self.problem, self.solution)[0]
+        return support
 
     @property
     def plot(self) -> "KernelPlots":
@@ -87,18 +87,12 @@ class KernelResults(Results):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
-        from pegasos_stats.kernels.kernel_pegasos import kernel_scores
-
-        support = self._support
         X = np.ascontiguousarray(X, dtype=np.float64)
-        if self.problem.kernel.name == "precomputed":
-            known = X if X.shape[1] == self.nobs else X[:, self.columns]
-            X, kept = np.ascontiguousarray(known[:, support]), self.problem.X[:0]
-        else:
-            kept = self.problem.X[support]
-        weights = np.asarray(self.dual_coef, dtype=np.float64)
-        kernel = self.problem.kernel.code()
-        return kernel_scores(kernel, kept, weights, X, self.solution.alpha)
+        precomputed = self.problem.kernel.name == "precomputed"
+        if precomputed and X.shape[1] != self.nobs:
+            X = X[:, self.columns]
+        found: NDArray[np.float64] = scores_of_kernel(self.problem, self.solution, X)
+        return found
 
     def _size(self) -> str:
         return counted(self.n_support, "support row")

@@ -15,7 +15,7 @@ from pegasos_stats.kernel_problem import (
     KernelFunction,
     KernelProblem,
     KernelSolution,
-    weighted_counts,
+    support_of,
 )
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.linear_results import LinearResults
@@ -342,7 +342,7 @@ def _kernel_out(result: Any, fit: Header) -> Arrays:
     if result.columns is not None:
         arrays["columns"] = result.columns
     else:
-        arrays["support"] = problem.X[np.flatnonzero(weighted_counts(problem, found))]
+        arrays["support"] = problem.X[support_of(problem, found)[0]]
     return arrays
 
 

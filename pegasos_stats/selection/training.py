@@ -12,7 +12,7 @@ from pegasos_stats.kernel_problem import (
     KernelProblem,
     KernelSolution,
     kernel_certificate,
-    weighted_counts,
+    scores_of_kernel,
 )
 from pegasos_stats.kernel_running import run_kernel_pegasos
 from pegasos_stats.model import Model
@@ -165,24 +165,10 @@ def scores_of(problem: Problem, found: Solution | KernelSolution, X: Any) -> Vec
     """Scores of the rows of `X` by a solution of `problem`."""
     if isinstance(found, KernelSolution):
         assert isinstance(problem, KernelProblem)
-        return _kernel_scores(problem, found, X)
+        return np.asarray(scores_of_kernel(problem, found, X))
     from pegasos_stats.kernels.risk import scores
 
     return np.asarray(scores(kernel_rows(X), found.beta, found.alpha))
-
-
-def _kernel_scores(problem: KernelProblem, found: KernelSolution, X: Any) -> Vector:
-    from pegasos_stats.kernels.kernel_pegasos import kernel_scores
-
-    counts = weighted_counts(problem, found)
-    support = np.flatnonzero(counts)
-    steps = problem.lam * found.n_iter
-    weights = counts[support] / steps * problem.y[support]
-    kept = problem.X[support]
-    if problem.kernel.name == "precomputed":
-        X, kept = np.ascontiguousarray(X[:, support]), problem.X[:0]
-    code = problem.kernel.code()
-    return np.asarray(kernel_scores(code, kept, weights, X, found.alpha))
 
 
 def certificate_of(problem: Problem, found: Solution | KernelSolution) -> Certificate:
