@@ -106,8 +106,7 @@ class Report:
         """
         path = Path(path)
         check_place(path)
-        if format is None:
-            format = format_of(path)
+        format = format_of(path) if format is None else format
         check_choice("format", format, FORMATS)
         write = write_markdown if format == "markdown" else write_html
         write(self.document, path)

@@ -47,14 +47,13 @@ def format_of(path: Path) -> Format:
 
 
 def write_html(document: Document, path: Path) -> None:
-    """Write a document to one file, which loads nothing.
+    """Write a document to one file, which loads nothing; `check_place` comes first.
 
     Raises
     ------
     DataError
-        If something else than a report is there, or the file cannot be written.
+        If the file cannot be written.
     """
-    check_place(path)
     _put(path, written_html(document))
 
 
@@ -62,13 +61,13 @@ def write_markdown(document: Document, path: Path) -> None:
     """Write a document to a file, and its figures to a folder beside it.
 
     For ``report.md`` the figures are ``report_files/figure-1.svg`` and so on.
+    `check_place` comes first.
 
     Raises
     ------
     DataError
-        If something else than a report is there, or a file cannot be written.
+        If a file cannot be written.
     """
-    check_place(path)
     figures: dict[str, str] = {}
     folder = f"{path.stem}_files"
 
