@@ -98,6 +98,11 @@ class LabelCoding:
         """The two levels: (negative, positive)."""
         return self.negative, self.positive
 
+    @property
+    def described(self) -> str:
+        """Name and coding of the outcome, such as ``digit (5 = -1, 6 = +1)``."""
+        return f"{self.name} ({self.negative!r} = -1, {self.positive!r} = +1)"
+
     def encode(self, labels: "pd.Series[Any]") -> NDArray[np.float64]:
         """Code labels as -1 and +1, missing ones as NaN.
 

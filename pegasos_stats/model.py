@@ -30,10 +30,9 @@ class Model(ABC):
     _sample: Sample
 
     def __repr__(self) -> str:
-        negative, positive = self.coding.levels
         return (
-            f"<{type(self).__name__}: {self.coding.name} ({negative!r} = -1, "
-            f"{positive!r} = +1), {counted(self.problem.n, 'row')}, "
+            f"<{type(self).__name__}: {self.coding.described}, "
+            f"{counted(self.problem.n, 'row')}, "
             f"{counted(len(self.names), 'predictor')}, "
             f"lam {significant(self.problem.lam, 6)}; not fitted, see fit()>"
         )

@@ -321,9 +321,8 @@ class Results(Fit):
         )
 
     def __repr__(self) -> str:
-        negative, positive = self.coding.levels
         return (
-            f"<Results: {self.coding.name} ({negative!r} = -1, {positive!r} = +1), "
+            f"<Results: {self.coding.described}, "
             f"{counted(self.nobs, 'row')}, {self._size()}, "
             f"objective {significant(self.objective, 6)}, seed {self.seed}>"
         )

@@ -19,6 +19,7 @@ from pegasos_stats.inference.meat import meat_of, slopes_of
 from pegasos_stats.inference.moments import column_sums
 from pegasos_stats.objective import certificate
 from pegasos_stats.problem import Problem
+from pegasos_stats.scaling import Scaling
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -129,8 +130,7 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
     """Return what was found for ``z_c = (1, x - c)`` for ``z = C' z_c = (1, x)``."""
     C = np.eye(centre.size + 1)
     C[0, 1:] = centre
-    back = np.eye(centre.size + 1)  # the inverse of C
-    back[0, 1:] = -centre
+    back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
     step = found.newton_step
     return replace(
         found,
