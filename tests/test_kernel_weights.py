@@ -78,7 +78,7 @@ def test_balanced_and_by_level_and_by_column_are_the_same():
     ]
     model = ps.kernel_svm("y ~ a + b", frame, lam=0.1, weights="w")
     fits.append(model.fit(SOLVER).solution)
-    for found in fits[1:]:
+    for found in fits[1:]:  # weights that differ by rounding
         assert found.counts.tolist() == fits[0].counts.tolist()
         np.testing.assert_allclose(found.g, fits[0].g, rtol=1e-12)
     plain = ps.KernelSVM(y, X, lam=0.1).fit(SOLVER)
@@ -133,6 +133,7 @@ def test_cross_validation_weighs_and_scales_the_rows_of_each_fold():
         by_hand = ps.KernelSVM(y[known], X[known], weights=w[known], **options)
         wrong = by_hand.fit(solver).predict(X[held_out]).to_numpy() != y[held_out]
         error = np.average(wrong, weights=w[held_out])
+        # a mean of the same numbers, summed in another order
         assert found.by_fold["error_rate"][k] == pytest.approx(error, rel=1e-12)
 
 
@@ -146,6 +147,7 @@ def test_standardize_is_scaling_by_hand(kernel):
     by_hand = ps.KernelSVM(y, scaled, **options).fit(SOLVER)
     result = ps.KernelSVM(y, X, standardize=True, **options).fit(SOLVER)
     assert result.counts.tolist() == by_hand.counts.tolist()
+    # columns of size 100 scaled in other steps: rounding of 1e-14, summed
     new_by_hand = (new - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     np.testing.assert_allclose(
         result.decision_function(new), by_hand.decision_function(new_by_hand), rtol=1e-9

@@ -117,6 +117,7 @@ def test_the_bootstrap_has_original_coefficients_too(data):
     mean, deviation = data[["a", "b"]].mean(), data[["a", "b"]].std()
     by_hand = theta[:, 0] - (theta[:, 1:] * (mean / deviation).to_numpy()).sum(axis=1)
     found = result.tidy(original=True)
+    # the same 50 numbers, summed in another order
     assert found["std_error"][0] == pytest.approx(by_hand.std(ddof=1), rel=1e-10)
     slopes = theta[:, 1:].std(axis=0, ddof=1) / deviation
     np.testing.assert_allclose(found["std_error"][1:], slopes, rtol=1e-10)
@@ -138,7 +139,12 @@ def test_the_summary_and_the_report_show_both(data, tmp_path):
     assert result.summary().params["original"].tolist() == written
     result.report(data, tmp_path / "both.md")
     text = (tmp_path / "both.md").read_text(encoding="utf-8")
-    assert "As they were" in text
+    lines = [line.split(" | ") for line in text.splitlines() if "**" not in line]
+    (head,) = [line for line in lines if line[-1].startswith("As they were")]
+    table = {line[0].strip("| "): line for line in lines if len(line) == len(head)}
+    for term, value in result.params_original.items():
+        shown = table[term][-1].strip("| ").replace("−", "-")
+        assert float(shown) == pytest.approx(value, rel=1e-2)  # the decimals shown
 
 
 @pytest.mark.parametrize("storage", [csr_array, coo_array])

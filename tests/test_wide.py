@@ -38,7 +38,7 @@ def test_lengths_are_certified_and_the_best_of_all(loss, lam):
     found = lengths(problem, *given)
     at = certificate(problem, found.fit * beta, found.alpha, found.dual * a)
     assert found.at.objective == pytest.approx(at.objective, rel=ROUNDING)
-    assert found.at.dual_objective == pytest.approx(at.dual_objective, rel=1e-10)
+    assert found.at.dual_objective == pytest.approx(at.dual_objective, rel=ROUNDING)
     if loss == "log":
         assert (found.fit, found.dual) == (1.0, 1.0)
         return
@@ -80,7 +80,8 @@ def test_a_pair_step_never_lowers_the_dual():
         assert a.min() >= 0.0
         assert a.max() <= 1.0
         before = dual
-    np.testing.assert_allclose(f, K @ (a * y) / scale, atol=1e-10)
+    # 300 updates, each with the rounding of numbers of order 1
+    np.testing.assert_allclose(f, K @ (a * y) / scale, atol=1e-12)
 
 
 def test_rows_that_are_the_same_do_not_stop_the_pairs():
