@@ -13,13 +13,16 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo test fuzz lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package $(VENV)/.kernels ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
 
 test: system-r $(VENV)/.rpy2 $(VENV)/.kernels lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto
+
+fuzz: $(VENV)/.dev $(VENV)/.kernels ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
+	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
 
 lint: $(VENV)/.dev ## check style and format
 	$(BIN)/ruff check

@@ -1,6 +1,5 @@
 """The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
 
-import time
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +10,13 @@ from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.proximal import ProximalNewton
-from pegasos_stats.running import Moment, Observer, refitted, with_progress
+from pegasos_stats.running import (
+    Moment,
+    Observer,
+    clock_for,
+    refitted,
+    with_progress,
+)
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_coordinates import Plain, solution_of
 from pegasos_stats.wide import Wide
@@ -85,13 +90,13 @@ def _run(
     """Solution for columns as they were, and whether the tolerance was reached."""
     rng = solver.generator()
     epochs: Any = range(1, solver.epochs + 1)
-    spent = 0
+    clock, spent = clock_for(observe), 0
     total = None if solver.stops else solver.epochs
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
         rows = rng.permutation(n) if run.visits_rows else NO_ROWS
-        began = time.thread_time_ns()
+        began = clock()
         run.epoch(rows)
-        spent += time.thread_time_ns() - began
+        spent += clock() - began
         if observe is not None:
             observe(Moment(epoch, moved(run.solution(rng.seed), centre), spent / 1e9))
         if solver.stops and run.reached():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, settings
 
 REFERENCE = Path(__file__).parents[1] / "r_reference"
 MARKERS = {"r": "r", "data_folder": "data"}
@@ -27,6 +28,26 @@ Sys.setlocale("LC_COLLATE", "C")
 options(digits = 17, warn = 2)
 RNGkind("default", "default", "default")
 """
+
+# Examples of property tests: the same ones in every `make test`; new ones, and ten
+# times as many, in every round of `make fuzz` (--hypothesis-profile=search).
+SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.register_profile(
+    "search",
+    settings.get_profile("repeatable"),
+    derandomize=False,
+    max_examples=500,
+    print_blob=True,
+)
+settings.load_profile("repeatable")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -216,3 +216,20 @@ def test_a_predictor_called_as_the_outcome_is_never_its_labels():
         model.fit(ps.SDCA(seed=1), trace=True, test=X)
     assert "margin" not in result.augment(X)
     assert result.confusion(X, y).n_errors == 0
+
+
+@pytest.mark.parametrize("solver", [ps.Pegasos(epochs=2, seed=1), ps.SDCA(seed=1)])
+def test_without_a_trace_no_clock_is_asked(solver, monkeypatch):
+    """What a trace costs is paid by those who ask for one."""
+
+    def asked():
+        raise AssertionError("the processor time was asked for")
+
+    train, _ = ps.datasets.load_digits56()
+    model = ps.svm("digit ~ p34 + p43", train)
+    with monkeypatch.context() as patched:
+        patched.setattr("time.thread_time_ns", asked)
+        model.fit(solver)
+        with pytest.raises(AssertionError, match="was asked for"):
+            model.fit(solver, trace=True)
+    assert model.fit(solver, trace=True).trace["cpu_seconds"].iloc[-1] > 0.0

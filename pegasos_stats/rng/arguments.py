@@ -17,7 +17,7 @@ Integers = NDArray[np.int64]
 
 def require(good: Any, name: str, value: Any, allowed: str) -> None:
     """Raise an `OptionError` that names ``value`` unless all of ``good`` is true."""
-    if not np.all(good):
+    if not (good if isinstance(good, bool) else np.all(good)):
         got = " ".join(reprlib.repr(value).split())
         raise OptionError(
             f"{name} is {got}, where {allowed} is allowed; correct {name}."
