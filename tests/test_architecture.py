@@ -16,7 +16,7 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 FLOORS = [
     ["errors"],
     ["kernels"],
-    ["rng", "datasets", "foreign", "terms"],
+    ["rng", "datasets", "foreign", "outputs", "terms"],
     ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
     ["parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],

@@ -1,7 +1,6 @@
 """The file of a saved model: a zip archive of arrays and one JSON text."""
 
 import json
-import os
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError
+from pegasos_stats.outputs import Place, outputs
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -18,7 +18,7 @@ FORMAT = "pegasos_stats model"
 VERSION = 1
 
 
-def write_archive(path: str | PathLike[str], header: Header, arrays: Arrays) -> None:
+def write_archive(place: Place, header: Header, arrays: Arrays) -> None:
     """Write arrays and a header to a file: beside it, then put in its place.
 
     Raises
@@ -29,27 +29,8 @@ def write_archive(path: str | PathLike[str], header: Header, arrays: Arrays) -> 
     header = {"format": FORMAT, "version": VERSION} | header
     text = json.dumps(header, allow_nan=False, ensure_ascii=False)
     arrays = arrays | {"header": np.frombuffer(text.encode(), dtype=np.uint8)}
-    _put(Path(path), arrays)
-
-
-def _put(path: Path, arrays: Arrays) -> None:
-    try:
-        if path.is_dir() or not path.name:
-            raise IsADirectoryError("it is a folder")
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with open(beside, "xb") as handle:
-                np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
-                handle.flush()
-                os.fsync(handle.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(
-            f"The model cannot be written to {path}: {reason}; give another path."
-        ) from None
+    with outputs() as files:
+        np.savez_compressed(files.open(place), **arrays)  # type: ignore[arg-type]
 
 
 def read_archive(path: str | PathLike[str]) -> tuple[Arrays, Header]:

@@ -20,6 +20,7 @@ from pegasos_stats.kernel_problem import (
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.objective import Certificate
+from pegasos_stats.outputs import checked_place
 from pegasos_stats.persist.archive import (
     Arrays,
     Header,
@@ -33,6 +34,7 @@ from pegasos_stats.persist.covariances import (
     covariance_out,
 )
 from pegasos_stats.persist.designs import packed_design, unpacked_design
+from pegasos_stats.persist.earlier import MODEL
 from pegasos_stats.persist.values import (
     packed,
     packed_coding,
@@ -103,7 +105,11 @@ class Absent:
 
 
 def save(
-    result: Results, path: str | PathLike[str], *, about: dict[str, Any] | None = None
+    result: Results,
+    path: str | PathLike[str],
+    *,
+    about: dict[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a fitted model to a file.
 
@@ -112,7 +118,8 @@ def save(
     coding of the labels and of the predictors, and what the summary shows. The
     covariance of the coefficients is in it if it was computed before, or there are no
     more than 256 and it takes little time. The file holds no pickle, and no training
-    rows but the support of a kernel model. An existing one is replaced as a whole.
+    rows but the support of a kernel model. An earlier model is replaced as a whole,
+    with its permissions; a symbolic link stays, and what it leads to is replaced.
 
     Parameters
     ----------
@@ -120,12 +127,16 @@ def save(
     path : str or path
     about : dict, optional
         Further facts of text, numbers and dates to keep with the model.
+    overwrite : bool
+        Whether another file than a model may be replaced.
 
     Raises
     ------
     DataError
         If something in the fit cannot be written so that it comes back the same, or
-        the file cannot be written.
+        the file cannot be written, or another one is there that is no model.
+    OptionError
+        If `path` is none.
 
     See Also
     --------
@@ -144,6 +155,7 @@ def save(
     """
     from importlib.metadata import version
 
+    place = checked_place(path, MODEL, overwrite)
     kind, arrays = _kind_of(result), _common_arrays(result)
     header: Header = {
         "package": version("pegasos_stats"),
@@ -152,7 +164,7 @@ def save(
         "fit": _common(result),
     }
     arrays |= KINDS[kind][1](result, header["fit"])
-    write_archive(path, header, arrays)
+    write_archive(place, header, arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:

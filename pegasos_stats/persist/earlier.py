@@ -1,0 +1,24 @@
+"""What a saved model looks like from outside, before it may be replaced."""
+
+import zipfile
+import zlib
+from typing import IO
+
+from pegasos_stats.outputs import Kind
+
+MARK = b'"format": "pegasos_stats model"'
+BEGIN = 1000  # bytes of the header that hold the mark
+
+
+def is_model(handle: IO[bytes]) -> bool:
+    """Whether a file has the mark of a saved model; nothing else of it is read."""
+    try:
+        with zipfile.ZipFile(handle) as archive, archive.open("header.npy") as header:
+            return MARK in header.read(BEGIN)
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError):
+        return False
+    except (NotImplementedError, RuntimeError):  # other packing, a password
+        return False
+
+
+MODEL = Kind("model", "model", is_model)

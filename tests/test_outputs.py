@@ -1,0 +1,387 @@
+"""Files that are written: whole or not at all, and what they may replace."""
+
+import errno
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.outputs import Kind, checked_path, checked_place, outputs
+from pegasos_stats.outputs import parts as parts_of
+
+NOTE = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+PIPED = Kind("note", "note", NOTE.known, streams=True)
+EARLIER = b"note: the earlier one"
+
+
+def write(path, text="note: new", kind=NOTE, **options):
+    with outputs() as files:
+        files.write(checked_place(path, kind, **options), text)
+
+
+def write_while(path, meanwhile):
+    """Write a file; something else happens before it is put in its place."""
+    with outputs() as files:
+        files.write(checked_place(path, NOTE), "note: new")
+        meanwhile()
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(EARLIER)
+    return path
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield 0o027
+    os.umask(before)
+
+
+def test_a_new_file_has_the_mode_that_open_would_give(tmp_path, umask):
+    write(tmp_path / "a.txt")
+    assert contents(tmp_path) == {"a.txt": b"note: new"}
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o777, 0o640])
+def test_what_is_replaced_keeps_its_mode(earlier, mode):
+    earlier.chmod(mode)
+    write(earlier)
+    assert earlier.read_bytes() == b"note: new"
+    assert stat.S_IMODE(earlier.stat().st_mode) == mode
+
+
+def test_what_is_replaced_keeps_its_owner_where_that_is_allowed(earlier):
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    os.chown(earlier, 1234, 4321)
+    write(earlier)
+    assert (earlier.stat().st_uid, earlier.stat().st_gid) == (1234, 4321)
+
+
+def test_a_part_of_a_private_file_is_private(earlier):
+    earlier.chmod(0o600)
+    with outputs() as files:
+        files.open(checked_place(earlier, NOTE)).write(b"note")
+        (part,) = parts_of._parts
+        assert stat.S_IMODE(os.stat(part).st_mode) == 0o600
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(earlier, tmp_path):
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "link").symlink_to(os.path.join("..", "second"))
+    (tmp_path / "second").symlink_to("a.txt")
+    write(there / "link")
+    assert (there / "link").is_symlink()
+    assert (tmp_path / "second").is_symlink()
+    assert not earlier.is_symlink()
+    assert earlier.read_bytes() == b"note: new"
+
+
+def test_a_link_that_leads_nowhere_makes_what_it_names(tmp_path):
+    (tmp_path / "link").symlink_to("made.txt")
+    write(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert contents(tmp_path)["made.txt"] == b"note: new"
+
+
+def test_other_names_of_a_file_keep_its_earlier_content(earlier, tmp_path):
+    os.link(earlier, tmp_path / "other")
+    write(earlier)
+    assert contents(tmp_path) == {"a.txt": b"note: new", "other": EARLIER}
+
+
+def test_an_unknown_file_is_replaced_only_on_demand(earlier, tmp_path):
+    for content in (b"mine", b"", b"\0\xff"):
+        earlier.write_bytes(content)
+        with pytest.raises(DataError, match=r"no note of .* --overwrite \(overwrite=T"):
+            write(earlier)
+        assert contents(tmp_path) == {"a.txt": content}
+    write(earlier, overwrite=True)
+    assert contents(tmp_path) == {"a.txt": b"note: new"}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_read_only_file_stays(earlier, tmp_path, overwrite):
+    earlier.chmod(0o444)
+    with pytest.raises(DataError, match="is read-only; give another path"):
+        write(earlier, overwrite=overwrite)
+    assert contents(tmp_path) == {"a.txt": EARLIER}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path, overwrite):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("/dev/null")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+    names = {
+        "/dev/null": "a device",
+        "/dev/stdout": "a|an",
+        "/dev/fd/1": "a|an",
+        "link": "a device",
+        "pipe": "a pipe",
+        "socket": "a socket",
+        "folder": "a folder",
+        "folder/": "a folder",
+        "new/": "a folder",
+        ".": "a folder",
+        "folder/..": "a folder",
+    }
+    before = {path: path.lstat() for path in tmp_path.iterdir()}
+    for name, what in names.items():
+        with pytest.raises(DataError, match=f"cannot be written to .*: it is ({what})"):
+            write(os.path.join(tmp_path, name), overwrite=overwrite)
+    after = {path: path.lstat() for path in tmp_path.iterdir()}
+    assert {p: (s.st_mode, s.st_ino) for p, s in before.items()} == {
+        p: (s.st_mode, s.st_ino) for p, s in after.items()
+    }
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_devices_and_pipes_take_what_may_be_streamed(tmp_path):
+    write("/dev/null", kind=PIPED)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    write(pipe, kind=PIPED)
+    assert reading.communicate()[0] == b"note: new"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with pytest.raises(DataError, match="No space left on device"):
+        write("/dev/full", kind=PIPED)
+
+
+def test_an_open_file_is_written_into_from_where_it_stands(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"mine\n")
+    (tmp_path / "link").symlink_to("/dev/fd/9")
+    with open(path, "ab") as handle:
+        for name in (f"/dev/fd/{handle.fileno()}", f"/proc/self/fd/{handle.fileno()}"):
+            write(name, "note\n", PIPED)
+    assert path.read_bytes() == b"mine\nnote\nnote\n"
+    with pytest.raises(DataError, match="not open for writing"):
+        write("/dev/fd/987", kind=PIPED)
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("nosuch/a.txt", "the folder .*nosuch is not there"),
+        ("a.txt/b.txt", "Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("x" * 300, "File name too long"),
+        ("dangling", "the folder .*nowhere is not there"),
+        ("/proc/a.txt", r"the folder /proc takes no files \("),
+    ],
+)
+def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("nowhere/a.txt")
+    with pytest.raises(DataError, match=reason) as found:
+        checked_place(os.path.join(tmp_path, path), NOTE)
+    assert str(found.value).endswith("; give another path.")
+
+
+@pytest.mark.parametrize("length", [200, 240, 250, 255])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, length):
+    write(tmp_path / ("x" * length))
+    assert [len(name) for name in contents(tmp_path)] == [length]
+
+
+@pytest.mark.parametrize(
+    "path", [3, None, True, b"a.txt", 2.5, "", "a\0b", "a\ud800b", [], object()]
+)
+def test_what_is_no_path_is_an_error_of_one_line(path):
+    with pytest.raises(OptionError) as found:
+        checked_place(path, NOTE)
+    assert "\n" not in str(found.value)
+    assert str(found.value).isprintable()
+
+
+def test_a_path_of_other_bytes_is_a_path(tmp_path):
+    name = os.fsdecode(b"caf\xe9.txt")
+    write(tmp_path / name)
+    assert checked_path(tmp_path / name) == str(tmp_path / name)
+    assert contents(tmp_path) == {name: b"note: new"}
+
+
+def test_a_working_folder_that_is_gone(tmp_path):
+    code = (
+        "import os, sys; from pegasos_stats.outputs import Kind, checked_place\n"
+        "from pegasos_stats.errors import DataError\n"
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n"
+        "try: checked_place('a.txt', Kind('note', 'note', bool))\n"
+        "except DataError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout == (
+        "The note cannot be written to a.txt: the working folder is no longer there; "
+        "give another path.\n"
+    )
+
+
+def test_a_file_that_appears_meanwhile_stays(tmp_path):
+    path = tmp_path / "a.txt"
+    with pytest.raises(DataError, match="is no note"):
+        write_while(path, lambda: path.write_bytes(b"mine"))
+    assert contents(tmp_path) == {"a.txt": b"mine"}
+    path.unlink()
+    write_while(path, lambda: path.write_bytes(b"note of another run"))
+    assert contents(tmp_path) == {"a.txt": b"note: new"}
+
+
+def test_a_file_that_becomes_another_meanwhile_stays(earlier, tmp_path):
+    with pytest.raises(DataError, match="is no note"):
+        write_while(earlier, lambda: earlier.write_bytes(b"mine"))
+    assert contents(tmp_path) == {"a.txt": b"mine"}
+
+
+def test_without_hard_links_a_file_that_appears_stays_too(tmp_path, monkeypatch):
+    def refused(*args):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write(tmp_path / "new.txt")
+    assert contents(tmp_path) == {"new.txt": b"note: new"}
+    path = tmp_path / "b.txt"
+    with pytest.raises(DataError, match="is no note"):
+        write_while(path, lambda: path.write_bytes(b"mine"))
+    assert path.read_bytes() == b"mine"
+
+
+def test_several_files_are_put_in_their_places_together(tmp_path):
+    places = [checked_place(tmp_path / name, NOTE) for name in "ab"]
+
+    def both(last):
+        with outputs() as files:
+            files.write(places[0], "note: new")
+            files.write(places[1], last)
+
+    with pytest.raises(DataError, match=r"cannot be written to .*b: "):
+        both("note \ud800")
+    assert contents(tmp_path) == {}
+    both("note: new")
+    assert contents(tmp_path) == {"a": b"note: new", "b": b"note: new"}
+
+
+def test_a_text_that_is_no_unicode(tmp_path):
+    with pytest.raises(DataError, match=r"'\\ud800' is no character of UTF-8"):
+        write(tmp_path / "a.txt", "note \ud800")
+    assert contents(tmp_path) == {}
+
+
+CALLS = [
+    (os, "open"),
+    (os, "fdopen"),
+    (os, "fsync"),
+    (os, "replace"),
+    (os, "link"),
+    (os, "chmod"),
+    (os, "chown"),
+    (os, "stat"),
+    (os, "close"),
+    (os, "unlink"),
+]
+FAILURES = [
+    OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.EIO, "Input/output error"),
+    PermissionError(errno.EACCES, "Permission denied"),
+    KeyboardInterrupt(),
+    SystemExit(3),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(("module", "name"), CALLS, ids=lambda part: str(part))
+@pytest.mark.parametrize("there", [True, False])
+def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
+    module, name, failure, there, tmp_path, monkeypatch
+):
+    """The first, the second ... call fails, until the writing needs no more calls."""
+    path = tmp_path / "a.txt"
+    before = EARLIER if there else None
+    real = getattr(module, name)
+    for last in range(1, 30):
+        path.unlink(missing_ok=True)
+        if there:
+            path.write_bytes(EARLIER)
+            path.chmod(0o640)
+        calls = 0
+
+        def failing(*args, last=last, **options):
+            nonlocal calls
+            calls += 1
+            if calls == last:
+                raise failure
+            return real(*args, **options)
+
+        raised = None
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, failing)
+            try:
+                write(path)
+            except BaseException as error:
+                raised = error
+        found = path.read_bytes() if path.exists() else None
+        assert isinstance(raised, DataError | type(failure) | None)
+        assert not isinstance(raised, OSError)
+        allowed = {b"note: new" if raised is None else before}
+        if raised is not None and not isinstance(raised, DataError):
+            allowed.add(b"note: new")  # interrupted, maybe after the renaming
+        assert found in allowed
+        if name != "unlink":  # a part that cannot be removed stays
+            parts_of.remove_parts()
+            assert {*contents(tmp_path)} <= {"a.txt"}
+        if calls < last:
+            return
+    raise AssertionError("the calls never end")
+
+
+def test_threads_that_write_one_file_all_go_right(tmp_path):
+    path, failures = tmp_path / "a.txt", []
+    texts = [f"note {n} " * 5000 for n in range(8)]
+
+    def writing(text):
+        try:
+            for _ in range(20):
+                write(path, text)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=writing, args=[text]) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [*contents(tmp_path)] == ["a.txt"]
+    assert path.read_text() in texts
+
+
+def test_parts_of_a_parent_are_not_those_of_its_fork(tmp_path):
+    with outputs() as files:
+        files.open(checked_place(tmp_path / "a.txt", NOTE)).write(b"note")
+        child = os.fork()
+        if child == 0:
+            parts_of.remove_parts()
+            os._exit(0)
+        os.waitpid(child, 0)
+    assert contents(tmp_path) == {"a.txt": b"note"}
