@@ -247,6 +247,12 @@ def test_what_the_steps_do_not_reach_sdca_does(monkeypatch):
     apart = np.abs(found.estimates[:, 1:] - expected.estimates[:, 1:]).max()
     assert apart <= found.distance + expected.distance
     assert found.n_not_converged == 0
+    uneven = weighted(problem)
+    found = run(uneven, 10)
+    for resample, estimate in zip(resamples(uneven, 10), found.estimates, strict=True):
+        at, best = primal(resample, estimate[1:], estimate[0]), fit(resample)
+        # The run of 1e-8 bounds the optimum from above.
+        assert at <= primal(resample, best.beta, best.alpha) * (1.0 + 1e-10)
     monkeypatch.setattr(module, "FALLBACK_EPOCHS", 1)
     with pytest.warns(ConvergenceWarning, match="10 resamples of 10 have not") as seen:
         found = run(problem, 10, workers=2)

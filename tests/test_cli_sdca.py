@@ -81,6 +81,8 @@ def tables_of(facts):
             "--refine goes with --solver pegasos",
         ),
         (["--tol", "0.1"], "--tol goes with --solver sdca"),
+        (["--start", "sgd"], "--start goes with --solver sdca"),
+        (["--start", "zero", "--solver", "pegasos"], "--start goes with --solver sdca"),
         (["--solver", "sdca", "--tol", "2"], "tol=2.0"),
         (["--refine", "0"], "refine=0.0"),
         (["--kernel", "linear", "--refine", "0.1"], "does not go with --kernel"),
