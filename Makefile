@@ -15,13 +15,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .PHONY: demo test fuzz lint types bench vignettes docs golden clean help system-r FORCE
 
-demo: $(VENV)/.package $(VENV)/.kernels ## install the package, run its demonstration, write its report
+demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
 
-test: system-r $(VENV)/.rpy2 $(VENV)/.kernels lint types ## install R if missing; check style and types, run all tests
+test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto
 
-fuzz: $(VENV)/.dev $(VENV)/.kernels ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
+fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
 
 lint: $(VENV)/.dev ## check style and format
@@ -35,10 +35,10 @@ bench: $(VENV)/.dev ## run the benchmarks
 	@for script in $(sort $(wildcard benchmarks/*.py)); do \
 		echo "== $$script" && $(BIN)/python $$script || exit 1; done
 
-vignettes: $(VENV)/.dev $(VENV)/.kernels ## run the vignettes, write a page of each in build/vignettes
+vignettes: $(VENV)/.dev ## run the vignettes, write a page of each in build/vignettes
 	@$(BIN)/python vignettes/render.py
 
-docs: $(VENV)/.dev $(VENV)/.kernels ## build reference and vignettes in build/docs, warnings being errors
+docs: $(VENV)/.dev ## build reference and vignettes in build/docs, warnings being errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@$(BIN)/python vignettes/render.py --output build/docs/vignettes
 	@echo "The reference is in build/docs/index.html"
@@ -68,11 +68,6 @@ $(VENV)/.package: setup.cfg pyproject.toml
 $(VENV)/.dev: $(VENV)/.package $(CONSTRAINTS)/dev.txt
 	@echo "Installing the development tools into $(VENV)"
 	@$(PIP_INSTALL) --editable '.[dev]' --constraint $(CONSTRAINTS)/dev.txt
-	@touch $@
-
-# numba keeps a compiled kernel until its own file changes, whatever it calls.
-$(VENV)/.kernels: $(wildcard pegasos_stats/kernels/*.py)
-	@rm -f pegasos_stats/kernels/__pycache__/*.nb[ic]
 	@touch $@
 
 # Changes only when R does: from one side of R 4.5 to the other.

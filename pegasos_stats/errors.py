@@ -59,9 +59,14 @@ class UndefinedMetricWarning(PegasosStatsWarning):
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line outside the package that led here, however deep here is."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
+    while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def _is_inside(file: str) -> bool:
+    """Whether a file is one of this package, or of numba, which calls it back."""
+    return file.startswith(HERE) or f"{os.sep}numba{os.sep}" in file
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

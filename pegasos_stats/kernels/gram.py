@@ -10,8 +10,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pegasos_stats.kernels.compiling import with_python_division
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -143,14 +144,14 @@ def gram_of(kernel: Kernel, X: Matrix, budget: int = MEMORY_BUDGET) -> Gram:
     )
 
 
-@njit(cache=True)
+@with_python_division
 def add_products(total: Vector, weight: float, values: Vector) -> None:
     """``total += weight * values``, in place."""
     for j in range(total.size):
         total[j] += weight * values[j]
 
 
-@njit(cache=True)
+@with_python_division
 def add_squares(total: Vector, centre: float, values: Vector) -> None:
     """``total += (values - centre)^2``, in place."""
     for j in range(total.size):
@@ -158,7 +159,7 @@ def add_squares(total: Vector, centre: float, values: Vector) -> None:
         total[j] += difference * difference
 
 
-@njit(cache=True)
+@with_python_division
 def finish(kernel: Kernel, values: Vector) -> None:
     """Turn inner products or squared distances into kernel values, in place."""
     if kernel.kind == KernelKind.POLYNOMIAL:
@@ -173,7 +174,7 @@ def finish(kernel: Kernel, values: Vector) -> None:
             values[j] = math.exp(-kernel.gamma * values[j])
 
 
-@njit(cache=True)
+@with_python_division
 def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None:
     """Fill `out` with ``K(x, z_j)`` of the rows of a block, for kernels of features.
 
@@ -197,7 +198,7 @@ def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None
     finish(kernel, out)
 
 
-@njit(cache=True)
+@with_python_division
 def free_place(gram: Gram, counts: Integers, i: int) -> int:
     """Choose where to keep row `i`: a place not yet filled, or one to give up.
 
@@ -217,7 +218,7 @@ def free_place(gram: Gram, counts: Integers, i: int) -> int:
     return int(chosen)
 
 
-@njit(cache=True)
+@with_python_division
 def kept_row(gram: Gram, counts: Integers, i: int) -> Vector:
     """Row `i` of the Gram matrix, computed if it is not kept, shape (n,)."""
     place = gram.place[i]
@@ -235,7 +236,7 @@ def kept_row(gram: Gram, counts: Integers, i: int) -> Vector:
     return row
 
 
-@njit(cache=True)
+@with_python_division
 def add_gram_row(
     total: Vector, weight: float, gram: Gram, counts: Integers, i: int
 ) -> None:

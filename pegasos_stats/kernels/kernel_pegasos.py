@@ -9,9 +9,9 @@ solver for SVM*, Mathematical Programming B 127 (2011), figure 3.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pegasos_stats.kernels.compiling import with_python_division
 from pegasos_stats.kernels.gram import (
     WIDTH,
     Gram,
@@ -28,7 +28,7 @@ Matrix = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@njit(cache=True)
+@with_python_division
 def kernel_pegasos_epoch(
     gram: Gram,
     y: Vector,
@@ -125,7 +125,7 @@ def kernel_scores(
     return found + alpha
 
 
-@njit(cache=True)
+@with_python_division
 def add_block_scores(
     total: Vector, kernel: Kernel, support: Matrix, weights: Vector, block: Matrix
 ) -> None:

@@ -16,8 +16,9 @@ Ripley, *Stochastic Simulation* (1987), section 3.2 (alias tables).
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pegasos_stats.kernels.compiling import with_python_division
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -27,13 +28,13 @@ SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
 WIDE = 2**31 - 1  # above it, rounding takes two words for a number
 
 
-@njit(cache=True)
+@with_python_division
 def uniform(word: int) -> float:
     """``word / 2**32``, kept above zero: one draw of R's ``runif``."""
     return word * WORD if word > 0 else SMALLEST
 
 
-@njit(cache=True)
+@with_python_division
 def uniforms(words: Integers) -> Vector:
     """Give `uniform` of each word, shape (n,)."""
     out = np.empty(words.size)
@@ -42,7 +43,7 @@ def uniforms(words: Integers) -> Vector:
     return out
 
 
-@njit(cache=True)
+@with_python_division
 def bit_length(value: int) -> int:
     """Count the binary digits of ``value``: ``ceil(log2(n))`` for ``n - 1``."""
     bits = 0
@@ -51,7 +52,7 @@ def bit_length(value: int) -> int:
     return bits
 
 
-@njit(cache=True)
+@with_python_division
 def trial(words: Integers, at: int, bits: int) -> int:
     """``bits`` random bits, taken 16 at a time from the upper halves of the words.
 
@@ -67,7 +68,7 @@ def trial(words: Integers, at: int, bits: int) -> int:
     return value & low
 
 
-@njit(cache=True)
+@with_python_division
 def draw_by_rejection(
     out: Integers, done: int, words: Integers, at: int, bound: int
 ) -> tuple[int, int]:
@@ -103,7 +104,7 @@ def draw_by_rejection(
     return done, at
 
 
-@njit(cache=True)
+@with_python_division
 def draw_by_rounding(
     out: Integers, done: int, words: Integers, at: int, bound: int, shrink: int
 ) -> tuple[int, int]:
@@ -126,7 +127,7 @@ def draw_by_rounding(
     return done, at
 
 
-@njit(cache=True)
+@with_python_division
 def take_out(pool: Integers, picks: Integers) -> None:
     """Replace each of ``picks`` by the entry of ``pool`` at that place.
 
@@ -139,7 +140,7 @@ def take_out(pool: Integers, picks: Integers) -> None:
         pool[j] = pool[last - i]
 
 
-@njit(cache=True)
+@with_python_division
 def keep_new(out: Integers, done: int, table: Integers, drawn: Integers) -> int:
     """Append to ``out[:done]`` those of ``drawn`` that have not come before.
 
@@ -158,7 +159,7 @@ def keep_new(out: Integers, done: int, table: Integers, drawn: Integers) -> int:
     return done
 
 
-@njit(cache=True)
+@with_python_division
 def sort_down(weights: Vector, order: Integers) -> None:
     """Heapsort ``weights`` into descending order, in place, and ``order`` with them.
 
@@ -176,7 +177,7 @@ def sort_down(weights: Vector, order: Integers) -> None:
         sift(weights, order, unheaped, last, weight, label)
 
 
-@njit(cache=True)
+@with_python_division
 def sift(
     weights: Vector, order: Integers, hole: int, last: int, weight: float, label: int
 ) -> None:
@@ -192,7 +193,7 @@ def sift(
     weights[hole], order[hole] = weight, label
 
 
-@njit(cache=True)
+@with_python_division
 def weighted_without_replacement(
     weights: Vector, order: Integers, u: Vector, out: Integers
 ) -> None:
@@ -216,7 +217,7 @@ def weighted_without_replacement(
         last -= 1
 
 
-@njit(cache=True)
+@with_python_division
 def alias_table(weights: Vector) -> tuple[Vector, Integers]:
     """Walker's table of ``weights`` (sum 1): thresholds and aliases, shape (n,) each.
 
@@ -239,7 +240,7 @@ def alias_table(weights: Vector) -> tuple[Vector, Integers]:
     return threshold + np.arange(n), alias
 
 
-@njit(cache=True)
+@with_python_division
 def fill_cells(threshold: Vector, alias: Integers, cells: Integers, rich: int) -> None:
     """Pour from the cells at ``rich`` and after into those before, until none is left.
 
@@ -259,7 +260,7 @@ def fill_cells(threshold: Vector, alias: Integers, cells: Integers, rich: int) -
             rich += 1
 
 
-@njit(cache=True)
+@with_python_division
 def draw_from_alias(
     out: Integers,
     done: int,

@@ -17,9 +17,9 @@ the ACM 31 (1988), algorithm BTPE.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pegasos_stats.kernels.compiling import with_python_division
 from pegasos_stats.kernels.sampling import uniform
 
 Vector = NDArray[np.float64]
@@ -112,7 +112,7 @@ TAIL = (
 )
 
 
-@njit(cache=True)
+@with_python_division
 def horner(coefficients: tuple[float, ...], x: float) -> float:
     """Evaluate the polynomial with these coefficients, the constant first."""
     total = coefficients[-1]
@@ -121,7 +121,7 @@ def horner(coefficients: tuple[float, ...], x: float) -> float:
     return total
 
 
-@njit(cache=True)
+@with_python_division
 def normal_quantile(p: float) -> float:
     """Quantile of the standard normal distribution at ``p`` (AS 241, PPND16).
 
@@ -144,7 +144,7 @@ def normal_quantile(p: float) -> float:
     return math.copysign(z, q)
 
 
-@njit(cache=True)
+@with_python_division
 def normal_quantiles(p: Vector) -> Vector:
     """`normal_quantile` of each entry, shape (n,)."""
     out = np.empty(p.size)
@@ -153,7 +153,7 @@ def normal_quantiles(p: Vector) -> Vector:
     return out
 
 
-@njit(cache=True)
+@with_python_division
 def exponential(words: Integers, at: int) -> tuple[float, int]:
     """One standard exponential number (algorithm SA); -1 when the words run out.
 
@@ -178,7 +178,7 @@ def exponential(words: Integers, at: int) -> tuple[float, int]:
     return -1.0, at
 
 
-@njit(cache=True)
+@with_python_division
 def draw_exponentials(
     out: Vector, done: int, words: Integers, at: int
 ) -> tuple[int, int]:
@@ -192,13 +192,13 @@ def draw_exponentials(
     return done, at
 
 
-@njit(cache=True)
+@with_python_division
 def wrapped(value: int) -> int:
     """Wrap around at 2**31, as the 32-bit integers do in which R computes this."""
     return (value + 2**31) % 2**32 - 2**31
 
 
-@njit(cache=True)
+@with_python_division
 def power(base: float, exponent: int) -> float:
     """Raise to a whole power by squaring: R's last bit, where ``**`` has another."""
     result = 1.0
@@ -210,7 +210,7 @@ def power(base: float, exponent: int) -> float:
     return result
 
 
-@njit(cache=True)
+@with_python_division
 def binomial_by_inversion(
     size: int, p: float, words: Integers, at: int
 ) -> tuple[int, int]:
@@ -233,7 +233,7 @@ def binomial_by_inversion(
     return -1, at
 
 
-@njit(cache=True)
+@with_python_division
 def hat(size: int, p: float) -> tuple[float, ...]:
     """BTPE's hat: a triangle, two parallelograms and two exponential tails (step 0).
 
@@ -258,7 +258,7 @@ def hat(size: int, p: float) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@with_python_division
 def propose(
     parts: tuple[float, ...], size: int, u: float, v: float
 ) -> tuple[int, float]:
@@ -283,7 +283,7 @@ def propose(
     return (x, v * (u - area3) * right_rate) if x <= size else (-1, v)
 
 
-@njit(cache=True)
+@with_python_division
 def mass_ratio(x: int, size: int, p: float) -> float:
     """``f(x) / f(mode)`` of the binomial probabilities, by recursion (step 5.1)."""
     mode = int(size * p + p)
@@ -297,7 +297,7 @@ def mass_ratio(x: int, size: int, p: float) -> float:
     return f
 
 
-@njit(cache=True)
+@with_python_division
 def stirling(x: float) -> float:
     """Correct Stirling's formula for the factorial of ``x - 1``."""
     y = x * x
@@ -305,7 +305,7 @@ def stirling(x: float) -> float:
     return series / x / 166320.0
 
 
-@njit(cache=True)
+@with_python_division
 def accepted(x: int, v: float, size: int, p: float) -> bool:
     """Whether a point of height ``v`` lies under the probabilities (step 5).
 
@@ -326,7 +326,7 @@ def accepted(x: int, v: float, size: int, p: float) -> bool:
     return bool(log_v <= centre + margin and log_v <= log_mass(x, mode, size, p))
 
 
-@njit(cache=True)
+@with_python_division
 def log_mass(x: int, mode: int, size: int, p: float) -> float:
     """``log(f(x) / f(mode))`` by Stirling's formula (step 5.3)."""
     q = 1.0 - p
@@ -344,7 +344,7 @@ def log_mass(x: int, mode: int, size: int, p: float) -> float:
     return float(total)
 
 
-@njit(cache=True)
+@with_python_division
 def binomial_by_rejection(
     size: int, p: float, words: Integers, at: int
 ) -> tuple[int, int]:
@@ -358,7 +358,7 @@ def binomial_by_rejection(
     return -1, at
 
 
-@njit(cache=True)
+@with_python_division
 def draw_binomials(
     out: Integers, done: int, words: Integers, at: int, sizes: Integers, probs: Vector
 ) -> tuple[int, int]:
