@@ -10,8 +10,11 @@ from pegasos_stats.inference.covariance import Covariance, Sandwich
 from pegasos_stats.inference.resampling import Bootstrap
 from pegasos_stats.inferring import Inferred, has_rows, is_quick
 from pegasos_stats.linear_results import LinearResults
-from pegasos_stats.persist.archive import Arrays, Header
-from pegasos_stats.persist.values import packed, unpacked
+from pegasos_stats.persist.archive import Archive, Header
+from pegasos_stats.persist.common import LARGEST_SEED, options_of
+from pegasos_stats.persist.container import Arrays
+from pegasos_stats.persist.fields import items, real, text, whole
+from pegasos_stats.persist.values import packed, restored
 
 OPTIONS: dict[str, Any] = {"Sandwich": Sandwich, "Bootstrap": Bootstrap}
 ESTIMATES: dict[str, Any] = {
@@ -41,33 +44,80 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     return {PREFIX + name: array for name, array in arrays.items()}
 
 
-def cov_type_in(fit: Header) -> Any:
+def cov_type_in(stored: Any) -> Any:
     """Options of the covariance."""
-    stored = fit["cov_type"]
-    return stored and OPTIONS[stored[0]](**unpacked(stored[1]))
+    if stored is None:
+        return None
+    name, options = items(stored, "cov_type", 2)
+    return OPTIONS[name](**options_of(OPTIONS[name], options))
 
 
-def covariance_in(fit: Header, arrays: Arrays) -> Inferred | None:
-    """The covariance, if the file has it.
+def covariance_in(stored: Any, k: int, options: Any, archive: Archive) -> Any:
+    """The covariance of k coefficients, if the file has it.
 
     Raises
     ------
-    ValueError
-        If an array has a shape that no covariance has.
+    ValueError and others
+        If it is not as `covariance_out` writes it.
     """
-    if fit["covariance"] is None:
+    if stored is None:
         return None
-    kind, facts, names, remarks = fit["covariance"]
-    values = {name: unpacked(value) for name, value in facts.items()}
-    values |= {name: arrays[PREFIX + name] for name in names}
+    kind, facts, names, remarks = items(stored, "the covariance", 4)
+    values = {name: restored(value) for name, value in facts.items()}
+    for name in items(names, "the names of arrays"):
+        values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
+    check: Any = {Sandwich: _check_sandwich, Bootstrap: _check_bootstrap}[type(options)]
     if kind == "BootstrapResult":
-        values["options"] = cov_type_in(fit)
-    k = fit["shape"][1] + int(fit["problem"][2])
-    for name in names:
-        array = values[name]
-        if array.shape[-1:] != (k,) or array.ndim > 2 or array.dtype.kind != "f":
-            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}")
-    return Inferred(ESTIMATES[kind](**values), tuple(remarks))
+        values["options"] = options
+    estimate = ESTIMATES[kind](**values)
+    check(estimate)
+    said = (text(remark, "a remark") for remark in items(remarks, "the remarks"))
+    return Inferred(estimate, tuple(said))
+
+
+def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
+    if name in ("estimate", "newton_step"):
+        return (k,)
+    return (None if name == "estimates" else k, k)
+
+
+def _check_sandwich(found: Covariance) -> None:
+    """Raise ValueError for numbers that no sandwich has."""
+    for matrix in (found.matrix, found.bread, found.meat):
+        _check_array(matrix)
+    if found.newton_step is not None:
+        _check_array(found.newton_step)
+    undefined = np.isnan(found.matrix).all()
+    if not undefined and not np.isfinite(found.matrix).all():
+        raise ValueError("the covariance is not finite")
+    if found.bandwidth is not None and real(found.bandwidth, "the width", 0.0) == 0.0:
+        raise ValueError("the width is 0")
+    if type(found.df) is not float or not found.df > 0.0:
+        raise ValueError(f"df is {found.df!r}")
+    text(found.description, "the description")
+
+
+def _check_bootstrap(found: BootstrapResult) -> None:
+    """Raise ValueError for numbers that no bootstrap has."""
+    for array in (found.estimate, found.estimates, found.covariance):
+        _check_array(array)
+        if not np.isfinite(array).all():
+            raise ValueError("a resample is not finite")
+    if (np.diag(found.covariance) < 0.0).any():
+        raise ValueError("a variance is below zero")
+    left = whole(found.n_left_out, "a count") + len(found.estimates)
+    if left != found.options.replicates:
+        raise ValueError(f"{left} of {found.options.replicates} resamples are there")
+    whole(found.seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
+    whole(found.n_not_converged, "a count", 0, len(found.estimates))
+    for number in (found.relative_gap, found.distance):
+        if type(number) is not float:
+            raise ValueError(f"{number!r} is no distance")
+
+
+def _check_array(value: Any) -> None:
+    if not isinstance(value, np.ndarray):
+        raise ValueError(f"{value!r} is no array")
 
 
 def _values(covariance: Any) -> dict[str, Any]:

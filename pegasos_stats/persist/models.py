@@ -1,53 +1,50 @@
 """Fitted models in files: one archive of arrays and JSON, without pickle."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from os import PathLike, fspath
-from typing import Any, NoReturn
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.confusion import ConfusionMatrix
-from pegasos_stats.errors import DataError, listing, plain
+from pegasos_stats.errors import (
+    DataError,
+    PegasosStatsError,
+    PegasosStatsWarning,
+    listing,
+    warn_caller,
+)
 from pegasos_stats.kernel_problem import (
     KernelFunction,
     KernelProblem,
     KernelSolution,
+    checked_kernel,
     support_of,
 )
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.linear_results import LinearResults
-from pegasos_stats.objective import Certificate
-from pegasos_stats.outputs import checked_place
+from pegasos_stats.outputs import checked_place, outputs
+from pegasos_stats.persist.absent import Absent
 from pegasos_stats.persist.archive import (
-    Arrays,
+    Archive,
     Header,
-    damaged,
+    packed_archive,
     read_archive,
-    write_archive,
+    shortened,
+    unpacked_archive,
 )
+from pegasos_stats.persist.common import FIELDS, Common, common_arrays, common_out
+from pegasos_stats.persist.container import Arrays
 from pegasos_stats.persist.covariances import (
     cov_type_in,
     covariance_in,
     covariance_out,
 )
-from pegasos_stats.persist.designs import packed_design, unpacked_design
 from pegasos_stats.persist.earlier import MODEL
-from pegasos_stats.persist.values import (
-    packed,
-    packed_coding,
-    unpacked,
-    unpacked_coding,
-)
+from pegasos_stats.persist.fields import items, record, whole
+from pegasos_stats.persist.values import packed, restored
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.results import Results
-from pegasos_stats.sample import Dropped
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.solvers import Pegasos
-
-SOLVERS: dict[str, Callable[..., Any]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,47 +58,15 @@ class Saved:
         What `save` was given.
     package : str
         Version of pegasos_stats that wrote the file.
+    checked : bool
+        Whether a digest has shown that the file is as it was written; one of format 1
+        has none.
     """
 
     result: Results
     about: dict[str, Any]
     package: str
-
-
-class Absent:
-    """In the place of the training rows, which are not saved: only their shape.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    rows : int array, shape (k,), optional
-        Rows that are there none the less, in rising order, and `values`, theirs.
-    """
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        rows: NDArray[Any] | None = None,
-        values: NDArray[Any] | None = None,
-    ) -> None:
-        self.shape = shape
-        self._rows = np.empty(0, dtype=np.int64) if rows is None else rows
-        self._values = np.empty((0, *shape[1:])) if values is None else values
-
-    def __getitem__(self, rows: Any) -> NDArray[Any]:
-        asked = np.arange(self.shape[0])[rows]
-        if not np.isin(asked, self._rows).all():
-            _not_saved()
-        found: NDArray[Any] = self._values[np.searchsorted(self._rows, asked)]
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        _not_saved()
-
-    def __array__(self, *args: Any, **options: Any) -> NDArray[Any]:
-        _not_saved()
+    checked: bool = True
 
 
 def save(
@@ -114,12 +79,16 @@ def save(
     """Write a fitted model to a file.
 
     The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
-    with every bit of the coefficients and all that predictions on new data need:
-    coding of the labels and of the predictors, and what the summary shows. The
-    covariance of the coefficients is in it if it was computed before, or there are no
-    more than 256 and it takes little time. The file holds no pickle, and no training
-    rows but the support of a kernel model. An earlier model is replaced as a whole,
-    with its permissions; a symbolic link stays, and what it leads to is replaced.
+    sealed by a digest of the whole. It has every bit of the coefficients and all that
+    predictions on new data need: coding of the labels and of the predictors, and what
+    the summary shows. The covariance of the coefficients is in it if it was computed
+    before, or there are no more than 256 and it takes little time. The file holds no
+    pickle, and no training rows but the support of a kernel model. The same fit gives
+    the same bytes. An earlier model is replaced as a whole, with its permissions; a
+    symbolic link stays, and what it leads to is replaced.
+
+    The digest finds damage. It is no signature: whoever can write the file can write a
+    new digest.
 
     Parameters
     ----------
@@ -156,15 +125,32 @@ def save(
     from importlib.metadata import version
 
     place = checked_place(path, MODEL, overwrite)
-    kind, arrays = _kind_of(result), _common_arrays(result)
+    kind, arrays = _kind_of(result), common_arrays(result)
     header: Header = {
         "package": version("pegasos_stats"),
         "kind": kind,
         "about": packed(dict(about or {})),
-        "fit": _common(result),
+        "fit": common_out(result),
     }
     arrays |= KINDS[kind][1](result, header["fit"])
-    write_archive(place, header, arrays)
+    content = _made_sure(header, arrays)
+    with outputs() as files:
+        files.open(place).write(content)
+
+
+def _made_sure(header: Header, arrays: Arrays) -> bytes:
+    """Content of a file, made sure that it can be loaded."""
+    try:
+        content = packed_archive(header, arrays)
+        _rebuilt(unpacked_archive(content))
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"The model cannot be saved so that it comes back the same "
+            f"({shortened(error)}); use labels and options of plain types in the fit."
+        ) from None
+    return content
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -183,13 +169,28 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     DataError
-        If the file is not there, is not a saved model, is damaged, or was written
-        by a newer version.
+        If the file is not there, is not a saved model, is damaged or changed, or was
+        written by a newer version.
+
+    Warns
+    -----
+    PegasosStatsWarning
+        If the file is of format 1, which has no digest, so that a change of it may go
+        unnoticed.
 
     Notes
     -----
     Nothing in a file is run as it is read. The terms of a formula are evaluated when
     predicting; terms that do more than compute with columns are refused.
+
+    The digest, SHA-256 of the whole file, finds damage, and changes made without
+    writing it anew. It is no signature: whoever can write the file can write a new
+    digest. Load models only from where you would take a script.
+
+    Every field is checked, so that a file that was made up ends in an error as well.
+    Loading takes the memory that the arrays take, which is no more than the size of
+    the file, and less than 64 MiB beside; a file of format 1, which is compressed,
+    may inflate to 64 MiB, or to 32 times its size if that is more.
 
     Examples
     --------
@@ -207,43 +208,46 @@ def load_saved(path: str | PathLike[str]) -> Saved:
     ------
     DataError
         As for `load`.
+
+    Warns
+    -----
+    PegasosStatsWarning
+        As for `load`.
     """
-    arrays, header = read_archive(path)
+    with read_archive(path) as archive:
+        saved = _rebuilt(archive)
+    if not saved.checked:
+        warn_caller(
+            "The model was saved in format 1, which has no digest: that its file is as "
+            "it was written is not checked; save it again.",
+            PegasosStatsWarning,
+        )
+    return saved
+
+
+def _rebuilt(archive: Archive) -> Saved:
+    """Put together what an archive holds, every field being checked."""
+    header = archive.header
     if header["kind"] not in KINDS:
         raise DataError(
-            f"The file {fspath(path)} holds a {header['kind']!r} model; known are "
-            f"{listing(KINDS)}."
+            f"The file holds a {header['kind']!r} model; known are {listing(KINDS)}."
         )
+    about = restored(header["about"])
+    if type(about) is not dict:
+        raise ValueError("about is no dictionary")
     try:
-        build = KINDS[header["kind"]][2]
-        _check_arrays(arrays, header["fit"])
-        result = _restored(build(header["fit"], arrays), header["fit"])
-        return Saved(result, unpacked(header["about"]), header["package"])
+        with np.errstate(all="ignore"):
+            result = _result(header["fit"], *KINDS[header["kind"]][2:], archive)
     except DataError:
         raise
-    except Exception as error:  # a header that was tampered with
-        raise DataError(damaged(fspath(path), error)) from None
-
-
-def _check_arrays(arrays: Arrays, fit: Header) -> None:
-    """Raise ValueError for arrays and numbers that no fit can have."""
-    n, p = (int(size) for size in fit["shape"])
-    shapes = dict.fromkeys(("y", "dual", "counts", "g", "weights"), (n,))
-    shapes["beta"] = (p,)
-    kinds = dict.fromkeys(shapes, "f") | {"y": "i", "counts": "i"}
-    for name, shape in shapes.items():
-        found = arrays.get(name)
-        if found is None:
-            continue
-        if found.shape != shape or found.dtype.kind != kinds[name]:
-            raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
-    lam, loss, _ = fit["problem"]
-    if not 0.0 < lam < np.inf or loss not in ("hinge", "log"):
-        raise ValueError(f"lambda is {lam} and the loss {loss}")
+    except PegasosStatsError as error:
+        raise ValueError(str(error)) from None
+    archive.check_all_taken()
+    return Saved(result, about, header["package"], archive.checked)
 
 
 def _kind_of(result: Any) -> str:
-    for kind, (type_, _, _) in KINDS.items():
+    for kind, (type_, _, _, _) in KINDS.items():
         if isinstance(result, type_):
             return kind
     raise DataError(
@@ -251,78 +255,14 @@ def _kind_of(result: Any) -> str:
     )
 
 
-def _common(result: Results) -> Header:
-    """What all kinds of fits have, but for the arrays."""
-    problem, found = result.problem, result.solution
-    return {
-        "design": packed_design(result.design),
-        "coding": packed_coding(result.coding),
-        "solver": _packed_solver(result.solver),
-        "refinement": result.refinement and _packed_solver(result.refinement),
-        "problem": [problem.lam, problem.loss, problem.intercept],
-        "shape": list(problem.X.shape),
-        "alpha": packed(float(found.alpha)),
-        "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
-        "certificate": packed(asdict(result.certificate)),
-        "training_table": result.training_table.counts.tolist(),
-        "seconds": result.seconds,
-        "dropped": [result.dropped.outcome, result.dropped.predictors],
-        "trace": None if result.trace is None else list(result.trace.columns),
-    }
-
-
-def _packed_solver(solver: Pegasos | SDCA) -> list[Any]:
-    """Name and options; an order given as rows is written as an array."""
-    options = {f.name: getattr(solver, f.name) for f in fields(solver)}
-    if isinstance(options.get("order"), np.ndarray):
-        options["order"] = None
-    return [type(solver).__name__, packed(options)]
-
-
-def _unpacked_solver(stored: list[Any], order: Any = None) -> Any:
-    name, options = stored[0], unpacked(stored[1])
-    if order is not None:
-        options["order"] = order
-    return SOLVERS[name](**options)
-
-
-def _common_arrays(result: Results) -> Arrays:
-    arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
-    weights = getattr(result.problem, "weights", None)
-    if weights is not None:
-        arrays["weights"] = weights
-    order = getattr(result.solver, "order", None)
-    if isinstance(order, np.ndarray):
-        arrays["order"] = order
-    if result.trace is not None:
-        for name in result.trace.columns:
-            arrays[f"trace.{name}"] = result.trace[name].to_numpy()
-    return arrays
-
-
-def _fields(fit: Header, arrays: Arrays) -> dict[str, Any]:
-    """Arguments that all kinds of results have."""
-    trace, refinement = fit["trace"], fit["refinement"]
-    if trace is not None:
-        trace = pd.DataFrame({column: arrays[f"trace.{column}"] for column in trace})
-    return {
-        "solver": _unpacked_solver(fit["solver"], arrays.get("order")),
-        "refinement": refinement and _unpacked_solver(refinement),
-        "design": unpacked_design(fit["design"]),
-        "coding": unpacked_coding(fit["coding"]),
-        "index": pd.RangeIndex(fit["shape"][0]),
-        "dropped": Dropped(*fit["dropped"]),
-        "trace": trace,
-        "seconds": fit.get("seconds"),
-    }
-
-
-def _restored(result: Results, fit: Header) -> Results:
-    """Set what would be computed from the training rows."""
-    counts = np.array(fit["training_table"], dtype=np.int64)
-    none = pd.DataFrame(columns=["actual", "predicted"])
-    vars(result)["training_table"] = ConfusionMatrix(result.coding.levels, counts, none)
-    vars(result)["certificate"] = Certificate(**unpacked(fit["certificate"]))
+def _result(
+    fit: Header, build: Callable[..., Results], own: set[str], archive: Archive
+) -> Results:
+    """Put a fit together whose kind has these fields of its own."""
+    record({"seconds": None} | fit, "the fit", FIELDS | own)
+    common = Common(fit, archive)
+    result = build(common, fit, archive)
+    common.put_into(result)
     return result
 
 
@@ -331,16 +271,20 @@ def _linear_out(result: Any, fit: Header) -> Arrays:
     return arrays | covariance_out(result, fit)
 
 
-def _linear_in(fit: Header, arrays: Arrays) -> LinearResults:
-    X, y = Absent(tuple(fit["shape"])), arrays["y"].astype(np.float64)
-    found = arrays["beta"], unpacked(fit["alpha"]), arrays["dual"]
+def _linear_in(common: Common, fit: Header, archive: Archive) -> LinearResults:
+    n, p = common.n, common.p
+    common.check_width(p)
+    beta, dual = archive.take("beta", "f8", p), archive.take("dual", "f8", n)
+    if not (np.isfinite(beta).all() and np.isfinite(dual).all()):
+        raise ValueError("a coefficient is not finite")
+    cov_type, k = cov_type_in(fit["cov_type"]), p + common.intercept
     result = LinearResults(
-        problem=Problem(X, y, *fit["problem"], weights=arrays.get("weights")),
-        solution=Solution(*found, *fit["counts"]),
-        cov_type=cov_type_in(fit),
-        **_fields(fit, arrays),
+        problem=Problem(Absent((n, p)), **common.problem),
+        solution=Solution(beta, common.alpha, dual, *common.counts),
+        cov_type=cov_type,
+        **common.results,
     )
-    estimated = covariance_in(fit, arrays)
+    estimated = covariance_in(fit["covariance"], k, cov_type, archive)
     if estimated is not None:
         vars(result)["estimated"] = estimated
     return result
@@ -349,7 +293,7 @@ def _linear_in(fit: Header, arrays: Arrays) -> LinearResults:
 def _kernel_out(result: Any, fit: Header) -> Arrays:
     """Kernel, counts, and the rows that predictions depend on."""
     problem, found = result.problem, result.solution
-    fit["kernel"] = [asdict(problem.kernel), problem.memory]
+    fit["kernel"] = [asdict(problem.kernel), int(problem.memory)]
     arrays: Arrays = {"counts": found.counts, "g": found.g}
     if result.columns is not None:
         arrays["columns"] = result.columns
@@ -358,36 +302,52 @@ def _kernel_out(result: Any, fit: Header) -> Arrays:
     return arrays
 
 
-def _kernel_in(fit: Header, arrays: Arrays) -> KernelResults:
-    y, counts = arrays["y"].astype(np.float64), arrays["counts"]
-    weights = arrays.get("weights")
-    weighted = counts if weights is None else counts * weights
-    rows = np.flatnonzero(weighted) if "support" in arrays else None
-    X = Absent(tuple(fit["shape"]), rows, arrays.get("support"))
-    options, memory = fit["kernel"]
-    lam, loss, intercept = fit["problem"]
-    kernel = KernelFunction(**options)
-    found = counts, arrays["g"], unpacked(fit["alpha"])
+def _kernel_in(common: Common, fit: Header, archive: Archive) -> KernelResults:
+    n, p = common.n, common.p
+    options, memory = items(fit["kernel"], "the kernel", 2)
+    kernel = checked_kernel(**options, p=p)
+    if kernel != KernelFunction(**options) or common.loss != "hinge":
+        raise ValueError(f"no kernel has {options}")
+    counts, g = archive.take("counts", "i8", n), archive.take("g", "f8", n)
+    if (counts < 0).any() or not np.isfinite(g).all() or common.counts[0] < 1:
+        raise ValueError("a count is below zero, or a score not finite")
+    weighted = counts if common.weights is None else counts * common.weights
+    rows = np.flatnonzero(weighted)
+    columns = support = None
+    if kernel.name == "precomputed":
+        columns = _columns(archive, common)
+    else:
+        common.check_width(p)
+        support = archive.take("support", "f8 f4", len(rows), p)
+        if not np.isfinite(support).all():
+            raise ValueError("a support row is not finite")
+    X = Absent((n, p), None if support is None else rows, support)
     return KernelResults(
         problem=KernelProblem(
-            X, y, lam, loss, intercept, kernel, memory, weights=weights
+            X,
+            **common.problem,
+            kernel=kernel,
+            memory=whole(memory, "memory", 1),
         ),
-        solution=KernelSolution(*found, *fit["counts"]),
-        columns=arrays.get("columns"),
-        **_fields(fit, arrays),
+        solution=KernelSolution(counts, g, common.alpha, *common.counts),
+        columns=columns,
+        **common.results,
     )
 
 
-# Kinds of results: their type, what is written beside what all have, and how they
-# are put together again.
-KINDS: dict[str, tuple[type, Callable[..., Arrays], Callable[..., Results]]] = {
-    "linear": (LinearResults, _linear_out, _linear_in),
-    "kernel": (KernelResults, _kernel_out, _kernel_in),
+def _columns(archive: Archive, common: Common) -> Any:
+    """Columns of the rows used, among those of a precomputed kernel."""
+    columns, width = archive.take("columns", "i8", common.n), len(common.design.names)
+    good = (columns >= 0).all() and (columns < width).all()
+    if not good or len(np.unique(columns)) < common.n or common.p != common.n:
+        raise ValueError(f"columns are not {common.n} of {width}")
+    return columns
+
+
+# Kinds of results: their type, what is written beside what all have, how they are put
+# together again, and the fields of a header that they have alone.
+KINDS: dict[str, tuple[type, Callable[..., Arrays], Callable[..., Results], set[str]]]
+KINDS = {
+    "linear": (LinearResults, _linear_out, _linear_in, {"cov_type", "covariance"}),
+    "kernel": (KernelResults, _kernel_out, _kernel_in, {"kernel"}),
 }
-
-
-def _not_saved() -> NoReturn:
-    raise DataError(
-        "The training rows are not in a saved model; give data, as in predict(data), "
-        "and ask for standard errors, as by result.bse, before saving."
-    )

@@ -1,6 +1,7 @@
 """Values and types as JSON, and back, with nothing lost."""
 
 import datetime
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,14 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.errors import DataError, plain
 from pegasos_stats.labels import Dtype, LabelCoding
+from pegasos_stats.persist.tree import same
 
 PLAIN = (bool, int, str, type(None))
+NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
+UNITS = ("s", "ms", "us", "ns")
+ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # no path of a file
+LONGEST = 200  # characters of the name of a type
+RULES = ("factor", "first-seen", "explicit")
 
 
 def packed(value: Any) -> Any:
@@ -53,8 +60,8 @@ def unpacked(stored: Any) -> Any:
 
     Raises
     ------
-    DataError
-        If the type is not known.
+    ValueError and others
+        If it is not what `packed` writes.
 
     Examples
     --------
@@ -66,8 +73,22 @@ def unpacked(stored: Any) -> Any:
     if not isinstance(stored, dict):
         return stored
     if stored["type"] not in CODECS:
-        raise DataError(f"The saved model holds an unknown type, {stored['type']!r}.")
+        raise ValueError(f"it holds an unknown type, {stored['type']!r}")
     return CODECS[stored["type"]][2](stored["value"])
+
+
+def restored(stored: Any) -> Any:
+    """Undo `packed`, made sure that nothing else is meant.
+
+    Raises
+    ------
+    ValueError and others
+        If it is not what `packed` writes.
+    """
+    value = unpacked(stored)
+    if not same(packed(value), stored):
+        raise ValueError(f"{stored!r} is not as it was written")
+    return value
 
 
 def packed_dtype(dtype: Dtype) -> Any:
@@ -95,19 +116,40 @@ def packed_dtype(dtype: Dtype) -> Any:
 
 
 def unpacked_dtype(stored: Any) -> Dtype:
-    """Undo `packed_dtype`; text kept by pyarrow is kept by Python if it is missing."""
+    """Undo `packed_dtype`; text kept by pyarrow is kept by Python if it is missing.
+
+    Raises
+    ------
+    ValueError and others
+        If it is not what `packed_dtype` writes.
+    """
+    if "string" in stored:
+        return _string_dtype(**stored)
+    found = _dtype_of(stored)
+    if not same(packed_dtype(found), stored):
+        raise ValueError(f"{stored!r} is no type of labels")
+    return found
+
+
+def _dtype_of(stored: Any) -> Dtype:
     if "numpy" in stored:
-        return np.dtype(str(stored["numpy"]))
+        return _numpy_dtype(stored["numpy"], "biufOmM")
     if "levels" in stored:
-        levels = pd.Index(
-            unpacked(stored["levels"]), dtype=unpacked_dtype(stored["of"])
-        )
+        of = unpacked_dtype(stored["of"])
+        levels = pd.Index(restored(stored["levels"]), dtype=of)
         return pd.CategoricalDtype(levels, ordered=stored["ordered"])
-    if "pandas" in stored:
-        return pandas_dtype(stored["pandas"])
-    missing: Any = pd.NA if stored["na"] == "NA" else np.nan
+    name = stored["pandas"]
+    if len(name) > LONGEST or "dateutil" in name:
+        raise ValueError(f"{name!r} is no type of labels")
+    return pandas_dtype(name)
+
+
+def _string_dtype(string: Any, na: Any) -> Dtype:
+    if string not in ("python", "pyarrow") or na not in ("NA", ""):
+        raise ValueError(f"{string!r} is no type of text")
+    missing: Any = pd.NA if na == "NA" else np.nan
     try:
-        return pd.StringDtype(stored["string"], na_value=missing)
+        return pd.StringDtype(string, na_value=missing)
     except ImportError:
         return pd.StringDtype("python", na_value=missing)
 
@@ -129,10 +171,32 @@ def packed_coding(coding: LabelCoding) -> dict[str, Any]:
 
 
 def unpacked_coding(stored: dict[str, Any]) -> LabelCoding:
-    """Undo `packed_coding`."""
-    negative, positive = unpacked(stored["levels"])
+    """Undo `packed_coding`.
+
+    Raises
+    ------
+    ValueError and others
+        If it is not what `packed_coding` writes.
+    """
+    negative, positive = restored(stored["levels"])
     dtype = unpacked_dtype(stored["dtype"])
-    return LabelCoding(negative, positive, dtype, stored["name"], stored["rule"])
+    coding = LabelCoding(negative, positive, dtype, stored["name"], stored["rule"])
+    if set(stored) != {"levels", "dtype", "name", "rule"}:
+        raise ValueError("coding has other fields")
+    if not isinstance(coding.name, str) or coding.rule not in RULES:
+        raise ValueError(f"{coding.name!r} is coded by the rule {coding.rule!r}")
+    _check_levels(coding)
+    return coding
+
+
+def _check_levels(coding: LabelCoding) -> None:
+    """Raise an exception unless labels are coded and given back."""
+    pair = coding.decode(np.array([-1.0, 1.0]))
+    known = [plain(level) for level in pair] == list(coding.levels)
+    if not known or coding.encode(pair).tolist() != [-1.0, 1.0]:
+        raise ValueError(f"{coding.levels!r} are not two levels of type {coding.dtype}")
+    coding.encode(coding.decode(np.array([np.nan, 1.0])))
+    hash(str(coding.levels))  # an impossible date has no text
 
 
 def _same_by_name(dtype: Dtype) -> bool:
@@ -150,7 +214,20 @@ def _numpy_out(value: np.generic) -> Any:
 
 def _numpy_in(stored: Any) -> Any:
     name, value = stored
-    return np.array(unpacked(value)).astype(name)[()]
+    if isinstance(value, list):
+        raise ValueError(f"{value!r} is no single value")
+    return np.array(unpacked(value)).astype(_numpy_dtype(name, "biufUmM", value))[()]
+
+
+def _numpy_dtype(name: Any, kinds: str, longest: Any = "") -> np.dtype[Any]:
+    """Type of a name; of text, one that is not far longer than the longest."""
+    if not isinstance(name, str) or not NUMPY.fullmatch(name):
+        raise ValueError(f"{name!r} is no type of numbers")
+    found = np.dtype(name)
+    too_long = found.kind == "U" and found.itemsize > 64 + 8 * len(longest)
+    if found.kind not in kinds or too_long:
+        raise ValueError(f"{name!r} is not a type of such values")
+    return found
 
 
 def _array_out(array: NDArray[Any]) -> Any:
@@ -161,7 +238,9 @@ def _array_out(array: NDArray[Any]) -> Any:
 
 def _array_in(stored: Any) -> NDArray[Any]:
     name, shape, values = stored
-    return np.array(unpacked(values), dtype=name).reshape(shape)
+    longest = max((v for v in values if isinstance(v, str)), key=len, default="")
+    dtype = _numpy_dtype(name, "biufUO", longest)
+    return np.array(unpacked(values), dtype=dtype).reshape(shape)
 
 
 def _time_out(value: Any) -> Any:
@@ -172,14 +251,21 @@ def _time_out(value: Any) -> Any:
 
 
 def _timestamp_in(stored: Any) -> Any:
-    count, unit, zone = stored
+    count, unit, zone = _checked_time(stored)
     found = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
     return found if zone is None else found.tz_localize("UTC").tz_convert(zone)
 
 
 def _timedelta_in(stored: Any) -> Any:
-    count, unit, _ = stored
+    count, unit, _ = _checked_time(stored)
     return pd.Timedelta(np.timedelta64(count, unit)).as_unit(unit)
+
+
+def _checked_time(stored: Any) -> Any:
+    count, unit, zone = stored
+    if unit not in UNITS or not (zone is None or ZONE.fullmatch(zone)):
+        raise ValueError(f"{stored!r} is no point in time")
+    return count, unit, zone
 
 
 def _interval_out(value: "pd.Interval[Any]") -> Any:
