@@ -1,12 +1,8 @@
 """The command line: ``pegasos-stats fit``, ``report``, ``predict``, ``demo``."""
 
 import argparse
-import os
-import sys
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,57 +25,30 @@ from pegasos_stats.cli.pages import (
     where,
     written_page,
 )
-from pegasos_stats.cli.parser import PROGRAM, failed, parser
 from pegasos_stats.cli.places import check_places
 from pegasos_stats.cli.report import FitReport, PredictReport
+from pegasos_stats.cli.streams import PROGRAM
 from pegasos_stats.confusion import ConfusionMatrix
-from pegasos_stats.errors import DataError, LabelError, PegasosStatsError, listing
+from pegasos_stats.errors import DataError, LabelError, listing
 from pegasos_stats.kernel_results import KernelResults
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.reporting.writing import check_place, format_of
 
-INTERRUPTED = 130
-BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process if left out.
-
-    Returns
-    -------
-    int
-        0; or 2 after bad input, with one line on standard error.
-    """
-    try:
-        options = parser().parse_args(arguments)
-        options.arguments = list(sys.argv[1:] if arguments is None else arguments)
-        with _warnings_in_one_line():
-            printed = COMMANDS[options.command](options)
-        sys.stderr.write(printed.err)
-        sys.stdout.write(printed.out)
-        sys.stdout.flush()
-    except PegasosStatsError as error:
-        return failed(str(error).replace("lam=", "--lambda ", 1))
-    except KeyboardInterrupt:
-        failed("interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    return 0
-
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command writes to standard output and standard error."""
+    """What a command writes to standard output and standard error.
+
+    Attributes
+    ----------
+    out, err : str
+    exact : bool
+        Whether programs read what goes to standard output.
+    """
 
     out: str
     err: str = ""
+    exact: bool = False
 
 
 def fit(options: argparse.Namespace) -> Printed:
@@ -268,8 +237,10 @@ def _known_labels(
 def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
     """Write the predictions to their file, or to standard output."""
     shown = report.as_json() if options.json else report.as_text()
+    if options.output is None and not options.json:
+        return Printed(report.as_csv(), shown, exact=True)
     if options.output is None:
-        return Printed(shown) if options.json else Printed(report.as_csv(), shown)
+        return Printed(shown)
     try:
         with open(options.output, "w", encoding="utf-8") as handle:
             handle.write(report.as_csv())
@@ -279,15 +250,3 @@ def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
             "give another path."
         ) from None
     return Printed(shown)
-
-
-@contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
-    """Show a warning as one line, without the place in the source."""
-
-    def show(message: Warning | str, *args: Any, **options: Any) -> None:
-        sys.stderr.write(f"{PROGRAM}: warning: {message}\n")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield

@@ -10,7 +10,7 @@ from typing import Any
 from pegasos_stats import datasets
 from pegasos_stats.cli.facts import outcome_line
 from pegasos_stats.cli.input import Rows
-from pegasos_stats.cli.parser import PROGRAM
+from pegasos_stats.cli.streams import PROGRAM
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.reporting.origin import Origin, literal, of_csv
 from pegasos_stats.reporting.report import Report, report_of

@@ -5,11 +5,11 @@ import sys
 from importlib.metadata import version
 from typing import Any, NoReturn
 
+from pegasos_stats.cli.streams import PROGRAM, say, write_output
 from pegasos_stats.cli.words import average, shape
 from pegasos_stats.solvers import ARITHMETICS
 
 DISTRIBUTION = "pegasos_stats"
-PROGRAM = "pegasos-stats"
 SEED = 443
 PROFILES = ("paper", "r_script", "homework", "minibatch")
 DESCRIPTION = (
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
 
 def failed(message: str) -> int:
     """Write one line to standard error; return the exit code 2."""
-    sys.stderr.write(f"{PROGRAM}: {message}\n")
+    say(message)
     return 2
 
 
@@ -51,6 +51,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         sys.exit(failed(f"{message}; see {self.prog} --help."))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        write_output(message)
 
 
 def _add_fit(commands: Any) -> None:
