@@ -16,6 +16,7 @@ from pegasos_stats.persist.archive import Archive, Header
 from pegasos_stats.persist.container import Arrays
 from pegasos_stats.persist.designs import packed_design, unpacked_design
 from pegasos_stats.persist.fields import flag, items, one_of, real, text, whole
+from pegasos_stats.persist.tree import same
 from pegasos_stats.persist.values import (
     packed,
     packed_coding,
@@ -120,7 +121,7 @@ class Common:
         self.solver = _solver(fit["solver"], archive, self.n)
         self.refinement = _refinement(fit["refinement"], self.solver)
         self.counts = self._checked_counts(fit["counts"])
-        self.design = _design(fit["design"])
+        self.design = _design(fit["design"], archive.checked)
         self.coding = unpacked_coding(fit["coding"])
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n)
@@ -239,8 +240,11 @@ def options_of(kind: Any, stored: Any) -> dict[str, Any]:
     return options
 
 
-def _design(stored: Any) -> Design:
+def _design(stored: Any, exact: bool) -> Design:
+    """The design, made sure that it codes rows and is written as it was."""
     design = unpacked_design(stored)
+    if not same(packed_design(design), stored) and exact:
+        raise ValueError("the design is not as it was written")
     if design.formula is not None:
         text(design.formula, "the formula")
     names = [text(name, "a name") for name in design.names]
@@ -249,10 +253,10 @@ def _design(stored: Any) -> Design:
     inner = design
     if isinstance(design, ScaledDesign):
         _check_scaling(design, len(names))
-        inner = design.design
+        inner, stored = design.design, stored["design"]
     if isinstance(inner, FrameDesign):
         flag(inner.named, "the design")
-        pd.Index(inner.columns)
+        items(stored["columns"], "the columns", len(names))
     return design
 
 
