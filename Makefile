@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test fuzz lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo test fuzz parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
@@ -23,6 +23,9 @@ test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and
 
 fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
+
+parity: system-r $(VENV)/.rpy2 $(VENV)/.kernels ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
+	$(BIN)/python scripts/parity.py $(or $(CONFIGURATIONS),1000) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
 lint: $(VENV)/.dev ## check style and format
 	$(BIN)/ruff check

@@ -1,5 +1,6 @@
 """The function that every model minimises, its dual, and the gap between them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +9,13 @@ from numpy.typing import NDArray
 from pegasos_stats.errors import DataError
 from pegasos_stats.labels import Ties
 from pegasos_stats.problem import ZERO_LOSS, Problem
+from pegasos_stats.weights import r_sum
 
 Vector = NDArray[np.float64]
 
-SAME_WEIGHT = 1e-12  # of all weight: sums that differ by less are the same
-ROUNDING = 1e-14  # of an intercept, in the sums of slope weights that it balances
+SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
+LAST_BITS = 2.0**-52  # of an intercept
+MOST_STEPS = 200  # each at most half as long as the one before
 
 
 @dataclass(frozen=True)
@@ -180,17 +183,33 @@ def best_intercept(
 ) -> float:
     """Exact minimiser over ``alpha`` of ``mean w_i loss(y_i (scores_i + alpha))``.
 
+    Rows of weight 0 are left out. Two sums of weights are the same where they differ
+    by no more than 1e-12 of the weight of the lighter class.
+
     Hinge: the mean loss is piecewise linear with a kink at ``y_i - scores_i`` for
     every row, where its slope grows by ``w_i / n``, from ``-W / n`` with ``W`` the
     weight of the rows with ``y = +1``. It is least where the weights passed reach
-    ``W``; in the middle of two kinks if they do so exactly. Log: Newton's method,
-    halved where it leaves the bracket, to rounding.
+    ``W``; in the middle of two kinks if they do so exactly. Kinks are passed from the
+    left if ``+1`` is the lighter class, else from the right, where the weight of
+    ``-1`` is to be reached. Every bit is that of the R reference.
+
+    Log: with ``z_i = scores_i + alpha`` the sum of ``w_i / (1 + exp(-z_i))`` is to be
+    ``W``. That is ``D + B = A`` for the tails ``t_i = w_i / (1 + exp(|z_i|))``, ``A``
+    and ``B`` their sums over the rows with ``z_i`` above 0 and not, and ``D`` the
+    weight of the rows above 0 less ``W``; 0 where both are the same. Solved is
+    ``log(B + max(D, 0)) = log(A + max(-D, 0))``, whose two sides part by 1/2 at least
+    for each unit of ``alpha``, however flat the loss is there: by Newton's method from
+    the middle of ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``; a
+    step that leaves the bracket, or is longer than half the one before, is replaced by
+    its middle, until a step is at most ``2^-52 max(1, |alpha|)``. The result errs by
+    ``1e-14 (1 + max |z_i|)`` at most, and by no more than the scores do.
 
     Parameters
     ----------
     scores : float64 array, shape (n,)
         ``X beta``, the intercept left out.
-    y : float64 array, shape (n,), of -1 and +1, both occurring
+    y : float64 array, shape (n,), of -1 and +1
+        Both occur with a weight above 0.
     loss : "hinge" or "log"
     weights : float64 array, shape (n,), optional
         ``w_i``; 1 if not given.
@@ -201,45 +220,62 @@ def best_intercept(
     -2.0
     """
     w = np.ones(y.size) if weights is None else weights
-    if loss == "log":
-        return _best_log_intercept(scores, y, w)
+    counts = w > 0.0
+    given = scores[counts], y[counts], w[counts]
+    return _best_log_intercept(*given) if loss == "log" else _middle_of_kinks(*given)
+
+
+def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
+    goal, other = r_sum(w[y > 0]), r_sum(w[y < 0])
+    if goal > other:
+        return 0.0 - _middle_of_kinks(-scores, -y, w)
     kinks = y - scores
-    order = np.argsort(kinks)
-    passed = np.cumsum(w[order])
-    upper, rounding = float(w[y > 0].sum()), SAME_WEIGHT * float(passed[-1])
-    first = np.searchsorted(passed, upper - rounding)
-    second = np.searchsorted(passed, upper + rounding, side="right")
+    order = np.argsort(kinks, kind="stable")
+    passed = np.add.accumulate(w[order], dtype=np.longdouble).astype(np.float64)
+    rounding = SAME_WEIGHT * goal
+    first = np.searchsorted(passed, goal - rounding)
+    second = np.searchsorted(passed, goal + rounding, side="right")
     return float((kinks[order[first]] + kinks[order[second]]) / 2.0)
 
 
 def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
-    """Root of ``log sum_- w s(m) - log sum_+ w s(m)``, increasing, by safe Newton."""
-    plus = y > 0
-    logit = float(np.log(w[plus].sum() / w[~plus].sum()))
-    low, high = logit - float(scores.max()), logit - float(scores.min())
-    alpha = (low + high) / 2.0
-    for _ in range(200):
-        up, up_slope = _log_sum(scores[~plus] + alpha, w[~plus])
-        down, down_slope = _log_sum(-(scores[plus] + alpha), w[plus])
-        excess = up - down
-        low, high = (alpha, high) if excess < 0 else (low, alpha)
-        slope = up_slope + down_slope
-        step = alpha - excess / slope if slope > 0.0 else np.inf
-        new = step if low <= step <= high else (low + high) / 2.0
-        last_bits = ROUNDING * max(1.0, abs(alpha))
-        done = abs(new - alpha) <= last_bits or high - low <= last_bits
-        alpha = new
-        if done:
+    plus, minus = r_sum(w[y > 0]), r_sum(w[y < 0])
+    even = math.log(plus) - math.log(minus)
+    low, high = even - float(scores.max()), even - float(scores.min())
+    alpha, moved = (low + high) / 2.0, high - low
+    for _ in range(MOST_STEPS):
+        excess, slope = _log_excess(scores + alpha, w, plus, minus)
+        low, high = (alpha, high) if excess < 0.0 else (low, alpha)
+        new = alpha - excess / slope
+        if not low <= new <= high or abs(new - alpha) > moved / 2.0:
+            new = (low + high) / 2.0
+        moved, alpha = abs(new - alpha), new
+        if moved <= LAST_BITS * max(1.0, abs(alpha)):
             break
-    return float(alpha)
+    return alpha
 
 
-def _log_sum(z: Vector, w: Vector) -> tuple[float, float]:
-    """``log sum w_i expit(z_i)`` and its derivative by a common shift of ``z``."""
+def _log_excess(z: Vector, w: Vector, plus: float, minus: float) -> tuple[float, float]:
+    """``log(B + max(D, 0)) - log(A + max(-D, 0))`` and its derivative by ``alpha``."""
+    above = z > 0.0
+    if plus <= minus:
+        difference, lighter = r_sum(w[above]) - plus, plus
+    else:
+        difference, lighter = minus - r_sum(w[~above]), minus
+    if abs(difference) <= SAME_WEIGHT * lighter:
+        difference = 0.0
+    left, left_slope = _log_sum(z[~above], w[~above], max(difference, 0.0))
+    right, right_slope = _log_sum(-z[above], w[above], max(-difference, 0.0))
+    return left - right, left_slope + right_slope
+
+
+def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
+    """``log(more + sum w_i / (1 + exp(-z_i)))``, and its derivative by a shift of z."""
     from scipy.special import expit, log_expit
 
-    logs = log_expit(z)
-    largest = float(logs.max())
-    shares = w * np.exp(logs - largest)
-    total = float(shares.sum())
-    return largest + float(np.log(total)), float((shares * expit(-z)).sum()) / total
+    logs = np.log(w) + log_expit(z)
+    log_more = math.log(more) if more > 0.0 else -math.inf
+    largest = max(float(logs.max(initial=-math.inf)), log_more)
+    shares = np.exp(logs - largest)
+    total = float(shares.sum()) + math.exp(log_more - largest)
+    return largest + math.log(total), float((shares * expit(-z)).sum()) / total

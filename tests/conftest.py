@@ -74,6 +74,11 @@ def r() -> "R":
     """R in this process. Where R or rpy2 is missing, each test of it is an error."""
     if os.environ.get("PEGASOS_STATS_NO_R") == "1":
         pytest.skip("PEGASOS_STATS_NO_R=1 switches the tests against live R off")
+    return start_r()
+
+
+def start_r() -> "R":
+    """Start R in this process, without anybody's profile."""
     os.environ["RPY2_CFFI_MODE"] = "ABI"
     os.environ["R_PROFILE_USER"] = os.environ["R_ENVIRON_USER"] = os.devnull
     try:
@@ -165,7 +170,7 @@ class R:
     def _factor(self, labels: "pd.Series[Any]") -> Any:
         categories = labels.cat.categories
         return self._rinterface.baseenv["factor"](
-            self._labels(labels.astype(categories.dtype)),
+            self._labels(labels.astype(object)),
             levels=self._to_r(list(categories)),
             ordered=self._to_r(labels.cat.ordered),
         )

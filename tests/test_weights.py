@@ -1,5 +1,8 @@
 """Weights of the rows: what they stand for, and what is refused."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,6 +68,66 @@ def test_only_the_ratio_of_weights_matters(data):
     assert (once.params == twice.params).all()
 
 
+@pytest.mark.parametrize("power", [-1074, -1060, -600, 600, 1021])
+def test_weights_of_any_size_are_their_ratios(data, power):
+    given = data["w"].to_numpy(dtype=np.float64)
+    solver = ps.Pegasos(3, seed=2)
+    usual = ps.svm("y ~ a + b", data, weights=given).fit(solver)
+    other = ps.svm("y ~ a + b", data, weights=np.ldexp(given, power)).fit(solver)
+    assert (other.problem.weights == usual.problem.weights).all()
+    assert (other.params == usual.params).all()
+    assert other.gap == usual.gap > 0.0
+
+
+def test_weights_beyond_the_largest_sum_keep_their_mean(data):
+    weights = np.resize([1e308, 1e308, 1e308, 5e307, 0.0], 80)
+    model = ps.svm("y ~ a + b", data, lam=0.1, weights=weights)
+    small = ps.svm("y ~ a + b", data, lam=0.1, weights=weights / 1e308)
+    # 1e308 is rounded, and so is a quotient by it.
+    np.testing.assert_allclose(model.problem.weights, small.problem.weights, rtol=1e-15)
+    assert model.problem.weights.mean() == pytest.approx(1.0, rel=1e-15)
+    assert optimum(model).objective > 0.0
+
+
+def test_ratios_up_to_1e300_keep_what_is_small(data):
+    weights = np.where(np.arange(80) % 2, 1e300, 1.0)
+    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    np.testing.assert_allclose(found[::2], 2e-300, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1, 2, 3, 4] * 20,
+        [Decimal(1), Decimal(2), Decimal(3), Decimal(4)] * 20,
+        [Fraction(1), Fraction(2), Fraction(3), Fraction(4)] * 20,
+        np.array([1, 2, 3, 4] * 20, dtype=np.float32),
+        np.array([1, 2, 3, 4] * 20, dtype=np.uint64),
+        pd.Series([1, 2, 3, 4] * 20, dtype="Int64"),
+        pd.Series([1, 2, 3, 4] * 20, dtype=object),
+        pd.Series([1, 2, 3, 4] * 20, dtype="category"),
+        np.array([2, 4, 6, 8] * 20, dtype=np.longdouble),
+    ],
+    ids=lambda weights: str(getattr(weights, "dtype", type(weights[0]).__name__)),
+)
+def test_numbers_of_every_type_weigh_the_same(data, weights):
+    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    assert found.tolist() == [0.4, 0.8, 1.2, 1.6] * 20
+
+
+def test_true_counts_and_false_does_not(data):
+    found = ps.svm("y ~ a + b", data, weights=[True, False] * 40).problem.weights
+    assert found.tolist() == [2.0, 0.0] * 40
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_weight_leaves_its_row_out(data, missing):
+    weights = pd.Series([missing] + [1.0, 2.0, 3.0] * 26 + [1.0], dtype=object)
+    assert ps.svm("y ~ a + b", data, weights=weights).problem.n == 79
+    masked = np.ma.array(np.arange(1.0, 81.0), mask=np.arange(80) < 3)
+    assert ps.svm("y ~ a + b", data, weights=masked).problem.n == 77
+
+
 def test_balanced_is_the_weight_of_each_level(data):
     counts = data["y"].value_counts()
     by_level = {level: 1 / counts[level] for level in counts.index}
@@ -124,11 +187,25 @@ def test_the_best_intercept_of_weighted_rows(loss):
         (np.ones(79), DataError, "79"),
         (np.full(80, -1.0), DataError, "-1.0"),
         (np.full(80, np.inf), DataError, "inf"),
-        (["a"] * 80, DataError, "not numbers"),
+        (["a"] * 80, DataError, "type list are not numbers"),
+        (["1"] * 80, DataError, "type list are not numbers"),
+        (pd.Series(["1"] * 80), DataError, "type Series are not numbers"),
+        ([b"1"] * 80, DataError, "not numbers"),
+        (np.arange(80).astype("m8[D]"), DataError, "not numbers"),
+        ([1j] * 80, DataError, "not numbers"),
+        ([Decimal("sNaN")] * 80, DataError, "not numbers"),
+        ([10**400] * 80, DataError, "beyond the largest double"),
+        ([1e-308, 1e308] * 40, DataError, "from 1e-308 to 1e\\+308"),
+        ([5e-324, 1.0] * 40, DataError, "from 5e-324 to 1.0"),
         ("nothing", ColumnError, "no column"),
         ({"yes": 1.0}, OptionError, "'no', 'yes'"),
         ({"yes": 1.0, "no": -1.0}, DataError, "-1.0"),
         ({"yes": 1.0, "no": 0.0}, DataError, "'no' have weight 0"),
+        ({"yes": 1.0, "no": np.nan}, DataError, "level 'no' is missing"),
+        ({"yes": None, "no": 1.0}, DataError, "level 'yes' is missing"),
+        ({"yes": 1.0, "no": "2"}, DataError, "weights are not numbers"),
+        ({"yes": 1.0, "no": 10**400}, DataError, "beyond the largest double"),
+        ({"yes": 1e300, "no": 1e-9}, DataError, "from 1e-09 to 1e\\+300"),
         (pd.Series(np.ones(80), index=range(1, 81)), DataError, "row labels"),
     ],
 )

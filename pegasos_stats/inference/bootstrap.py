@@ -26,6 +26,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.running import with_progress
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.weights import mean_one
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -288,7 +289,7 @@ class Refit:
 
         problem = self._problem
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
-        resample = replace(problem, weights=weights / weights.mean())
+        resample = replace(problem, weights=mean_one(weights))
         solution = run_sdca(resample, SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0))
         at = certificate(resample, solution.beta, solution.alpha, solution.dual)
         found[GAP] = at.relative_gap

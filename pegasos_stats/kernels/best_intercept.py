@@ -5,7 +5,7 @@ import math
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import Vector
 
-SAME_WEIGHT = 1e-12  # of all weight: sums that differ by less are the same
+SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
 
 
 @kernel
@@ -13,8 +13,10 @@ def middle_intercept(scores: Vector, y: Vector, weights: Vector, near: float) ->
     """Minimise ``sum_i w_i max(0, 1 - y_i (scores_i + alpha))`` over ``alpha``.
 
     The same as ``objective.best_intercept``, which sorts the kinks: where the least
-    value is taken between two of them, the middle. Costs one pass over the rows for
-    each kink between ``near`` and the result.
+    value is taken between two of them, the middle. Kinks are counted from the left
+    until their weights reach that of the class ``+1`` if it is the lighter one, else
+    from the right to that of ``-1``. Costs one pass over the rows for each kink between
+    ``near`` and the result.
 
     Parameters
     ----------
@@ -23,27 +25,31 @@ def middle_intercept(scores: Vector, y: Vector, weights: Vector, near: float) ->
     near : float
         Where to begin.
     """
-    upper = total = 0.0
+    upper = lower = 0.0
     for i in range(y.shape[0]):
-        total += weights[i]
-        upper += weights[i] if y[i] > 0.0 else 0.0
-    rounding = SAME_WEIGHT * total
-    low: float = kink_where(scores, y, weights, upper - rounding, near)
-    high: float = kink_where(scores, y, weights, upper + rounding, low)
-    return 0.5 * (low + high)
+        if y[i] > 0.0:
+            upper += weights[i]
+        else:
+            lower += weights[i]
+    side = 1.0 if upper <= lower else -1.0
+    goal = min(upper, lower)
+    rounding = SAME_WEIGHT * goal
+    low: float = kink_where(scores, y, weights, side, goal - rounding, side * near)
+    high: float = kink_where(scores, y, weights, side, goal + rounding, low)
+    return 0.0 + side * (0.5 * (low + high))
 
 
 @inlined
 def kink_where(
-    scores: Vector, y: Vector, weights: Vector, goal: float, near: float
+    scores: Vector, y: Vector, weights: Vector, side: float, goal: float, near: float
 ) -> float:
-    """Return the first kink up to which the weights reach ``goal``."""
+    """Return the first kink up to which the weights reach ``goal``; times ``side``."""
     at = near
     for _ in range(y.shape[0] + 1):
         before = here = 0.0
         below, above = -math.inf, math.inf
         for i in range(y.shape[0]):
-            kink = y[i] - scores[i]
+            kink = side * (y[i] - scores[i])
             if kink < at:
                 before += weights[i]
                 below = max(below, kink)

@@ -24,6 +24,7 @@ from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_running import run_sdca
 from pegasos_stats.selection.folds import Split
 from pegasos_stats.solvers import Pegasos
+from pegasos_stats.weights import mean_one
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -102,9 +103,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Any]:
     if getattr(model, "scaling", None) is not None:
         scaling = Scaling.of(X, whole.intercept)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
-    weights = None if whole.weights is None else whole.weights[rows]
-    if weights is not None:
-        weights = weights / weights.mean()
+    weights = None if whole.weights is None else mean_one(whole.weights[rows])
     return replace(whole, X=X, y=whole.y[rows], weights=weights), held_out
 
 

@@ -66,16 +66,12 @@ case_rows <- function(case, X) {
     "sparse with zeros" = sparse_rows(X, X != 0 | odd))
 }
 
-# Numbers that are repeated along the rows and scaled to mean 1, or "balanced": both
-# classes of the same total weight.
+# Numbers that are repeated along the rows, or "balanced".
 case_weights <- function(case, y) {
-  if (case$weights == "") return(rep(1, length(y)))
-  if (case$weights == "balanced") {
-    return(ifelse(y > 0, length(y) / (2 * length(which(y > 0))),
-                  length(y) / (2 * length(which(y < 0)))))
-  }
-  w <- rep_len(as.numeric(strsplit(case$weights, " ", fixed = TRUE)[[1]]), length(y))
-  w / (sum(w) / length(y))
+  if (case$weights == "") return(row_weights(NULL, y))
+  if (case$weights == "balanced") return(row_weights("balanced", y))
+  numbers <- as.numeric(strsplit(case$weights, " ", fixed = TRUE)[[1]])
+  row_weights(rep_len(numbers, length(y)), y)
 }
 
 case_fit <- function(case, X, y, weights) {

@@ -5,19 +5,21 @@
 # figure 3, with an optional intercept that is not penalised.
 
 # X: matrix, n x p, or the n x n matrix of K for kernel = "precomputed".  y: n numbers,
-# -1 or +1.  The caller sets the seed.
+# -1 or +1.  The caller sets the seed.  order, steps: see epochs_of_rows().
 # Value: counts (violations of each row), alpha, violations (their sum), rows (visited,
-# in order), n_iter (steps).  weights: of the rows' losses.
+# in order), n_iter (steps), g (sums of weights * y * K over the violations).
+# weights: of the rows' losses.
 kernel_pegasos <- function(X, y, lambda, epochs, kernel = "linear", degree = 2,
                            offset = 1, gamma = 1, intercept = FALSE,
-                           weights = rep(1, length(y))) {
-  n <- nrow(X)
-  rows <- c()
-  for (epoch in 1:epochs) {
-    rows <- c(rows, sample(1:n, n))
+                           weights = rep(1, length(y)), order = "shuffle",
+                           steps = NULL, refit_intercept = FALSE) {
+  rows <- unlist(epochs_of_rows(nrow(X), epochs, order, steps))
+  fit <- kernel_pegasos_rows(X, y, lambda, rows, kernel, degree, offset, gamma,
+                             intercept, weights)
+  if (refit_intercept) {
+    fit$alpha <- best_intercept(fit$g / (lambda * fit$n_iter), y, "hinge", weights)
   }
-  kernel_pegasos_rows(X, y, lambda, rows, kernel, degree, offset, gamma, intercept,
-                      weights)
+  fit
 }
 
 # The same at given rows.  g[j] is the sum of weights[i] * y[i] * K(x_i, x_j) over the
@@ -40,7 +42,7 @@ kernel_pegasos_rows <- function(X, y, lambda, rows, kernel = "linear", degree = 
     }
   }
   list(counts = counts, alpha = alpha, violations = sum(counts), rows = rows,
-       n_iter = length(rows))
+       n_iter = length(rows), g = g)
 }
 
 # K(x, z) for every row z of Z, summed from the first feature to the last.  For
@@ -70,7 +72,8 @@ repeated_product <- function(base, degree) {
 
 # Scores of the rows of Z after n_iter steps: the sum of a_j * y_j * K(x_j, z) with
 # a_j = c_j * w_j / (lambda * n_iter), over the rows of X where it is above 0, from the
-# first to the last, plus alpha.  For kernel = "precomputed" Z holds K(z, x_j) for all n rows x_j.
+# first to the last, plus alpha.  For kernel = "precomputed" Z holds K(z, x_j) for all n
+# rows x_j.
 kernel_scores <- function(Z, X, y, counts, alpha, lambda, n_iter, kernel = "linear",
                           degree = 2, offset = 1, gamma = 1,
                           weights = rep(1, length(y))) {

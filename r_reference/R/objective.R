@@ -57,45 +57,70 @@ certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept 
   list(objective = above, dual_objective = below, gap = above - below)
 }
 
-# The alpha that minimises mean(weights * loss(y * (scores + alpha))).
+# The alpha that minimises mean(weights * loss(y * (scores + alpha))). Sums of weights
+# that differ by less than 1e-12 of the lighter class are the same.
 best_intercept <- function(scores, y, loss = "hinge", weights = rep(1, length(y))) {
-  if (loss == "hinge") middle_of_kinks(scores, y, weights)
-  else root_of_slope(scores, y, weights)
+  counts <- weights > 0
+  given <- list(scores[counts], y[counts], weights[counts])
+  do.call(if (loss == "hinge") middle_of_kinks else root_of_slope, given)
 }
 
 # The hinge risk is a broken line with a kink at y - score for every row. Its slope grows
 # by the weight of the row there, from minus the weight of the class +1: least where the
-# weights passed reach that, in the middle of two kinks if they do so exactly.
+# weights passed reach that, in the middle of two kinks if they do so exactly. From the
+# right where -1 is the lighter class.
 middle_of_kinks <- function(scores, y, weights) {
+  goal <- sum(weights[y > 0])
+  if (goal > sum(weights[y < 0])) return(0 - middle_of_kinks(-scores, -y, weights))
   kinks <- y - scores
   ranked <- order(kinks)
   passed <- cumsum(weights[ranked])
-  upper <- sum(weights[y > 0])
-  rounding <- 1e-12 * passed[length(y)]
-  first <- which(passed >= upper - rounding)[1]
-  second <- which(passed > upper + rounding)[1]
+  first <- which(passed >= goal - 1e-12 * goal)[1]
+  second <- which(passed > goal + 1e-12 * goal)[1]
   (kinks[ranked[first]] + kinks[ranked[second]]) / 2
 }
 
-# The mean log loss is least where the slope weights of both classes have the same sum;
-# that of the class -1 increases with alpha. Bisection, to the last bit, of the logs of
-# the sums: they keep their digits where every margin is large.
+# The mean log loss is least where the sum of weights / (1 + exp(-z)), z = scores + alpha,
+# is the weight of the class +1. Newton's method, kept inside a bracket; a step that is
+# more than half as long as the one before is replaced by the middle of the bracket.
 root_of_slope <- function(scores, y, weights) {
-  even <- log(sum(weights[y > 0]) / sum(weights[y < 0]))
-  low <- even - max(scores)
-  high <- even - min(scores)
-  repeat {
-    alpha <- (low + high) / 2
-    if (alpha <= low || alpha >= high) return(alpha)
-    left <- log_slope_sum(-(scores[y < 0] + alpha), weights[y < 0])
-    right <- log_slope_sum(scores[y > 0] + alpha, weights[y > 0])
-    if (left < right) low <- alpha else high <- alpha
+  plus <- sum(weights[y > 0])
+  minus <- sum(weights[y < 0])
+  low <- log(plus) - log(minus) - max(scores)
+  high <- log(plus) - log(minus) - min(scores)
+  alpha <- (low + high) / 2
+  moved <- high - low
+  for (step in 1:200) {
+    at <- log_excess(scores + alpha, weights, plus, minus)
+    if (at$excess < 0) low <- alpha else high <- alpha
+    new <- alpha - at$excess / at$slope
+    if (new < low || new > high || abs(new - alpha) > moved / 2) new <- (low + high) / 2
+    moved <- abs(new - alpha)
+    alpha <- new
+    if (moved <= 2^-52 * max(1, abs(alpha))) break
   }
+  alpha
 }
 
-# log(sum(w * slope(m))): the log of a slope weight is minus the log loss at -m.
-log_slope_sum <- function(margins, weights) {
-  logs <- log(weights) + sapply(-margins, function(m) -loss_value("log", m))
+# With D = weight of the rows with z > 0, less that of the class +1, and the tails
+# t = weights / (1 + exp(|z|)), the root is where D + sum(t, z <= 0) = sum(t, z > 0).
+# Its two sides in logs, D on the side where it is positive, their difference, and its
+# derivative: between 1/2 and 2 however small the tails are.
+log_excess <- function(z, weights, plus, minus) {
+  above <- z > 0
+  lighter <- min(plus, minus)
+  D <- if (plus <= minus) sum(weights[above]) - plus else minus - sum(weights[!above])
+  if (abs(D) <= 1e-12 * lighter) D <- 0
+  left <- log_tails(-z[!above], weights[!above], max(D, 0))
+  right <- log_tails(z[above], weights[above], max(-D, 0))
+  list(excess = left$value - right$value, slope = left$slope + right$slope)
+}
+
+# log(more + sum(weights / (1 + exp(z)))) for z >= 0, and minus its derivative by a shift.
+log_tails <- function(z, weights, more) {
+  logs <- c(log(weights) - z - log1p(exp(-z)), log(more))
   largest <- max(logs)
-  largest + log(sum(exp(logs - largest)))
+  shares <- exp(logs - largest)
+  list(value = largest + log(sum(shares)),
+       slope = sum(shares[seq_along(z)] / (1 + exp(-z))) / sum(shares))
 }

@@ -10,7 +10,7 @@
 # a number of last epochs.  weights: of each row's loss, with mean 1.
 # Value: beta, alpha, violations (visits with a margin below 1; log loss: below 0), rows
 # (visited, in order), n_iter (steps), a (dual weights: beta is the sum of a * y * x over
-# the rows, divided by lambda * n).
+# the rows, divided by lambda * n), last (beta and alpha of the last iterate).
 pegasos <- function(X, y, lambda, epochs = 1, intercept = TRUE, loss = "hinge",
                     order = "shuffle", steps = NULL, batch_size = 1, project = FALSE,
                     average = "none", refit_intercept = FALSE,

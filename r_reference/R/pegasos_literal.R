@@ -34,12 +34,13 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
       }
     }
   }
+  last <- list(beta = beta, alpha = alpha)
   if (mean$iterates > 0) {
     beta <- mean$beta / mean$iterates
     alpha <- mean$alpha / mean$iterates
   }
   list(beta = beta, alpha = alpha, violations = violations, n_iter = t,
-       a = nrow(X) / t * a)
+       a = a * nrow(X) / t, last = last)
 }
 
 # Sums over the rows of a batch, all at the same beta and alpha: g of s * y * x, and h

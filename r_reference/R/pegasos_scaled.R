@@ -28,12 +28,13 @@ pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, pr
   }
   beta <- state$unit * state$w
   alpha <- state$alpha
+  last <- list(beta = beta, alpha = alpha)
   if (state$iterates > 0) {
     beta <- state$beta_sum / state$iterates
     alpha <- state$alpha_sum / state$iterates
   }
   list(beta = beta, alpha = alpha, violations = state$violations, n_iter = state$t,
-       a = n / state$t * state$a)
+       a = state$a * n / state$t, last = last)
 }
 
 # An epoch in portions of whole batches, about n rows each.

@@ -1,0 +1,73 @@
+"""Run configurations drawn at random in R and in Python, and compare them.
+
+Usage: parity.py CONFIGURATIONS [--seed SEED] [--only NUMBER]. Without a seed one is
+drawn. What differs is printed with the first step that parts, and the exit code is 1;
+a configuration is repeated by its seed and its number.
+"""
+
+import argparse
+import multiprocessing
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+PROCESSES = 2
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="R and Python, side by side.")
+    parser.add_argument("configurations", type=int)
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31))
+    parser.add_argument("--only", type=int, help="number of one configuration")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Compare all, print what differs; 0 if nothing does."""
+    given = arguments()
+    numbers = range(given.configurations) if given.only is None else [given.only]
+    print(f"Seed {given.seed}: {len(numbers):,} configurations in R and in Python")
+    began, apart, done = time.monotonic(), 0, 0
+    for words in all_compared(given.seed, numbers):
+        done += 1
+        if words is not None:
+            apart += 1
+            print(words, flush=True)
+        if done % 200 == 0:
+            print(f"{done:,} done, {apart:,} differ", flush=True)
+    seconds = time.monotonic() - began
+    print(f"{done:,} configurations, {apart:,} differ ({seconds:.0f} s)")
+    return 1 if apart or done < len(numbers) else 0
+
+
+def all_compared(seed: int, numbers: range | list[int]) -> Iterator[str | None]:
+    """Words of what differs in each, None where nothing does; R in every process."""
+    context = multiprocessing.get_context("spawn")
+    tasks = [(seed, number) for number in numbers]
+    with context.Pool(min(PROCESSES, len(tasks)), start) as pool:
+        yield from pool.imap_unordered(compared_in_process, tasks, chunksize=5)
+
+
+def start() -> None:
+    """Start R in a process of its own."""
+    global R
+    from tests.conftest import start_r
+
+    R = start_r()
+
+
+def compared_in_process(task: tuple[int, int]) -> str | None:
+    """Compare one configuration."""
+    from tests.parity.configurations import draw
+    from tests.parity.parting import words_if_apart
+
+    return words_if_apart(R, draw(*task))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Configurations drawn at random, in R as it runs and in Python."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.parity import parting
+from tests.parity.both_sides import compared, given_to_r, in_python, in_r
+from tests.parity.configurations import LOG_REACH, complete, draw
+from tests.parity.parting import first_parting, words_if_apart
+
+SEED = 443
+TOGETHER = 10  # configurations in one test, 0.1 s each
+
+
+@pytest.mark.parametrize("first", range(0, 200, TOGETHER))
+def test_r_and_python_agree(r, first):
+    drawn = (draw(SEED, number) for number in range(first, first + TOGETHER))
+    apart = [words_if_apart(r, configuration) for configuration in drawn]
+    assert [words for words in apart if words is not None] == []
+
+
+def found(wanted, start=0):
+    """The first configuration from a number on of which this is true."""
+    return next(c for c in (draw(SEED, k) for k in range(start, 5000)) if wanted(c))
+
+
+def plain(solver):
+    def wanted(c):
+        return (
+            c.solver == solver
+            and c.loss == "hinge"
+            and c.weights is None
+            and str(c.options.get("order", "shuffle")) == "shuffle"
+            and c.options["epochs"] > 1
+            and c.X.shape[0] > 20
+            and c.options.get("batch_size", 1) == 1
+            and not c.options.get("project")
+            and not c.options.get("refit_intercept")
+            and c.kernel.get("kernel") != "precomputed"
+        )
+
+    return wanted
+
+
+@pytest.mark.parametrize("solver", ["pegasos", "sdca", "kernel"])
+def test_where_two_runs_part_is_found(r, solver, monkeypatch):
+    """One row has other values in R: the step is a visit to it, the first to matter."""
+    c = found(plain(solver))
+    ours = in_python(r, c)
+    counts = ours["counts"] if solver == "kernel" else ours["a"]
+    later = ours["rows"][len(ours["y"]) // 2 :]  # counted from 1 among those kept
+    row = next(int(row) for row in later if counts[row - 1] > 0.0)
+    X = c.X.copy()
+    X[np.flatnonzero(complete(c.labels, c.weights))[row - 1]] += 1.5
+    other = replace(c, X=X)
+    theirs = in_r(r, other)
+    assert compared(c, ours, theirs) is not None
+    monkeypatch.setattr(parting, "given_to_r", lambda r, c: given_to_r(r, other))
+    words = first_parting(r, c, ours, theirs)
+    step, place = (
+        int(re.search(pattern, words)[1]) for pattern in (r"step (\d+)", r"row (\d+)")
+    )
+    assert place == ours["rows"][step - 1]
+    # The first violation of a kernel run changes the score of every row.
+    assert step == 1 if solver == "kernel" else place == row
+    assert "margin" in words
+    assert "here" in words
+
+
+def test_every_kind_of_configuration_is_drawn():
+    drawn = [draw(SEED, number) for number in range(200)]
+    assert {c.solver for c in drawn} == {"pegasos", "sdca", "kernel"}
+    assert {c.loss for c in drawn} == {"hinge", "log"}
+    assert len({c.storage for c in drawn}) == 5
+    orders = {
+        c.options.get("order") for c in drawn if isinstance(c.options.get("order"), str)
+    }
+    assert orders == {"shuffle", "sequential", "replace"}
+    assert {type(c.weights) for c in drawn} == {type(None), str, dict, np.ndarray}
+    assert {c.kernel.get("kernel") for c in drawn if c.kernel} == {
+        "linear",
+        "polynomial",
+        "gaussian",
+        "precomputed",
+    }
+
+
+def test_the_log_loss_is_drawn_where_steps_magnify_nothing_for_long():
+    for c in (draw(SEED, number) for number in range(300)):
+        if c.loss == "log":
+            weights = c.model().problem.row_weights
+            norm2 = (c.X * c.X).sum(axis=1).max() + c.intercept
+            assert weights.max() * norm2 / c.lam <= LOG_REACH
