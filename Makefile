@@ -24,7 +24,7 @@ test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and
 fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
 
-parity: system-r $(VENV)/.rpy2 $(VENV)/.kernels ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
+parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
 	$(BIN)/python scripts/parity.py $(or $(CONFIGURATIONS),1000) $(SEED:%=--seed %) $(ONLY:%=--only %)
 
 lint: $(VENV)/.dev ## check style and format

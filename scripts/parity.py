@@ -6,12 +6,14 @@ a configuration is repeated by its seed and its number.
 """
 
 import argparse
+import functools
 import multiprocessing
 import secrets
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -49,16 +51,16 @@ def all_compared(seed: int, numbers: range | list[int]) -> Iterator[str | None]:
     """Words of what differs in each, None where nothing does; R in every process."""
     context = multiprocessing.get_context("spawn")
     tasks = [(seed, number) for number in numbers]
-    with context.Pool(min(PROCESSES, len(tasks)), start) as pool:
+    with context.Pool(min(PROCESSES, len(tasks))) as pool:
         yield from pool.imap_unordered(compared_in_process, tasks, chunksize=5)
 
 
-def start() -> None:
-    """Start R in a process of its own."""
-    global R
+@functools.cache
+def session() -> Any:
+    """Start R in this process, once."""
     from tests.conftest import start_r
 
-    R = start_r()
+    return start_r()
 
 
 def compared_in_process(task: tuple[int, int]) -> str | None:
@@ -66,7 +68,7 @@ def compared_in_process(task: tuple[int, int]) -> str | None:
     from tests.parity.configurations import draw
     from tests.parity.parting import words_if_apart
 
-    return words_if_apart(R, draw(*task))
+    return words_if_apart(session(), draw(*task))
 
 
 if __name__ == "__main__":
