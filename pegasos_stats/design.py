@@ -1,6 +1,7 @@
 """From a frame, an array or a sparse matrix to predictors, the same on new data."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -54,6 +55,10 @@ class Design(Protocol):
         """The formula, if there is one."""
 
     @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Functions of the caller that the formula may call."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the intercept left out."""
 
@@ -73,6 +78,8 @@ class FrameDesign:
         Whether the labels came with the data.
     formula : str or None
         The formula whose terms are these columns, if there was one.
+    functions : dict of str to callable
+        Functions of the caller that its outcome may call.
 
     Examples
     --------
@@ -84,6 +91,9 @@ class FrameDesign:
     columns: tuple[Any, ...]
     named: bool
     formula: str | None = None
+    functions: Mapping[str, Callable[..., Any]] = field(
+        default_factory=dict, compare=False
+    )
 
     @classmethod
     def from_data(cls, X: Any) -> "FrameDesign":

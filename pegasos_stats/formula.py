@@ -1,24 +1,40 @@
 """The language of formulas: outcome, terms, and the columns that they use."""
 
-import ast
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from pegasos_stats.columns import plain_column
 from pegasos_stats.design import check_columns
-from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    OptionError,
+    listing,
+)
 from pegasos_stats.foreign import check_is_ours, in_native_order
+from pegasos_stats.language.evaluation import Evaluation, column_value
+from pegasos_stats.language.functions import KNOWN
+from pegasos_stats.language.nodes import Call, Column, Functions, Node, columns_in
+from pegasos_stats.language.reading import read_expression
+from pegasos_stats.language.refusing import POWERS, shown, unusable
+from pegasos_stats.language.spelling import (
+    is_word,
+    outcome_in_python,
+    sides,
+    terms_in_python,
+    with_quotes,
+)
 
 if TYPE_CHECKING:
     from formulaic import SimpleFormula
 
+MOST_LETTERS = 100_000
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
-DOTTED = re.compile(r"[A-Za-z_.][\w.]*\.[\w.]*")
-FACTOR_CALL = re.compile(r"\b(?:as\.)?factor\(")
-QUOTED = re.compile(r"(`[^`]*`)")
-TILDE = re.compile(r"~(?=(?:[^`]*`[^`]*`)*[^`]*$)")
-POWERS = "write powers as x**2, not x^2"
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
 
 
@@ -35,13 +51,54 @@ def split_formula(formula: str) -> tuple[str, str]:
     >>> split_formula("am ~ wt + factor(hp)")
     ('am', 'wt + C(hp)')
     """
-    parts = [part.strip() for part in TILDE.split(str(formula))]
+    text = str(formula)
+    if len(text) > MOST_LETTERS:
+        raise FormulaError(
+            f"The formula {shown(text)} has {len(text):,} letters, and at most "
+            f"{MOST_LETTERS:,} are read; write 'y ~ .' for all columns."
+        )
+    parts = sides(text)
     if len(parts) != 2 or not all(parts):
         raise FormulaError(
-            f"The formula {formula!r} is not of the form 'outcome ~ terms'; write for "
-            "example 'y ~ .' or 'y ~ a + C(b)'."
+            f"The formula {shown(text)} is not of the form 'outcome ~ terms'; write "
+            "for example 'y ~ .' or 'y ~ a + C(b)'."
         )
-    return parts[0], FACTOR_CALL.sub("C(", parts[1])
+    return parts[0], terms_in_python(parts[1])
+
+
+def check_functions(functions: Any, columns: Any = ()) -> Functions:
+    """Check functions of the caller: a dictionary, of names that mean nothing else.
+
+    Raises
+    ------
+    OptionError
+        If it is not such a dictionary, or a name is taken.
+
+    Examples
+    --------
+    >>> list(check_functions({"half": lambda x: x / 2}, ["x"]))
+    ['half']
+    """
+    if functions is None:
+        return {}
+    if not isinstance(functions, Mapping) or not all(map(callable, functions.values())):
+        raise OptionError(
+            f"functions={functions!r} is not allowed; give a dictionary of names and "
+            "functions, such as functions={'half': lambda x: x / 2}."
+        )
+    wrong = [name for name in functions if not is_word(name)]
+    if wrong:
+        raise OptionError(
+            f"functions= has the names {listing(wrong)}; give words of letters, digits "
+            "and underscores."
+        )
+    taken = [name for name in functions if name in KNOWN or name in columns]
+    if taken:
+        raise OptionError(
+            f"functions= has {listing(taken)}, which already is a function of formulas "
+            "or a column; give another name."
+        )
+    return dict(functions)
 
 
 def as_data(data: Any) -> pd.DataFrame:
@@ -81,27 +138,10 @@ def unwrapped(expression: str) -> str:
     return (match.group(1) if match else expression).strip("`")
 
 
-def with_quotes(text: str, columns: Any) -> str:
-    """Put quotes around column names with a dot, as R has them.
-
-    Examples
-    --------
-    >>> with_quotes("log(Sepal.Length) + np.sqrt(x)", ["Sepal.Length", "x"])
-    'log(`Sepal.Length`) + np.sqrt(x)'
-    """
-    names = {column for column in columns if isinstance(column, str) and "." in column}
-
-    def quoted(match: re.Match[str]) -> str:
-        name = match.group(0)
-        return f"`{name}`" if name in names else name
-
-    pieces = QUOTED.split(text)
-    pieces[::2] = [DOTTED.sub(quoted, piece) for piece in pieces[::2]]
-    return "".join(pieces)
-
-
-def outcome_of(formula: str, data: Any) -> "pd.Series[Any]":
-    """Evaluate the left-hand side of a formula: a column, or an expression.
+def outcome_of(
+    formula: str, data: Any, functions: Functions | None = None
+) -> "pd.Series[Any]":
+    """Compute the left-hand side of a formula: a column, or an expression.
 
     A value is missing where a variable of the expression is missing.
 
@@ -110,7 +150,7 @@ def outcome_of(formula: str, data: Any) -> "pd.Series[Any]":
     ColumnError
         If the column is not there.
     FormulaError
-        If an expression cannot be evaluated.
+        If an expression does more than compute with columns, or cannot be computed.
 
     Examples
     --------
@@ -121,23 +161,73 @@ def outcome_of(formula: str, data: Any) -> "pd.Series[Any]":
     data = as_data(data)
     expression = split_formula(formula)[0]
     name = unwrapped(expression)
-    if name in data.columns:
-        check_columns(data, [name])
-        column: pd.Series[Any] = data[name]
-        return column
-    variables = _outcome_variables(expression, formula, data)
+    if name not in data.columns:
+        tree = read_outcome(formula, data.columns, functions)
+        if not isinstance(tree, Column):
+            return _computed(tree, expression, formula, data)
+        name = tree.name
+    check_columns(data, [name])
+    column: pd.Series[Any] = data[name]
+    return column
+
+
+def read_outcome(
+    formula: str, columns: Any, functions: Functions | None = None
+) -> Node:
+    """Read the left-hand side of a formula, without ``C()`` or ``I()`` around it.
+
+    As in R, ``&`` and ``|`` join comparisons that stand without brackets.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or does more than compute with columns.
+
+    Examples
+    --------
+    >>> read_outcome("factor(am) ~ .", ["am"])
+    Column(name='am')
+    """
+    text = with_quotes(outcome_in_python(split_formula(formula)[0]), columns)
+    tree = read_expression(text, columns, formula, functions)
+    while (
+        isinstance(tree, Call)
+        and tree.name in ("C", "I")
+        and len(tree.arguments) == 1
+        and not tree.keywords
+    ):
+        tree = tree.arguments[0]
+    return tree
+
+
+def _computed(
+    tree: Node, expression: str, formula: str, data: pd.DataFrame
+) -> "pd.Series[Any]":
+    """Values of an outcome where all its variables are there; missing elsewhere."""
+    variables = sorted(columns_in(tree))
+    check_names(variables)
+    check_columns(data, variables or [expression])
+    used = data[variables].reset_index(drop=True)
+    known = used.notna().all(axis=1)
     try:
-        found = data.eval(with_quotes(expression, data.columns))
+        rows = used[known].apply(plain_column)
+        with np.errstate(all="ignore"):
+            found = column_value(tree, Evaluation(rows))
+        plain = getattr(found, "__wrapped__", found)
+        values: pd.Series[Any] = pd.Series(plain, index=rows.index, name=expression)
     except Exception as error:
         raise cannot_use(formula, error) from None
-    values: pd.Series[Any] = pd.Series(found, index=data.index, name=expression)
-    missing = data[variables].isna().any(axis=1)
-    if missing.any():
-        values = values.convert_dtypes().mask(missing)
-    return values
+    if not known.all():
+        values = values.convert_dtypes().reindex(used.index)
+    return values.set_axis(data.index)
 
 
-def read_terms(formula: str, data: pd.DataFrame, intercept: bool) -> "SimpleFormula":
+def read_terms(
+    formula: str,
+    data: pd.DataFrame,
+    intercept: bool,
+    functions: Functions | None = None,
+) -> "SimpleFormula":
     """Read the right-hand side; ``.`` is every column that the outcome does not use.
 
     Raises
@@ -150,14 +240,14 @@ def read_terms(formula: str, data: pd.DataFrame, intercept: bool) -> "SimpleForm
     outcome, right = split_formula(formula)
     own = {unwrapped(outcome)}
     if own.isdisjoint(data.columns):
-        own = set(_outcome_variables(outcome, formula, data))
+        own = columns_in(read_outcome(formula, data.columns, functions))
     others = _Names(column for column in data.columns if column not in own)
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
     terms = _parsed(text, others, formula)
-    if unwrapped(outcome) in variables_of(terms, formula, data):
+    if unwrapped(outcome) in variables_of(terms, formula, data, functions):
         raise FormulaError(
-            f"The formula {formula!r} has its outcome among the predictors; take it "
-            "out of the right-hand side."
+            f"The formula {shown(formula)} has its outcome among the predictors; take "
+            "it out of the right-hand side."
         )
     return terms
 
@@ -166,17 +256,17 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     """Read terms with formulaic; ``.`` stands for `others`."""
     from formulaic import Formula, SimpleFormula
 
+    from pegasos_stats.language.materializing import TermParser
+
     context = {"__formulaic_variables_available__": others}
     try:
-        terms = Formula.from_spec(text, context=context)
-    except ColumnError:
+        terms = Formula.from_spec(text, parser=TermParser(formula), context=context)
+    except (ColumnError, FormulaError):
         raise
     except Exception as error:
         raise cannot_use(formula, error) from None
     if not isinstance(terms, SimpleFormula):
-        raise FormulaError(
-            f"The formula {formula!r} has several parts; give one list of terms."
-        )
+        raise unusable(formula, "it has several parts")
     return terms
 
 
@@ -209,73 +299,31 @@ def _can_be_named(column: Any) -> bool:
     return False
 
 
-def variables_of(terms: "SimpleFormula", formula: str, data: pd.DataFrame) -> list[str]:
-    """Columns that the terms use; functions must be formulaic's or numpy's.
+def variables_of(
+    terms: "SimpleFormula",
+    formula: str,
+    data: pd.DataFrame,
+    functions: Functions | None = None,
+) -> list[str]:
+    """Columns that the terms use.
 
     Raises
     ------
     FormulaError
-        If a function is not known.
+        If a term does more than compute with columns.
     ColumnError
         If a column is not there or cannot be named in a formula.
     """
-    from formulaic.parser.types import Factor
-
     found: set[str] = set()
     for factor in {factor for term in terms for factor in term.factors}:
-        if factor.eval_method is Factor.EvalMethod.LOOKUP:
+        if factor.eval_method.value == "lookup":
             found.add(str(factor.expr))
-        elif factor.eval_method is Factor.EvalMethod.PYTHON:
-            found |= _in_expression(factor.expr, formula, data)
+        elif factor.eval_method.value == "python":
+            tree = read_expression(factor.expr, data.columns, formula, functions)
+            found |= columns_in(tree)
     check_names(found)
     check_columns(data, sorted(found))
     return sorted(found)
-
-
-def _in_expression(expression: str, formula: str, data: pd.DataFrame) -> set[str]:
-    """Columns in an expression of Python: names that are no known functions."""
-    from formulaic.transforms import TRANSFORMS
-    from formulaic.utils.variables import get_required_variables
-
-    if _has_caret(expression):
-        raise FormulaError(f"The formula {formula!r} cannot be used: {POWERS}.")
-    found = set()
-    for variable in get_required_variables(expression):
-        name = str(variable) if str(variable) in data.columns else str(variable.root)
-        if name in data.columns:
-            found.add(name)
-        elif name not in TRANSFORMS:
-            if "callable" in {role.value for role in variable.roles}:
-                raise FormulaError(
-                    f"The formula {formula!r} calls {name!r}, which is not a known "
-                    "function; use numpy's (np.sqrt) or formulaic's, or compute the "
-                    "column before."
-                )
-            found.add(name)
-    return found
-
-
-def _has_caret(expression: str) -> bool:
-    """Whether ``^`` is an operator in it: a power in R, bits of integers in Python."""
-    try:
-        tree = ast.parse(QUOTED.sub("quoted", expression), mode="eval")
-    except SyntaxError:
-        return False
-    return any(isinstance(node, ast.BitXor) for node in ast.walk(tree))
-
-
-def _outcome_variables(expression: str, formula: str, data: pd.DataFrame) -> list[str]:
-    """Columns of the left-hand side; a name that is not a column is one too."""
-    from formulaic import Formula
-
-    text = with_quotes(expression, data.columns)
-    try:
-        terms = Formula.from_spec(f"{{{text}}} - 1")
-    except Exception as error:
-        raise cannot_use(formula, error) from None
-    found = variables_of(terms, formula, data)
-    check_columns(data, found or [expression])
-    return found
 
 
 def cannot_use(formula: str, error: Exception) -> FormulaError:
@@ -283,4 +331,4 @@ def cannot_use(formula: str, error: Exception) -> FormulaError:
     reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
     if "'xor'" in reason:
         reason = POWERS
-    return FormulaError(f"The formula {formula!r} cannot be used: {reason}.")
+    return unusable(formula, reason or type(error).__name__)

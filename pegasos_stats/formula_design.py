@@ -1,7 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.factors import as_at_fit, check_levels, levels_at_fit
 from pegasos_stats.formula import as_data, cannot_use, read_terms, variables_of
+from pegasos_stats.language.nodes import Functions
+from pegasos_stats.language.refusing import shown
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec, SimpleFormula
@@ -46,6 +48,8 @@ class FormulaDesign:
         Columns that the terms use.
     numeric : tuple of str
         Those of them that were numeric at fit.
+    functions : dict of str to callable
+        Further functions, of the caller.
     """
 
     formula: str
@@ -53,10 +57,16 @@ class FormulaDesign:
     names: tuple[str, ...]
     variables: tuple[str, ...]
     numeric: tuple[str, ...]
+    functions: Functions = field(default_factory=dict, compare=False)
 
     @classmethod
     def from_terms(
-        cls, formula: str, terms: "SimpleFormula", data: pd.DataFrame, usable: Mask
+        cls,
+        formula: str,
+        terms: "SimpleFormula",
+        data: pd.DataFrame,
+        usable: Mask,
+        functions: Functions | None = None,
     ) -> tuple["FormulaDesign", ModelMatrix]:
         """Code the complete rows of `data` by the terms of a formula.
 
@@ -68,6 +78,8 @@ class FormulaDesign:
         data : DataFrame, n rows
         usable : bool array, shape (n,)
             Rows that have an outcome.
+        functions : dict of str to callable, optional
+            Further functions, of the caller.
 
         Raises
         ------
@@ -78,17 +90,19 @@ class FormulaDesign:
         DataError
             If no row is complete.
         """
-        variables = variables_of(terms, formula, data)
+        functions = functions or {}
+        variables = variables_of(terms, formula, data, functions)
         used = _complete_rows(data, variables, usable)
         if len(used) == 0:
             raise DataError(_nothing_complete(data, variables))
         numbers = [v for v in variables if used[v].dtype.kind in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
-        coded = _materialize(terms, used, formula)
+        coded = _materialize(terms, used, formula, functions)
         names = tuple(str(n) for n in coded.columns if n != "Intercept")
         spec = coded.model_spec
-        design = cls(formula, spec, names, tuple(variables), tuple(numbers))
+        used_columns = tuple(variables), tuple(numbers)
+        design = cls(formula, spec, names, *used_columns, functions)
         return design, design._finished(coded, data.index)
 
     def matrix(self, data: Any) -> ModelMatrix:
@@ -109,7 +123,7 @@ class FormulaDesign:
         used = _complete_rows(data, variables, np.ones(len(data), dtype=bool))
         _check_numbers(used[list(self.numeric)], data.index[used.index])
         check_levels(used, levels, data.index)
-        coded = _materialize(self.spec, used, self.formula)
+        coded = _materialize(self.spec, used, self.formula, self.functions)
         return self._finished(coded, data.index)
 
     def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
@@ -124,7 +138,11 @@ class FormulaDesign:
 
 
 def design_of(
-    formula: str, data: pd.DataFrame, usable: Mask, intercept: bool = True
+    formula: str,
+    data: pd.DataFrame,
+    usable: Mask,
+    intercept: bool = True,
+    functions: Functions | None = None,
 ) -> tuple[FormulaDesign | FrameDesign, ModelMatrix, bool]:
     """Read the terms of a formula and code the complete rows of `data`.
 
@@ -134,14 +152,16 @@ def design_of(
     Parameters
     ----------
     formula : str
-        ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y ~ log(a):b - 1"``; the language is
-        formulaic's. Text, categories and ``C()`` become treatment contrasts with the
-        first level dropped.
+        ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y ~ log(a):b - 1"``; terms are joined as
+        by formulaic and R. Text, categories and ``C()`` become treatment contrasts
+        with the first level dropped.
     data : DataFrame, n rows
     usable : bool array, shape (n,)
         Rows that have an outcome.
     intercept : bool
         ``False`` takes the intercept away, as ``- 1`` does.
+    functions : dict of str to callable, optional
+        Further functions, of the caller.
 
     Returns
     -------
@@ -159,15 +179,15 @@ def design_of(
     DataError
         If no row is complete.
     """
-    terms = read_terms(formula, data, intercept)
+    terms = read_terms(formula, data, intercept, functions)
     names = [str(term) for term in terms if str(term) != "1"]
     if not names:
-        raise FormulaError(f"The formula {formula!r} has no predictor; add one.")
+        raise FormulaError(f"The formula {shown(formula)} has no predictor; add one.")
     free = len(names) < len(terms)
     if set(names) <= set(data.columns) and _stay_sparse(data[names]):
-        plain = FrameDesign(tuple(names), named=True, formula=formula)
+        plain = FrameDesign(tuple(names), True, formula, functions or {})
         return plain, plain.matrix(data), free
-    design, matrix = FormulaDesign.from_terms(formula, terms, data, usable)
+    design, matrix = FormulaDesign.from_terms(formula, terms, data, usable, functions)
     return design, matrix, free
 
 
@@ -218,14 +238,18 @@ def _check_dates(frame: pd.DataFrame) -> None:
             )
 
 
-def _materialize(design: Any, used: pd.DataFrame, formula: str) -> Any:
+def _materialize(
+    terms: Any, used: pd.DataFrame, formula: str, functions: Functions
+) -> Any:
     """Build formulaic's model matrix; what goes wrong in it is about the formula."""
     from formulaic.errors import DataMismatchWarning
+
+    from pegasos_stats.language.materializing import Materializer
 
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error", DataMismatchWarning)
-            return design.get_model_matrix(used, na_action="ignore", output="pandas")
+            return Materializer(used, formula, functions).matrix(terms)
     except DataMismatchWarning:
         raise ColumnError(
             f"The data hold levels that did not occur at fit in a term of {formula!r}; "

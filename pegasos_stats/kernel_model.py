@@ -1,6 +1,7 @@
 """Support vector machines with a kernel."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -132,6 +133,7 @@ class KernelSVM(Model):
         weights: Any = None,
         standardize: bool = False,
         memory: int = MEMORY,
+        functions: dict[str, Callable[..., Any]] | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -145,6 +147,8 @@ class KernelSVM(Model):
             As for the class; a precomputed kernel needs no formula.
         coding, na_action, standardize, memory
             As for the class.
+        functions : dict of str to callable, optional
+            Further functions for the formula, as for `svm`.
 
         Examples
         --------
@@ -155,7 +159,7 @@ class KernelSVM(Model):
         """
         check_flag("intercept", intercept)
         sample, kept = sample_of_formula(
-            formula, data, intercept, coding, na_action, weights
+            formula, data, intercept, coding, na_action, weights, functions
         )
         function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
         model = cls.__new__(cls)

@@ -1,6 +1,7 @@
 """Linear models: support vector machine and logistic regression."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -61,6 +62,7 @@ class LinearModel(Model):
         na_action: NaAction = "drop",
         weights: Any = None,
         standardize: bool = False,
+        functions: dict[str, Callable[..., Any]] | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -68,13 +70,19 @@ class LinearModel(Model):
         ----------
         formula : str
             ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
-            become treatment contrasts with the first level dropped.
+            become treatment contrasts with the first level dropped. It may hold
+            columns, numbers, text, arithmetic, comparisons, and the functions of R and
+            numpy that `pegasos_stats.language.functions` lists: ``log``, ``np.sqrt``,
+            ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``, ``x.clip(0, 1)``, ...
         data : DataFrame
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.
         lam, intercept, coding, na_action, standardize
             As for the class.
+        functions : dict of str to callable, optional
+            Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
+            They are not saved with a fit: give them to `load` again.
 
         Examples
         --------
@@ -85,7 +93,7 @@ class LinearModel(Model):
         """
         check_flag("intercept", intercept)
         sample, kept = sample_of_formula(
-            formula, data, intercept, coding, na_action, weights
+            formula, data, intercept, coding, na_action, weights, functions
         )
         model = cls.__new__(cls)
         model._set_up(sample, lam, kept, standardize)

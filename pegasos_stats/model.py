@@ -139,7 +139,8 @@ class Model(ABC):
         if isinstance(test, tuple) and len(test) == 2:
             return aligned_labels(*test), test[1]
         if self.design.formula is not None:
-            return outcome_of(self.design.formula, test), test
+            given = self.design.formula, test, self.design.functions
+            return outcome_of(*given), test
         name = self.coding.name
         if name in self.names:
             raise ColumnError(

@@ -9,7 +9,7 @@ import pandas as pd
 from pegasos_stats.columns import Mask, selected
 from pegasos_stats.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.errors import DataError, OptionError, counted, listing
-from pegasos_stats.formula import as_data, outcome_of
+from pegasos_stats.formula import as_data, check_functions, outcome_of
 from pegasos_stats.formula_design import design_of
 from pegasos_stats.labels import Coding, LabelCoding, column_of_labels
 from pegasos_stats.scaling import ScaledDesign, Scaling
@@ -87,12 +87,14 @@ def sample_of_formula(
     coding: Coding,
     na_action: NaAction,
     weights: Any = None,
+    functions: Any = None,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
-    labels = outcome_of(formula, frame)
+    known = check_functions(functions, frame.columns)
+    labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
-    design, matrix, kept = design_of(formula, frame, usable, intercept)
+    design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     sample = _complete(labels, design, matrix, coding, na_action, weights, frame)
     return sample, kept
 

@@ -1,5 +1,6 @@
 """Predictors brought to one scale, as by R's ``scale()``."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,6 +150,11 @@ class ScaledDesign:
     def formula(self) -> str | None:
         """The formula, if there is one."""
         return self.design.formula
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Functions of the caller that the formula may call."""
+        return self.design.functions
 
     @property
     def names(self) -> tuple[str, ...]:

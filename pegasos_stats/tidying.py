@@ -58,7 +58,7 @@ def labels_of(fit: Fit, data: Any) -> "pd.Series[Any]":
     if data is None:
         return fit.coding.decode(fit.problem.y, fit.index)
     if fit.design.formula is not None:
-        return outcome_of(fit.design.formula, data)
+        return outcome_of(fit.design.formula, data, fit.design.functions)
     name = fit.coding.name
     if name in fit.design.names:
         raise ColumnError(_same_name(name, "confusion"))

@@ -18,7 +18,7 @@ FLOORS = [
     ["kernels"],
     ["rng", "datasets", "foreign", "outputs", "terms"],
     ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
-    ["parallel", "plotting"],
+    ["language", "parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],
     ["centring", "formula", "objective", "scaling", "solvers"],
     ["factors"],

@@ -87,7 +87,7 @@ class Rows:
             name = result.coding.name
             return frame[name] if name in frame.columns else None
         try:
-            return outcome_of(formula, frame)
+            return outcome_of(formula, frame, result.design.functions)
         except (ColumnError, FormulaError):
             return None
 

@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.design import Design, FrameDesign
 from pegasos_stats.errors import plain
+from pegasos_stats.language.nodes import Functions
 from pegasos_stats.objective import Certificate
 from pegasos_stats.orders import check_rows
 from pegasos_stats.persist.archive import Archive, Header
@@ -105,7 +106,7 @@ class Common:
         If a field is not as `common_out` writes it.
     """
 
-    def __init__(self, fit: Header, archive: Archive) -> None:
+    def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
         shape = items(fit["shape"], "the shape", 2)
         self.n, self.p = (whole(size, "a size", 1) for size in shape)
         lam, loss, intercept = items(fit["problem"], "the problem", 3)
@@ -121,7 +122,7 @@ class Common:
         self.solver = _solver(fit["solver"], archive, self.n)
         self.refinement = _refinement(fit["refinement"], self.solver)
         self.counts = self._checked_counts(fit["counts"])
-        self.design = _design(fit["design"], archive.checked)
+        self.design = _design(fit["design"], archive.checked, functions)
         self.coding = unpacked_coding(fit["coding"])
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n)
@@ -240,9 +241,9 @@ def options_of(kind: Any, stored: Any) -> dict[str, Any]:
     return options
 
 
-def _design(stored: Any, exact: bool) -> Design:
+def _design(stored: Any, exact: bool, functions: Functions) -> Design:
     """The design, made sure that it codes rows and is written as it was."""
-    design = unpacked_design(stored)
+    design = unpacked_design(stored, functions)
     if not same(packed_design(design), stored) and exact:
         raise ValueError("the design is not as it was written")
     if design.formula is not None:

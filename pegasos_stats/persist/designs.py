@@ -1,35 +1,33 @@
 """Designs as JSON, and back: how new data become a matrix."""
 
-import ast
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.design import Design, FrameDesign
-from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.formula import split_formula, unwrapped
+from pegasos_stats.errors import (
+    DataError,
+    FormulaError,
+    PegasosStatsError,
+    listing,
+)
+from pegasos_stats.formula import read_outcome, unwrapped
 from pegasos_stats.formula_design import FormulaDesign
+from pegasos_stats.language.nodes import Functions, columns_in
+from pegasos_stats.language.reading import read_expression
+from pegasos_stats.language.refusing import shown
+from pegasos_stats.language.spelling import is_word
 from pegasos_stats.persist.values import packed, unpacked
 from pegasos_stats.scaling import ScaledDesign, Scaling
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec
 
+NUMBER = re.compile(r"\d+\.?\d*|\.\d+", re.ASCII)
 ADVICE = "compute these columns in the data before the fit."
-ELEMENTWISE = ("where", "clip", "round", "around", "nan_to_num")
-OF_COLUMNS = (
-    "abs",
-    "astype",
-    "between",
-    "clip",
-    "dt",
-    "fillna",
-    "isin",
-    "round",
-    "str",
-)
 
 
 def packed_design(design: Design) -> dict[str, Any]:
@@ -53,29 +51,49 @@ def packed_design(design: Design) -> dict[str, Any]:
             "columns": packed(list(design.columns)),
             "named": design.named,
             "formula": design.formula,
+            **_names_of(design.functions),
         }
     if not isinstance(design, FormulaDesign):
         raise DataError(f"A {type(design).__name__} cannot be saved.")
     stored = _packed_formula(design)
-    _check_replay(design, unpacked_design(json.loads(json.dumps(stored))))
+    again = unpacked_design(json.loads(json.dumps(stored)), design.functions)
+    _check_replay(design, again)
     return stored
 
 
-def unpacked_design(stored: dict[str, Any]) -> Design:
-    """Undo `packed_design`."""
+def unpacked_design(
+    stored: dict[str, Any], functions: Functions | None = None
+) -> Design:
+    """Undo `packed_design`.
+
+    Parameters
+    ----------
+    stored : dict
+    functions : dict of str to callable, optional
+        The functions of the caller that the formula calls.
+
+    Raises
+    ------
+    DataError
+        If the formula does more than compute with columns, or calls a function that is
+        not given.
+    """
     if stored["kind"] == "scaled":
         numbers = (unpacked(stored[name]) for name in ("centre", "scale"))
         scaling = Scaling(*(np.array(each, dtype=np.float64) for each in numbers))
-        return ScaledDesign(unpacked_design(stored["design"]), scaling)
+        return ScaledDesign(unpacked_design(stored["design"], functions), scaling)
+    own = _functions(stored.get("functions", []), functions or {})
     if stored["kind"] == "frame":
         columns = tuple(unpacked(stored["columns"]))
-        return FrameDesign(columns, stored["named"], stored["formula"])
+        _check_outcome(stored["formula"], columns, own)
+        return FrameDesign(columns, stored["named"], stored["formula"], own)
     names, variables, numeric = (
         tuple(stored[field]) for field in ("names", "variables", "numeric")
     )
-    _check_expressions(stored)
+    _check_outcome(stored["formula"], variables, own)
+    _check_terms(stored, set(variables), own)
     spec = _unpacked_spec(stored["spec"])
-    return FormulaDesign(stored["formula"], spec, names, variables, numeric)
+    return FormulaDesign(stored["formula"], spec, names, variables, numeric, own)
 
 
 def _packed_formula(design: FormulaDesign) -> dict[str, Any]:
@@ -85,6 +103,7 @@ def _packed_formula(design: FormulaDesign) -> dict[str, Any]:
         "names": list(design.names),
         "variables": list(design.variables),
         "numeric": list(design.numeric),
+        **_names_of(design.functions),
         "spec": _packed_spec(design.spec),
     }
 
@@ -200,51 +219,63 @@ def _probe(design: FormulaDesign) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _check_expressions(stored: dict[str, Any]) -> None:
-    """Raise `DataError` for terms that do more than compute with columns."""
-    if "@" in split_formula(stored["formula"])[0]:
-        raise DataError(f"The outcome of {stored['formula']!r} cannot be saved.")
+def _names_of(functions: Functions) -> dict[str, list[str]]:
+    """Names of the functions of the caller, where there are any."""
+    return {"functions": sorted(functions)} if functions else {}
+
+
+def _functions(names: list[str], given: Functions) -> Functions:
+    """Functions that a formula calls, of those that the caller gives."""
+    if not isinstance(names, list) or not all(map(is_word, names)):
+        raise ValueError(f"functions have the names {names!r}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        word = "function" if len(missing) == 1 else "functions"
+        pairs = ", ".join(f"{name!r}: {name}" for name in missing)
+        raise DataError(
+            f"The formula of the model calls the {word} {listing(missing)}, which no "
+            f"file holds; give load(path, functions={{{pairs}}})."
+        )
+    return {name: given[name] for name in names}
+
+
+def _check_outcome(formula: str | None, columns: Any, functions: Functions) -> None:
+    """Raise `DataError` for an outcome that does more than compute with columns."""
+    if formula is None:
+        return
+    try:
+        read_outcome(formula, columns, functions)
+    except FormulaError as error:
+        raise _not_in_a_file(f"The formula {shown(formula)}", formula, error) from None
+
+
+def _check_terms(
+    stored: dict[str, Any], variables: set[str], functions: Functions
+) -> None:
+    """Raise `DataError` for terms that are no columns, numbers or known functions."""
     for factors in stored["spec"]["terms"]:
         for expr, method, _ in factors:
-            if method == "python":
-                _check_expression(expr, set(stored["variables"]))
+            unknown = _columns_of(expr, method, variables, functions) - variables
+            if unknown:
+                raise DataError(
+                    f"The term {shown(expr)} cannot be part of a saved model: it uses "
+                    f"{listing(sorted(unknown))}, which is no column of the model."
+                )
 
 
-def _check_expression(expr: str, variables: set[str]) -> None:
-    from formulaic.utils.code import sanitize_variable_names
-
-    aliases: dict[str, str] = {}
-    code = sanitize_variable_names(expr, dict.fromkeys(variables), aliases)
-    for node in ast.walk(ast.parse(code, mode="eval")):
-        if not _harmless(node, variables | set(aliases)):
-            raise DataError(
-                f"The term {expr!r} cannot be part of a saved model, where formulaic's "
-                "functions, numpy's elementwise functions and "
-                f"{', '.join(ELEMENTWISE)} are allowed; {ADVICE}"
-            )
-
-
-def _harmless(node: ast.AST, variables: set[str]) -> bool:
-    """Whether a piece of an expression only computes, and opens no way out."""
-    from formulaic.transforms import TRANSFORMS
-
-    if isinstance(node, ast.Name):
-        return node.id in variables or node.id in TRANSFORMS
-    if isinstance(node, ast.Attribute):
-        return _harmless_attribute(node, variables)
-    return not isinstance(node, ast.Lambda | ast.GeneratorExp | ast.ListComp)
+def _columns_of(
+    expr: str, method: str, variables: set[str], functions: Functions
+) -> set[str]:
+    if method == "lookup":
+        return {expr}
+    if method == "literal" and NUMBER.fullmatch(expr):
+        return set()
+    try:
+        return columns_in(read_expression(expr, variables, expr, functions))
+    except FormulaError as error:
+        raise _not_in_a_file(f"The term {shown(expr)}", expr, error) from None
 
 
-def _harmless_attribute(node: ast.Attribute, variables: set[str]) -> bool:
-    """Whether ``np.name``, ``contr.name``, ``column.name`` or ``column.str.name``."""
-    owner, name = node.value, node.attr
-    if name.startswith(("_", "to_")):
-        return False
-    if isinstance(owner, ast.Attribute):
-        return owner.attr in ("dt", "str")
-    if not isinstance(owner, ast.Name):
-        return False
-    if owner.id == "np":
-        found = getattr(np, name, None)
-        return isinstance(found, np.ufunc | float) or name in ELEMENTWISE
-    return owner.id not in variables or name in OF_COLUMNS
+def _not_in_a_file(what: str, formula: str, error: FormulaError) -> DataError:
+    reason = str(error).removeprefix(f"The formula {shown(formula)} ")
+    return DataError(f"{what} cannot be part of a saved model: it {reason}")

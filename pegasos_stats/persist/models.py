@@ -14,6 +14,7 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
+from pegasos_stats.formula import check_functions
 from pegasos_stats.kernel_problem import (
     KernelFunction,
     KernelProblem,
@@ -22,6 +23,7 @@ from pegasos_stats.kernel_problem import (
     support_of,
 )
 from pegasos_stats.kernel_results import KernelResults
+from pegasos_stats.language.nodes import Functions
 from pegasos_stats.linear_results import LinearResults
 from pegasos_stats.outputs import checked_place, outputs
 from pegasos_stats.persist.absent import Absent
@@ -133,16 +135,16 @@ def save(
         "fit": common_out(result),
     }
     arrays |= KINDS[kind][1](result, header["fit"])
-    content = _made_sure(header, arrays)
+    content = _made_sure(header, arrays, result.design.functions)
     with outputs() as files:
         files.open(place).write(content)
 
 
-def _made_sure(header: Header, arrays: Arrays) -> bytes:
+def _made_sure(header: Header, arrays: Arrays, functions: Functions) -> bytes:
     """Content of a file, made sure that it can be loaded."""
     try:
         content = packed_archive(header, arrays)
-        _rebuilt(unpacked_archive(content))
+        _rebuilt(unpacked_archive(content), functions)
     except DataError:
         raise
     except Exception as error:
@@ -153,12 +155,19 @@ def _made_sure(header: Header, arrays: Arrays) -> bytes:
     return content
 
 
-def load(path: str | PathLike[str]) -> Any:
+def load(
+    path: str | PathLike[str],
+    *,
+    functions: dict[str, Callable[..., Any]] | None = None,
+) -> Any:
     """Read a fitted model that `save` wrote.
 
     Parameters
     ----------
     path : str or path
+    functions : dict of str to callable, optional
+        The functions that the model was given for its formula: a file holds only their
+        names.
 
     Returns
     -------
@@ -169,8 +178,10 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     DataError
-        If the file is not there, is not a saved model, is damaged or changed, or was
-        written by a newer version.
+        If the file is not there, is not a saved model, is damaged or changed, was
+        written by a newer version, or calls a function that is not given.
+    OptionError
+        If `functions` is no dictionary of names and functions.
 
     Warns
     -----
@@ -180,8 +191,8 @@ def load(path: str | PathLike[str]) -> Any:
 
     Notes
     -----
-    Nothing in a file is run as it is read. The terms of a formula are evaluated when
-    predicting; terms that do more than compute with columns are refused.
+    Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
+    arithmetic and known functions, and columns of new data are computed from the tree.
 
     The digest, SHA-256 of the whole file, finds damage, and changes made without
     writing it anew. It is no signature: whoever can write the file can write a new
@@ -198,15 +209,15 @@ def load(path: str | PathLike[str]) -> Any:
     Traceback (most recent call last):
     pegasos_stats.errors.DataError: The file nosuch.model is not there; give ...
     """
-    return load_saved(path).result
+    return load_saved(path, functions).result
 
 
-def load_saved(path: str | PathLike[str]) -> Saved:
+def load_saved(path: str | PathLike[str], functions: Any = None) -> Saved:
     """Read a fitted model with the facts that were saved beside it.
 
     Raises
     ------
-    DataError
+    DataError, OptionError
         As for `load`.
 
     Warns
@@ -214,8 +225,9 @@ def load_saved(path: str | PathLike[str]) -> Saved:
     PegasosStatsWarning
         As for `load`.
     """
+    known = check_functions(functions)
     with read_archive(path) as archive:
-        saved = _rebuilt(archive)
+        saved = _rebuilt(archive, known)
     if not saved.checked:
         warn_caller(
             "The model was saved in format 1, which has no digest: that its file is as "
@@ -225,7 +237,7 @@ def load_saved(path: str | PathLike[str]) -> Saved:
     return saved
 
 
-def _rebuilt(archive: Archive) -> Saved:
+def _rebuilt(archive: Archive, functions: Functions) -> Saved:
     """Put together what an archive holds, every field being checked."""
     header = archive.header
     if header["kind"] not in KINDS:
@@ -237,7 +249,8 @@ def _rebuilt(archive: Archive) -> Saved:
         raise ValueError("about is no dictionary")
     try:
         with np.errstate(all="ignore"):
-            result = _result(header["fit"], *KINDS[header["kind"]][2:], archive)
+            fit, kind = header["fit"], KINDS[header["kind"]]
+            result = _result(fit, *kind[2:], archive, functions)
     except DataError:
         raise
     except PegasosStatsError as error:
@@ -256,11 +269,15 @@ def _kind_of(result: Any) -> str:
 
 
 def _result(
-    fit: Header, build: Callable[..., Results], own: set[str], archive: Archive
+    fit: Header,
+    build: Callable[..., Results],
+    own: set[str],
+    archive: Archive,
+    functions: Functions,
 ) -> Results:
     """Put a fit together whose kind has these fields of its own."""
     record({"seconds": None} | fit, "the fit", FIELDS | own)
-    common = Common(fit, archive)
+    common = Common(fit, archive, functions)
     result = build(common, fit, archive)
     common.put_into(result)
     return result

@@ -160,7 +160,10 @@ def holds_data_of(result: Any, table: pd.DataFrame) -> bool:
     try:
         matrix = result.design.matrix(table)
         formula, name = result.design.formula, result.coding.name
-        labels = table[name] if formula is None else outcome_of(formula, table)
+        functions = result.design.functions
+        labels = (
+            table[name] if formula is None else outcome_of(formula, table, functions)
+        )
         y = result.coding.encode(labels)[matrix.kept]
     except (DataError, LabelError, KeyError):
         return False

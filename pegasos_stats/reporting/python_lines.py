@@ -78,6 +78,7 @@ def model_arguments(subject: Subject) -> list[str]:
         data = [literal(formula), origin.train]
     rule = coding.levels if coding.rule == "explicit" else coding.rule
     weights = _weights(subject)
+    pairs = ", ".join(f"{literal(name)}: {name}" for name in result.design.functions)
     return [
         *data,
         f"lam={problem.lam!r}",
@@ -86,6 +87,7 @@ def model_arguments(subject: Subject) -> list[str]:
         *([] if rule == "factor" else [f"coding={literal(rule)}"]),
         *([f"weights={weights}"] if weights else []),
         *(["standardize=True"] if subject.is_scaled else []),
+        *([f"functions={{{pairs}}}"] if pairs else []),
     ]
 
 

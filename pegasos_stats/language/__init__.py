@@ -1,0 +1,1 @@
+"""The language of formulas: text is read into a tree, and the tree is computed."""

@@ -1,0 +1,138 @@
+"""Arithmetic, comparisons and connectives between columns and constants."""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+LARGEST_POWER = 1024.0
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "&": operator.and_,
+    "|": operator.or_,
+    "not": operator.invert,
+}
+CONNECTIVES = ("&", "|", "not")
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def folded(name: str, values: Sequence[Any]) -> Any:
+    """Compute with constants; whole numbers beyond 64 bits become real ones.
+
+    Raises
+    ------
+    ArithmeticError, TypeError
+        If the result is no number that a column can hold.
+
+    Examples
+    --------
+    >>> folded("**", [2, 10]), folded("negative", [3])
+    (1024, -3)
+    """
+    if not all(isinstance(value, bool | int | float) for value in values):
+        return _joined_text(name, values)
+    if name == "**" and all(isinstance(value, int) for value in values):
+        values = [float(values[0]), *values[1:]] if _is_huge(*values) else values
+    found = OPERATORS[name](*values)
+    if isinstance(found, complex) or found != found:
+        raise ArithmeticError("a number of it is not real")
+    return found if not isinstance(found, int) or abs(found) < 2**63 else float(found)
+
+
+def _is_huge(base: int, exponent: int) -> bool:
+    return abs(exponent) * abs(base).bit_length() > LARGEST_POWER
+
+
+def _joined_text(name: str, values: Sequence[Any]) -> str:
+    if name == "+" and all(isinstance(value, str) for value in values):
+        return "".join(values)
+    raise TypeError(f"'{name}' takes numbers")
+
+
+def operated(name: str, values: Sequence[Any]) -> Any:
+    """Apply an operator to columns and constants.
+
+    Text can be joined, by ``+``; everything else takes numbers, or true and false.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the operator does not go with the values.
+    """
+    check_shapes(values)
+    texts = [is_text(value) for value in values]
+    if any(texts) and not (name == "+" and all(texts)):
+        raise TypeError(f"'{name}' takes numbers, and there is text")
+    if name == "not" and isinstance(values[0], bool):
+        return not values[0]
+    found = values[0] if len(values) > 1 else OPERATORS[name](values[0])
+    for value in values[1:]:
+        found = OPERATORS[name](found, value)
+    return found
+
+
+def compared(names: Sequence[str], values: Sequence[Any]) -> Any:
+    """Compare neighbours, all of which must hold: ``a < b <= c``.
+
+    ``in`` takes a list, and ``==`` with a list is the same.
+
+    Examples
+    --------
+    >>> compared(["<", "<="], [0, pd.Series([0, 1, 2]), 1]).tolist()
+    [False, True, False]
+    """
+    check_shapes(values)
+    found = None
+    for i, name in enumerate(names):
+        each = _compared(name, values[i], values[i + 1])
+        found = each if found is None else found & each
+    return found
+
+
+def _compared(name: str, left: Any, right: Any) -> Any:
+    if isinstance(left, list) and name in ("==", "!="):
+        left, right = right, left
+    if name in ("in", "not in") or isinstance(right, list):
+        if not isinstance(right, list) or name not in ("in", "not in", "==", "!="):
+            raise TypeError(f"'{name}' does not go with these values")
+        inside = pd.Series(left).isin(right)
+        return ~inside if name in ("not in", "!=") else inside
+    return COMPARISONS[name](left, right)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text, or a column that may hold some."""
+    if isinstance(value, pd.Series):
+        return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biufmM"
+    return isinstance(value, str | list | dict)
+
+
+def is_column(value: Any) -> bool:
+    """Whether a value has one entry for each row."""
+    return isinstance(value, pd.Series | np.ndarray)
+
+
+def check_shapes(values: Sequence[Any]) -> None:
+    """Raise `TypeError` unless all columns have the same rows and the same width."""
+    if len({value.shape for value in values if is_column(value)}) > 1:
+        raise TypeError("it joins terms of several columns with others")
