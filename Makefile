@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test fuzz parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo test fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
@@ -26,6 +26,9 @@ fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECO
 
 parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
 	$(BIN)/python scripts/parity.py $(or $(CONFIGURATIONS),1000) $(SEED:%=--seed %) $(ONLY:%=--only %)
+
+mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=100 SEED= PATHS=)
+	$(BIN)/python scripts/mutants $(PATHS) --count $(or $(MUTANTS),100) $(SEED:%=--seed %)
 
 lint: $(VENV)/.dev ## check style and format
 	$(BIN)/ruff check
