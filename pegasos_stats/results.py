@@ -299,6 +299,7 @@ class Results(Fit):
         title: str | None = None,
         source: str | PathLike[str] | None = None,
         image_shape: tuple[int, int] | None = None,
+        overwrite: bool = False,
     ) -> Report:
         """Report the fit on one page; as `pegasos_stats.report`.
 
@@ -318,6 +319,7 @@ class Results(Fit):
             title=title,
             source=source,
             image_shape=image_shape,
+            overwrite=overwrite,
         )
 
     def __repr__(self) -> str:

@@ -301,3 +301,53 @@ def test_a_formula_is_an_outline_with_its_tex():
     assert formula_svg("x\n+ 1").count("<path") == 1
     with pytest.raises(FormulaError, match="cannot be drawn"):
         formula_svg(r"\frac{1")
+
+
+def test_a_place_that_is_taken_is_found_before_the_report_is_made(
+    result, tmp_path, monkeypatch
+):
+    def made(*args, **options):
+        raise AssertionError("the report was made")
+
+    monkeypatch.setattr("pegasos_stats.reporting.report.report_of", made)
+    (tmp_path / "a.html").write_text(
+        '<p><meta name="generator" content="pegasos_stats">'
+    )
+    (tmp_path / "b_files").mkdir()
+    (tmp_path / "b_files" / "figure-3.svg").write_text("<svg>mine</svg>")
+    for name in ("a.html", "b.md"):
+        with pytest.raises(DataError, match=r"is there and is no .*overwrite=True"):
+            result.report(path=tmp_path / name)
+    for path in (3, b"a.html", "", "a\0.html", "a\ud800.html"):
+        with pytest.raises(OptionError, match="path"):
+            result.report(path=path)
+    with pytest.raises(DataError, match="it is a device"):
+        result.report(path="/dev/null", overwrite=True)
+
+
+def test_overwrite_replaces_what_is_no_report(report, tmp_path):
+    for name in ("a.html", "b.md"):
+        (tmp_path / name).write_text("mine")
+        (tmp_path / name).chmod(0o600)
+        report.write(tmp_path / name, overwrite=True)
+        report.write(tmp_path / name)
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_report_is_not_written_over_its_source(digits, tmp_path):
+    train, _ = digits
+    train.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "link.md").symlink_to("train.csv")
+    (tmp_path / "x_files").mkdir()
+    (tmp_path / "x_files" / "figure-1.svg").symlink_to("../train.csv")
+    fit = ps.svm("digit ~ p34", train).fit(ps.Pegasos(epochs=1, seed=1))
+    before = (tmp_path / "train.csv").read_bytes()
+    for name in ("train.csv", "link.md", "x.md"):
+        with pytest.raises(OptionError, match="over its source"):
+            fit.report(
+                path=tmp_path / name,
+                format="markdown",
+                source=tmp_path / "train.csv",
+                overwrite=True,
+            )
+    assert (tmp_path / "train.csv").read_bytes() == before

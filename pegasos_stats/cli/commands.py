@@ -4,13 +4,13 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from pegasos_stats import datasets
 from pegasos_stats.cli.cautions import cautions
+from pegasos_stats.cli.endings import no_part_left
 from pegasos_stats.cli.input import (
     Rows,
     formula_for,
@@ -25,14 +25,14 @@ from pegasos_stats.cli.pages import (
     where,
     written_page,
 )
-from pegasos_stats.cli.places import check_places
+from pegasos_stats.cli.places import PREDICTIONS, check_places, predictions_path
 from pegasos_stats.cli.report import FitReport, PredictReport
 from pegasos_stats.cli.streams import PROGRAM
 from pegasos_stats.confusion import ConfusionMatrix
 from pegasos_stats.errors import DataError, LabelError, listing
 from pegasos_stats.kernel_results import KernelResults
+from pegasos_stats.outputs import checked_place, outputs
 from pegasos_stats.persist import Saved, load_saved, save
-from pegasos_stats.reporting.writing import check_place, format_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def fit(options: argparse.Namespace) -> Printed:
 
 def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a page about it."""
-    _check_page(options.output)
+    check_places(options)
     formula, train, tests = _files(options)
     result = _fit_rows(formula, train, tests, options)
     made = page_of_files(result, train, tests, options)
@@ -68,12 +68,6 @@ def report(options: argparse.Namespace) -> Printed:
     warned = cautions(result, train.frame, tables["training"])
     title = f"{PROGRAM}: {options.train}"
     return Printed(written_page(title, result, tables, warned, made))
-
-
-def _check_page(path: str) -> None:
-    """Look at the path of a page before anything is read or fitted."""
-    check_place(Path(path))
-    format_of(Path(path))
 
 
 def _files(
@@ -94,8 +88,6 @@ def _files(
 def demo(options: argparse.Namespace) -> Printed:
     """Fit the data that come with the package."""
     check_places(options)
-    if options.report is not None:
-        _check_page(options.report)
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
     given = "digit ~ .", train, {"test": test}
@@ -109,6 +101,7 @@ def demo(options: argparse.Namespace) -> Printed:
 
 def predict(options: argparse.Namespace) -> Printed:
     """Predict the rows of a file by a saved model."""
+    options.output = predictions_path(options.output)
     check_places(options)
     saved = load_saved(options.model)
     rows = _rows_for(saved, options)
@@ -148,10 +141,11 @@ def _fitted(
     result = _fit_rows(formula, train, tests, options)
     seconds = time.perf_counter() - start
     tables = _tables(result, tests)
-    if options.save:
+    if options.save is not None:
         about = {"format": train.format, "zero_based": train.zero_based}
         about |= asdict(train.style)
-        save(result, options.save, about=about)
+        with no_part_left():
+            save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = cautions(result, train.frame, tables["training"])
     report = FitReport(title, result, tables, notes, warned, options.save, seconds)
@@ -241,12 +235,8 @@ def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
         return Printed(report.as_csv(), shown, exact=True)
     if options.output is None:
         return Printed(shown)
-    try:
-        with open(options.output, "w", encoding="utf-8") as handle:
-            handle.write(report.as_csv())
-    except OSError as error:
-        raise DataError(
-            f"The predictions cannot be written to {options.output}: {error.strerror}; "
-            "give another path."
-        ) from None
+    text = report.as_csv()
+    with no_part_left(), outputs() as files:
+        place = checked_place(options.output, PREDICTIONS, options.overwrite)
+        files.write(place, text)
     return Printed(shown)

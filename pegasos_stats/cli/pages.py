@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasos_stats import datasets
+from pegasos_stats.cli.endings import no_part_left
 from pegasos_stats.cli.facts import outcome_line
 from pegasos_stats.cli.input import Rows
 from pegasos_stats.cli.streams import PROGRAM
@@ -27,7 +28,8 @@ def page_of_files(
     held_out = None if test is None else test.labelled()
     given = (result, held_out, origin_of_files(train, test, options))
     made = report_of(*given, title=options.title, image_shape=options.image_shape)
-    return made.write(options.output)
+    with no_part_left():
+        return made.write(options.output, overwrite=options.overwrite)
 
 
 def page_of_digits(
@@ -36,7 +38,9 @@ def page_of_digits(
     """Report a fit of the data that come with the package, and write the page."""
     title = "Handwritten fives and sixes"
     given = (result, test.frame, origin_of_digits(train, options))
-    return report_of(*given, title=title, image_shape=(8, 8)).write(options.report)
+    made = report_of(*given, title=title, image_shape=(8, 8))
+    with no_part_left():
+        return made.write(options.report, overwrite=options.overwrite)
 
 
 def origin_of_files(
@@ -93,8 +97,10 @@ def command_line(options: argparse.Namespace) -> str:
 
 def _short(path: Path) -> str:
     """A path below the working folder from there, any other one as a whole."""
-    here = Path.cwd()
-    return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
+    try:
+        return os.fspath(path.relative_to(Path.cwd()))
+    except (FileNotFoundError, ValueError):  # the working folder is gone or elsewhere
+        return os.fspath(path)
 
 
 def written_page(

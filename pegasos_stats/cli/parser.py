@@ -36,7 +36,11 @@ def parser() -> argparse.ArgumentParser:
     _add_model_options(demo)
     _add_solver_options(demo)
     _add_output_options(demo)
-    demo.add_argument("--report", metavar="FILE", help="write a report too, as HTML")
+    demo.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a report too: Markdown if it ends in .md, else HTML",
+    )
     return main
 
 
@@ -87,6 +91,7 @@ def _add_report(commands: Any) -> None:
         help="the report: Markdown if it ends in .md, else one HTML file (default: "
         "report.html); an earlier report is replaced, any other file is not",
     )
+    _add_overwrite(report)
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
         "--image-shape",
@@ -130,8 +135,11 @@ def _add_predict(commands: Any) -> None:
         "-o",
         "--output",
         metavar="OUT.csv",
-        help="file for the predictions (default: standard output)",
+        help="file for the predictions; earlier ones there are replaced, any other "
+        "file is not; a device or a pipe is written into (default, and -: standard "
+        "output)",
     )
+    _add_overwrite(predict)
     predict.add_argument(
         "--unlabelled",
         action="store_true",
@@ -305,10 +313,24 @@ def _add_ties(parser: Any) -> None:
     )
 
 
+def _add_overwrite(parser: Any) -> None:
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace files that pegasos-stats did not write too",
+    )
+
+
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     add = group.add_argument
     add("--trace", action="store_true", help="print a line of progress for every epoch")
     add("--progress", action="store_true", help="show a progress bar")
-    add("--save", metavar="MODEL", help="write the fit to a file, for predict")
+    add(
+        "--save",
+        metavar="MODEL",
+        help="write the fit to a file, for predict; an earlier model is replaced, any "
+        "other file is not",
+    )
+    _add_overwrite(group)
     add("--json", action="store_true", help="print JSON")

@@ -11,7 +11,12 @@ symbolic link stays, and what it leads to is replaced. Other names of the same f
 """
 
 from pegasos_stats.outputs.parts import remove_parts
-from pegasos_stats.outputs.paths import checked_path, open_descriptor, shown_path
+from pegasos_stats.outputs.paths import (
+    checked_path,
+    is_same,
+    open_descriptor,
+    shown_path,
+)
 from pegasos_stats.outputs.places import Kind, Place, check_folder, checked_place
 from pegasos_stats.outputs.writing import Outputs, outputs
 
@@ -22,6 +27,7 @@ __all__ = [
     "check_folder",
     "checked_path",
     "checked_place",
+    "is_same",
     "open_descriptor",
     "outputs",
     "remove_parts",

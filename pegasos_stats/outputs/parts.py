@@ -3,9 +3,10 @@
 import atexit
 import os
 import secrets
+import threading
 from contextlib import suppress
 
-_parts: set[str] = set()
+_parts: dict[str, int] = {}  # path, thread
 
 
 def new_part(folder: str) -> str:
@@ -15,7 +16,7 @@ def new_part(folder: str) -> str:
     signals finds it at any moment.
     """
     path = os.path.join(folder, f"{_begin()}{secrets.token_hex(8)}.part")
-    _parts.add(path)
+    _parts[path] = threading.get_ident()
     return path
 
 
@@ -23,13 +24,14 @@ def remove_part(path: str) -> None:
     """Remove a part; one that was put in its place is only forgotten."""
     with suppress(OSError):
         os.unlink(path)
-    _parts.discard(path)
+    _parts.pop(path, None)
 
 
-def remove_parts() -> None:
-    """Remove all parts of this process, for when it is about to end."""
-    for path in tuple(_parts):  # after a fork also those of the parent
-        if os.path.basename(path).startswith(_begin()):
+def remove_parts(thread: int | None = None) -> None:
+    """Remove the parts of this process, or those of a thread, which are given up."""
+    for path, maker in tuple(_parts.items()):  # after a fork also those of the parent
+        own = os.path.basename(path).startswith(_begin())
+        if own and thread in (None, maker):
             remove_part(path)
 
 

@@ -53,6 +53,21 @@ def shown_path(path: str) -> str:
     return path if path.isprintable() and path.strip() else ascii(path)
 
 
+def is_same(path: str, other: str) -> bool:
+    """Whether two paths lead to one file, by links too, or to one that is to be made.
+
+    Examples
+    --------
+    >>> is_same("fit.model", "./fit.model"), is_same("fit.model", "other.model")
+    (True, False)
+    """
+    with suppress(OSError):
+        return os.path.samefile(path, other)
+    with suppress(OSError):  # a working folder that is gone
+        return os.path.realpath(path) == os.path.realpath(other)
+    return False
+
+
 def open_descriptor(path: str) -> int | None:
     """Return the number of the open file that a path such as ``/dev/stdout`` means.
 

@@ -57,6 +57,8 @@ class Outputs:
     def open(self, place: Place) -> IO[bytes]:
         """Open a new file, which is put in its place at the end."""
         self._at = place
+        if any(part.place.path == place.path for part in self._parts):
+            raise place.failed("another file of this call is written there")
         part = _Part(place)
         self._parts.append(part)
         return part.open()
@@ -70,12 +72,12 @@ class Outputs:
             raise place.failed(f"{held!a} is no character of UTF-8") from None
         self.open(place).write(content)
 
-    def make_folder(self, place: Place) -> None:
-        """Make the folder of a file if there is none; a failure takes it away again."""
+    def make_folder(self, place: Place, folder: str) -> None:
+        """Make a folder for what belongs to a file; a failure takes it away again."""
         self._at = place
         with suppress(FileExistsError):
-            os.mkdir(place.folder)
-            self._folders.append(place.folder)
+            os.mkdir(folder)
+            self._folders.append(folder)
 
     def finish(self) -> None:
         """Bring all files to the disk, then put each in its place."""

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from pegasos_stats.errors import counted
-from pegasos_stats.options import check_choice
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.reporting.answer import answer
 from pegasos_stats.reporting.asked import NAMES, question
 from pegasos_stats.reporting.coefficients import coefficients
@@ -23,14 +22,7 @@ from pegasos_stats.reporting.markdown import written_markdown
 from pegasos_stats.reporting.origin import Origin, checked_source
 from pegasos_stats.reporting.repeated import repeating
 from pegasos_stats.reporting.subject import Subject, held_out_rows, training_rows
-from pegasos_stats.reporting.writing import (
-    FORMATS,
-    Format,
-    check_place,
-    format_of,
-    write_html,
-    write_markdown,
-)
+from pegasos_stats.reporting.writing import Format, checked_page, write_page
 from pegasos_stats.session import session_info
 
 PARTS: tuple[Callable[[Subject], Section], ...] = (
@@ -81,7 +73,11 @@ class Report:
         return written_markdown(self.document, lambda figure: figure.uri)
 
     def write(
-        self, path: str | PathLike[str], format: Format | None = None
+        self,
+        path: str | PathLike[str],
+        format: Format | None = None,
+        *,
+        overwrite: bool = False,
     ) -> "Report":
         """Write the report to a file.
 
@@ -91,6 +87,8 @@ class Report:
             An earlier report there is replaced; any other file is left alone.
         format : "html" or "markdown", optional
             That of the path if left out: Markdown for ``.md``, HTML for ``.html``.
+        overwrite : bool
+            Whether any other file may be replaced as well.
 
         Returns
         -------
@@ -100,17 +98,13 @@ class Report:
         Raises
         ------
         OptionError
-            If the path ends otherwise and no format is given.
+            If the path ends otherwise and no format is given, or is none.
         DataError
             If something else than a report is there, or the file cannot be written.
         """
-        path = Path(path)
-        check_place(path)
-        format = format_of(path) if format is None else format
-        check_choice("format", format, FORMATS)
-        write = write_markdown if format == "markdown" else write_html
-        write(self.document, path)
-        return replace(self, path=path.resolve())
+        page = checked_page(path, format, overwrite)
+        write_page(self.document, page)
+        return replace(self, path=Path(page.place.path))
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", {self.path}"
@@ -131,6 +125,7 @@ def report(
     title: str | None = None,
     source: str | PathLike[str] | None = None,
     image_shape: tuple[int, int] | None = None,
+    overwrite: bool = False,
 ) -> Report:
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
 
@@ -156,6 +151,9 @@ def report(
     image_shape : pair of int, optional
         Rows and columns, if the predictors are the pixels of an image, row by row:
         the coefficients are then drawn as an image too.
+    overwrite : bool
+        Whether any other file at `path`, or in the folder of its figures, may be
+        replaced as well.
 
     Returns
     -------
@@ -183,9 +181,16 @@ def report(
     >>> ps.report(result, test, path)
     <Report: digit: 5 or 6, ...digits.html>
     """
+    if path is not None:
+        page = checked_page(path, format, overwrite)
+        if source is not None and page.writes(fspath(source)):
+            raise OptionError(
+                f"The report would be written over its source, {fspath(source)}; give "
+                "another path."
+            )
     origin = checked_source(source, result, test is not None)
     made = report_of(result, test, origin, title=title, image_shape=image_shape)
-    return made if path is None else made.write(path, format)
+    return made if path is None else made.write(path, format, overwrite=overwrite)
 
 
 def report_of(
