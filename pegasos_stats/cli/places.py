@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import os
 from typing import IO
 
@@ -39,7 +40,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
     """
     try:
         text = handle.read(BEGIN).decode("utf-8", errors="replace")
-        header = next(csv.reader(text.splitlines(keepends=True)), [])
+        header = next(csv.reader(io.StringIO(text, newline="")), [])
     except csv.Error:
         return False
     more = header[len(HEADER) :]
