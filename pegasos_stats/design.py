@@ -20,6 +20,9 @@ from pegasos_stats.columns import (
 )
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 from pegasos_stats.foreign import check_is_ours
+from pegasos_stats.memory import check_memory
+
+BYTES_OF_COLUMN = 100  # at least: a name of 59 bytes, its places, a coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +176,18 @@ def column_labels(X: Any) -> pd.Index:
             "each observation."
         )
     if is_sparse(X) or is_plain(X):
+        _check_width(X.shape[1])
         return numbered_labels(X.shape[1])
     return as_frame(X).columns
+
+
+def _check_width(p: int) -> None:
+    """Raise `DataError` for columns that no fit of this process can hold."""
+    check_memory(
+        float(p) * BYTES_OF_COLUMN,
+        f"A model of {p:,} columns",
+        "leave out the columns beyond those that you need, or number them anew",
+    )
 
 
 @lru_cache(maxsize=4)

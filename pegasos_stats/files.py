@@ -2,21 +2,26 @@
 
 import bz2
 import gzip
+import io
 import json
+import os
 import re
+import stat
 import zlib
 from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import IO
 
 import pandas as pd
 
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
+from pegasos_stats.memory import limit
+from pegasos_stats.outputs import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 UNREADABLE = (OSError, EOFError, zlib.error)
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
@@ -28,11 +33,9 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     DataError
         If the file is not there.
     """
-    name = fspath(path)
-    if not Path(name).is_file():
-        what = "is a folder" if Path(name).is_dir() else "is not there"
-        raise DataError(f"The file {name} {what}; give the path of a data file.")
+    name = checked_path(path)
     try:
+        _check_kind(name, os.stat(name).st_mode)
         with open(name, "rb") as handle:
             begin = handle.read(10)
         packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
@@ -42,10 +45,71 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     return found
 
 
+def _check_kind(name: str, mode: int) -> None:
+    """Raise `DataError` unless a path leads to a file, which can be read again."""
+    if not stat.S_ISREG(mode):
+        folder = "is a folder; give the path of a data file"
+        other = "is a pipe or a device; write it to a file, and give that"
+        what = folder if stat.S_ISDIR(mode) else other
+        raise DataError(f"The file {shown_path(name)} {what}.")
+
+
 def unreadable(name: str, error: Exception) -> str:
     """Say in one sentence that a file cannot be read, and why."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return f"The file {name} cannot be read: {reason}."
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        what = "is not there; give the path of a data file"
+        return f"The file {shown_path(name)} {what}."
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = " ".join(reason.split()).rstrip(".")
+    return f"The file {shown_path(name)} cannot be read: {reason}."
+
+
+class Watched(io.BufferedIOBase):
+    """The text of a CSV file as it is read: an error where it is none, or is endless.
+
+    Parameters
+    ----------
+    handle : file
+    name : str
+    most : float
+        Number of bytes, after which a packed file is not believed to be data.
+    """
+
+    def __init__(self, handle: IO[bytes], name: str, most: float) -> None:
+        self._handle, self._name, self._most = handle, name, most
+        self._seen = 0
+
+    def readable(self) -> bool:
+        """True, for pandas."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read bytes, looked at."""
+        found = self._handle.read(-1 if size is None else size)
+        self._seen += len(found)
+        if b"\0" in found:
+            raise DataError(
+                f"The file {shown_path(self._name)} cannot be read as CSV: it holds "
+                "bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'."
+            )
+        check_size(self._name, self._seen, self._most)
+        return found
+
+    read1 = read
+
+
+def most_unpacked(name: str) -> float:
+    """Bytes of text that a file may hold, if it is packed: half of the memory."""
+    return max(limit() / 2, os.path.getsize(name))
+
+
+def check_size(name: str, size: int, most: float) -> None:
+    """Raise `DataError` if a file unpacks to more than can be held in memory."""
+    if size > most:
+        raise DataError(
+            f"The file {shown_path(name)} unpacks to more than {most / 1e9:,.1f} GB, "
+            "half of the memory that this process may use; give a smaller one."
+        )
 
 
 @dataclass(frozen=True)
@@ -114,13 +178,16 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         with opened(path) as handle:
             _check_packing(path, handle)
             data = pd.read_csv(
-                handle, sep=style.sep, decimal=style.decimal, low_memory=False
+                Watched(handle, path, most_unpacked(path)),
+                sep=style.sep,
+                decimal=style.decimal,
+                low_memory=False,
             )
-    except DataError:
+    except PegasosStatsError:
         raise
     except (*UNREADABLE, ValueError) as error:
         raise DataError(
-            f"The file {path} cannot be read as CSV: {_reason(error)}."
+            f"The file {shown_path(path)} cannot be read as CSV: {_reason(error)}."
         ) from None
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
@@ -144,6 +211,8 @@ def _reason(error: Exception) -> str:
     reason = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, UnicodeDecodeError):
         return "it is not text in UTF-8; save it as 'CSV UTF-8'"
+    if found := QUOTE.search(reason):
+        return f"a quote that line {int(found[1]) + 1} opens is never closed"
     if found := FIELDS.search(reason):
         return (
             f"line {found[2]} has {found[3]} fields where {found[1]} are expected; "

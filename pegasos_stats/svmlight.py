@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import IO, Any
 
 import numpy as np
@@ -12,8 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.files import UNREADABLE, opened, unreadable
+from pegasos_stats.files import (
+    UNREADABLE,
+    check_size,
+    most_unpacked,
+    opened,
+    unreadable,
+)
 from pegasos_stats.options import check_count
+from pegasos_stats.outputs import checked_path
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -101,7 +108,7 @@ def read_svmlight(
     """
     if n_features is not None:
         check_count("n_features", n_features)
-    name = fspath(path)
+    name = checked_path(path)
     entries = _joined(list(_parsed_blocks(name)), name)
     if zero_based is None:
         zero_based = bool((entries.indices == 0).any())
@@ -127,14 +134,17 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     >>> looks_like_svmlight(digits56_path())
     False
     """
-    name = fspath(path)
+    name = checked_path(path)
+    first = [b""]
     with opened(name) as handle:
         try:
-            lines = [handle.readline(BLOCK) for _ in range(SAMPLE_LINES)]
+            for _ in range(SAMPLE_LINES):
+                words = ASIDE.sub(b" ", handle.readline(BLOCK)).split()
+                if len(words) > 1:
+                    first = words
+                    break
         except UNREADABLE as error:
             raise DataError(unreadable(name, error)) from None
-    tokens = [ASIDE.sub(b" ", line).split() for line in lines]
-    first = next((found for found in tokens if len(found) > 1), [b""])
     return bool(LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])))
 
 
@@ -164,7 +174,7 @@ def _parsed_blocks(name: str) -> Iterator[_Entries]:
     line = 1
     with opened(name) as handle:
         try:
-            for block in _blocks(handle):
+            for block in _blocks(handle, name):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
                     raise DataError(_diagnosis(block, line, name))
@@ -174,17 +184,20 @@ def _parsed_blocks(name: str) -> Iterator[_Entries]:
             raise DataError(unreadable(name, error)) from None
 
 
-def _blocks(handle: IO[bytes]) -> Iterator[bytes]:
+def _blocks(handle: IO[bytes], name: str) -> Iterator[bytes]:
     """Cut a file into pieces that end with a line."""
-    rest = b""
+    rest: list[bytes] = []  # of a line that is longer than a piece
+    size, most = 0, most_unpacked(name)
     while chunk := handle.read(BLOCK):
+        size += len(chunk)
+        check_size(name, size, most)
         cut = chunk.rfind(b"\n") + 1
         if cut:
-            yield rest + chunk[:cut]
-            rest = b""
-        rest += chunk[cut:]
-    if rest:
-        yield rest
+            yield b"".join([*rest, chunk[:cut]])
+            rest = []
+        rest.append(chunk[cut:])
+    if any(rest):
+        yield b"".join(rest)
 
 
 def _parsed(block: bytes, line: int) -> _Entries | None:
@@ -203,9 +216,9 @@ def _parsed(block: bytes, line: int) -> _Entries | None:
     if len(numbers) != len(lengths) + 2 * len(colons):
         return None
     pairs = np.delete(numbers, at).reshape(-1, 2)
-    indices = pairs[:, 0].astype(np.int64)
-    if (indices != pairs[:, 0]).any() or not _allowed(indices).all():
+    if not _allowed(pairs[:, 0]).all():
         return None
+    indices = pairs[:, 0].astype(np.int64)
     return _Entries(lines[leads] + line, numbers[at], lengths, indices, pairs[:, 1])
 
 
@@ -224,8 +237,8 @@ def _well_formed(
     return bool((words == np.flatnonzero(~leads)).all() and inside.all())
 
 
-def _allowed(indices: Integers) -> NDArray[np.bool_]:
-    return (indices >= 0) & (indices <= LARGEST_INDEX)
+def _allowed(indices: Floats) -> Any:
+    return (indices >= 0) & (indices <= LARGEST_INDEX) & (indices == np.rint(indices))
 
 
 def _numbers(text: bytes) -> Floats:
@@ -292,12 +305,22 @@ def _labels(labels: Floats) -> "pd.Series[Any]":
     return pd.Series(labels.astype(np.int64) if whole else labels, name="label")
 
 
+def _is_pair(word: bytes) -> bool:
+    if not PAIR.fullmatch(word):
+        return False
+    index = word.partition(b":")[0].lstrip(b"0") or b"0"
+    return len(index) <= 10 and int(index) <= LARGEST_INDEX
+
+
 def _diagnosis(block: bytes, line: int, name: str) -> str:
     """Find the first line that is not in the format."""
-    due = "the format is 'label index:value index:value ...', indices whole numbers."
+    due = (
+        "the format is 'label index:value index:value ...', indices whole numbers up "
+        f"to {LARGEST_INDEX:,}."
+    )
     for number, text in enumerate(block.split(b"\n"), line):
         words = ASIDE.sub(b" ", text).split()
-        wrong = [word for word in words[1:] if not PAIR.fullmatch(word)]
+        wrong = [word for word in words[1:] if not _is_pair(word)]
         if words and not LABEL.fullmatch(words[0]):
             wrong.insert(0, words[0])
         if wrong:

@@ -16,7 +16,7 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 FLOORS = [
     ["errors"],
     ["kernels"],
-    ["rng", "datasets", "foreign", "outputs", "terms"],
+    ["rng", "datasets", "foreign", "memory", "outputs", "terms"],
     ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
     ["language", "parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],

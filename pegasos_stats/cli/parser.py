@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from pegasos_stats.cli.streams import PROGRAM, say, write_output
-from pegasos_stats.cli.words import average, shape
+from pegasos_stats.cli.words import average, number, shape, whole
 from pegasos_stats.solvers import ARITHMETICS
 
 DISTRIBUTION = "pegasos_stats"
@@ -50,8 +50,25 @@ def failed(message: str) -> int:
     return 2
 
 
+class _Once(argparse.Action):
+    """Store the value of an option, which may be given once."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.dest in given:
+            raise argparse.ArgumentError(self, "is given twice; give it once")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, without the usage."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
         sys.exit(failed(f"{message}; see {self.prog} --help."))
@@ -175,7 +192,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--lambda",
         dest="lam",
-        type=float,
+        type=number,
         default=1.0,
         metavar="NUMBER",
         help="penalty, above zero (default: 1)",
@@ -204,9 +221,9 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         choices=["linear", "polynomial", "gaussian"],
         help="fit a kernel machine (default: no kernel, one coefficient a feature)",
     )
-    add("--degree", type=int, help="of the polynomial kernel (default: 2)")
-    add("--offset", type=float, help="of the polynomial kernel (default: 1)")
-    add("--gamma", type=float, help="of the Gaussian kernel (default: 1 / features)")
+    add("--degree", type=whole, help="of the polynomial kernel (default: 2)")
+    add("--offset", type=number, help="of the polynomial kernel (default: 1)")
+    add("--gamma", type=number, help="of the Gaussian kernel (default: 1 / features)")
     add(
         "--weights",
         metavar="COL|balanced",
@@ -231,25 +248,25 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--epochs",
-        type=int,
+        type=whole,
         help="passes over the rows (default: 20; 1 with --rows; at most 100 with sdca)",
     )
     add(
         "--tol",
-        type=float,
+        type=number,
         metavar="GAP",
         help="relative duality gap at which sdca stops (default: 0.001)",
     )
     add("--start", choices=["zero", "sgd"], help="of sdca (default: zero)")
     add(
         "--refine",
-        type=float,
+        type=number,
         metavar="GAP",
         help="after pegasos, go on with sdca to this relative duality gap",
     )
     add(
         "--seed",
-        type=int,
+        type=whole,
         default=SEED,
         help=f"as for set.seed() in R (default: {SEED})",
     )
@@ -259,13 +276,13 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         help="permutations, the order of the file, or draws with replacement "
         "(default: shuffle)",
     )
-    add("--steps", type=int, help="number of steps, with --order replace")
+    add("--steps", type=whole, help="number of steps, with --order replace")
     add(
         "--rows",
         metavar="FILE",
         help="visit these rows: numbers counted from zero, one a line",
     )
-    add("--batch-size", type=int, metavar="ROWS", help="rows in a step (default: 1)")
+    add("--batch-size", type=whole, metavar="ROWS", help="rows in a step (default: 1)")
     _add_fine_options(group)
 
 
