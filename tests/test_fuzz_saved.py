@@ -295,3 +295,33 @@ def test_changed_bytes_of_format_1_are_refused_or_do_no_harm(data, models, path)
     saved = opened(path, changed)
     if saved is not None:
         check_uses(saved, NEW[name], path)
+
+
+EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-160, math.nan, math.inf]
+WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
+
+
+def changed_arrays(draw, arrays):
+    """Arrays, of which one has other numbers, all or one of them."""
+    name = draw(st.sampled_from(sorted(arrays)))
+    array = arrays[name].copy()
+    others = EXTREMES if array.dtype.kind == "f" else WHOLE
+    value = draw(st.sampled_from(others))
+    if array.dtype.kind == "i":
+        value = np.array(value).astype(array.dtype)
+    place = draw(st.none() | st.integers(0, array.size - 1))
+    if place is None:
+        array[...] = value
+    else:
+        array.flat[place] = value
+    return arrays | {name: array}
+
+
+@given(data=st.data())
+def test_other_numbers_are_refused_or_do_no_harm(data, models, path):
+    name = data.draw(st.sampled_from(sorted(NEW)))
+    _, header, arrays = models[name]
+    changed = changed_arrays(data.draw, arrays)
+    saved = opened(path, put_together(header, changed))
+    if saved is not None:
+        check_uses(saved, NEW[name], path)

@@ -1,6 +1,7 @@
 """Values and types as JSON, and back, with nothing lost."""
 
 import datetime
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +43,7 @@ def packed(value: Any) -> Any:
     ([1, 0.1, None], {'type': 'float', 'value': 'inf'})
     """
     kind = type(value)
-    if kind in PLAIN or (kind is float and np.isfinite(value)):
+    if kind in PLAIN or (kind is float and math.isfinite(value)):
         return value
     if kind is list:
         return [packed(item) for item in value]
@@ -69,7 +70,7 @@ def unpacked(stored: Any) -> Any:
     {1: (2, np.float64(0.1))}
     """
     if isinstance(stored, list):
-        return [unpacked(item) for item in stored]
+        return [unpacked(i) if isinstance(i, list | dict) else i for i in stored]
     if not isinstance(stored, dict):
         return stored
     if stored["type"] not in CODECS:
