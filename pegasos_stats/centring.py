@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from pegasos_stats.problem import Problem, Solution
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64] | NDArray[np.float32]
 
 FAR = 30.0  # standard deviations from 0 to the mean
-LOOKED_AT = 100  # rows, evenly spaced
+ENTRIES = 2**16  # of a block of rows: half a megabyte
 
 
 def far_centre(problem: Problem) -> Vector | None:
@@ -18,8 +19,8 @@ def far_centre(problem: Problem) -> Vector | None:
 
     With a free intercept the problem is the same for ``x - c`` as for ``x``, with
     ``alpha + c'beta`` for ``alpha``, but a method that takes small differences of large
-    numbers ends early with the latter. Means and spread of some rows do: any ``c``
-    near the rows is as good.
+    numbers ends early with the latter. A constant column is far beside the largest
+    spread of the others, or 1.
 
     Parameters
     ----------
@@ -38,12 +39,27 @@ def far_centre(problem: Problem) -> Vector | None:
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
         return None
-    some = problem.X[:: -(-problem.n // LOOKED_AT)]
     with np.errstate(over="ignore", invalid="ignore"):
-        means = some.mean(axis=0, dtype=np.float64)
-        spread = some.std(axis=0, dtype=np.float64)
-        far = (np.abs(means) > FAR * spread) & (spread > 0.0) & np.isfinite(means)
+        means, spread = _moments(problem.X)
+        spread = np.where(spread > 0.0, spread, max(1.0, float(spread.max())))
+        far = (np.abs(means) > FAR * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None
+
+
+def _moments(X: Matrix) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns, a block of rows at a time.
+
+    From the differences to the first row: near it, nothing is lost.
+    """
+    first = X[0].astype(np.float64)
+    total, squares = np.zeros(first.size), np.zeros(first.size)
+    block = max(1, ENTRIES // max(1, first.size))
+    for start in range(0, len(X), block):
+        apart = X[start : start + block] - first
+        total += apart.sum(axis=0)
+        squares += np.square(apart, out=apart).sum(axis=0)
+    mean = total / len(X)
+    return first + mean, np.sqrt(np.maximum(0.0, squares / len(X) - mean * mean))
 
 
 def centred(problem: Problem, centre: Vector) -> Problem:

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from pegasos_stats.errors import DataError
 from pegasos_stats.labels import Ties
 from pegasos_stats.problem import ZERO_LOSS, Problem
+from pegasos_stats.rounding import Rounding, are_close, lower_bound
 from pegasos_stats.weights import r_sum
 
 Vector = NDArray[np.float64]
 
+ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
 SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
 LAST_BITS = 2.0**-52  # of an intercept
 MOST_STEPS = 200  # each at most half as long as the one before
@@ -22,31 +24,38 @@ MOST_STEPS = 200  # each at most half as long as the one before
 class Certificate:
     """How far a fit is from the optimum, at most.
 
-    ``dual_objective <= min P <= objective`` for the regularised risk ``P``, so no
-    model has an objective more than `gap` below that of the fit, and by strong
-    convexity ``||beta - beta*||^2 <= 2 gap / lam``.
+    For the regularised risk ``P`` in real arithmetic, at the numbers that are reported,
+    ``dual_objective <= min P`` and ``P(beta, alpha) - min P <= gap``: no model has a
+    risk more than `gap` below that of the fit, and by strong convexity
+    ``||beta - beta*||^2 <= 2 gap / lam``. What rounding may have done to `objective`
+    and to the dual is taken off `dual_objective`, see ``rounding.py``; what does not
+    fit in there, because no risk is below 0, is `rounding`. Where nothing is known of
+    it `gap` is infinite.
 
     Attributes
     ----------
     objective : float
         ``P(beta, alpha)`` at the fit, intercept included.
     dual_objective : float
-        ``D(a)`` at a feasible dual point.
+        ``D(a)`` at a feasible dual point, less a bound of rounding; 0 if it is below.
     errors : int
         Rows with a score on the wrong side of 0.
     at_zero : pair of int
         Rows with a score of exactly 0: of the first level, and of the second.
+    rounding : float
+        0 where `dual_objective` is above 0, and nearly always.
     """
 
     objective: float
     dual_objective: float
     errors: int
     at_zero: tuple[int, int] = (0, 0)
+    rounding: float = 0.0
 
     @property
     def gap(self) -> float:
-        """``objective - dual_objective``."""
-        return self.objective - self.dual_objective
+        """``objective - dual_objective + rounding``, never below 0."""
+        return self.objective - self.dual_objective + self.rounding
 
     def error_rate(self, n: int, ties: Ties) -> float:
         """Errors divided by decided rows, of ``n`` rows; NaN where none is decided."""
@@ -67,7 +76,11 @@ def feasible(
     """Turn dual weights into a point that the dual allows.
 
     Clips to [0, w_i]. With a free intercept the weights of both classes must have the
-    same sum: those of the class with the larger sum are scaled down to it.
+    same sum: those of the class with the larger sum are scaled down to it, all are cut
+    after 52 binary digits of the largest, and one or a few of them lowered by what is
+    left. Then the sums are the same exactly, not to rounding: of a difference
+    ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
+    columns are far from zero.
 
     Parameters
     ----------
@@ -86,14 +99,13 @@ def feasible(
     >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
     array([0.5       , 0.33333333, 0.16666667])
     """
-    a = np.clip(a, 0.0, 1.0 if weights is None else weights)
-    if not intercept:
-        return a
-    sums = {sign: float(a[y == sign].sum()) for sign in (-1.0, 1.0)}
-    larger = max(sums, key=lambda sign: sums[sign])
-    if sums[larger] == sums[-larger]:
-        return a
-    return np.where(y == larger, a * (sums[-larger] / sums[larger]), a)
+    from pegasos_stats.kernels import balance
+
+    a = np.array(a, dtype=np.float64)
+    balance.clip(a, np.ones(a.size) if weights is None else weights)
+    if intercept:
+        balance.balance(a, y)
+    return a
 
 
 def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Certificate:
@@ -113,6 +125,10 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     a : float64 array, shape (n,)
         Dual weights; made `feasible` first.
 
+    The objective is the one that is rounded in this way, unless it is off by more than
+    one part in 10^12: then it is the one that is rounded once. From the dual objective
+    what rounding may have done is taken off, see `Certificate`.
+
     Returns
     -------
     Certificate
@@ -126,26 +142,24 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
-    from pegasos_stats.kernels.risk import risk_and_image
+    from pegasos_stats.kernels.risk import risk_and_image, risk_and_image_exactly
 
     a = feasible(a, problem.y, problem.intercept, problem.weights)
-    loss, entropy, errors, at_zero, image = risk_and_image(
-        problem.rows,
-        problem.y,
-        beta,
-        alpha,
-        int(problem.loss_code),
-        a,
-        problem.weights,
-    )
+    bounds = Rounding(problem, beta, alpha)
+    X, y, loss = problem.rows, problem.y, int(problem.loss_code)
+    seen = risk_and_image(X, y, beta, alpha, loss, a, problem.weights, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
-        w = image / (problem.lam * problem.n)
-        half = 0.5 * problem.lam
-        objective = float(half * (beta @ beta) + loss / problem.n)
-        dual = float(entropy / problem.n - half * (w @ w))
-    return Certificate(
-        finite(objective), dual if dual > 0.0 else 0.0, int(errors), at_zero
-    )
+        objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
+    objective = finite(objective)
+    risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
+    if not are_close(objective, risk, reward, cost):
+        w = problem.row_weights
+        exactly = risk_and_image_exactly(X, y, beta, alpha, loss, a, w)
+        risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
+        if abs(risk.value - objective) > ROUGH * objective:
+            objective = finite(risk.value)
+    dual, rounding = lower_bound(objective, risk, reward, cost, bounds.least)
+    return Certificate(objective, dual, seen.errors, seen.at_zero, rounding)
 
 
 def finite(objective: float) -> float:

@@ -75,7 +75,8 @@ def run_sdca(
     run: Run = run_of(inner)(inner, solver, dual)
     found, reached = _run(run, inner.n, solver, centre, observe, progress)
     if solver.stops and warn and not (reached and centre is None):
-        warn_of(certificate(problem, found.beta, found.alpha, found.dual), solver)
+        at = certificate(problem, found.beta, found.alpha, found.dual)
+        warn_of(at, solver, rounded=reached)
     return found
 
 
@@ -111,18 +112,47 @@ def run_of(problem: Problem) -> Any:
     return Free if problem.n >= problem.p else Wide
 
 
-def warn_of(at: Certificate, solver: SDCA) -> None:
-    """Warn that the tolerance was not reached, if so computed from the rows."""
+def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
+    """Warn that the tolerance was not reached, if so computed from the rows.
+
+    ``rounded`` tells that it was reached for centred columns.
+    """
     if solver.reached(at):
         return
     goal = f"tol={solver.tol:g}" if solver.tol > 0 else f"gap_tol={solver.gap_tol:g}"
-    warn_caller(
-        f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: the "
-        f"relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}; give more "
-        "epochs, a larger tolerance, or predictors of about one scale, as by "
-        "standardize=True.",
-        ConvergenceWarning,
-    )
+    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
+    if rounded:
+        text = (
+            f"SDCA has reached {goal} for centred columns only: {gaps}, because "
+            "columns far from zero leave few digits to a score; centre the predictors, "
+            "as by standardize=True."
+        )
+    else:
+        text = (
+            f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: "
+            f"{gaps}; give more epochs, a larger tolerance, or predictors of about one "
+            "scale, as by standardize=True."
+        )
+    warn_caller(text, ConvergenceWarning)
+
+
+def settled(
+    problem: Problem, solver: SDCA, beta: Vector, alpha: float, a: Vector
+) -> tuple[float, Certificate]:
+    """Return an intercept with its certificate: this one, or a double next to it.
+
+    Where the least risk is as small as the rounding of a margin, as for separable rows,
+    the last place of the intercept decides.
+    """
+    at = certificate(problem, beta, alpha, a)
+    if solver.reached(at) or not problem.intercept:
+        return alpha, at
+    down, up = (float(np.nextafter(alpha, end)) for end in (-np.inf, np.inf))
+    for other in (down, up, 2.0 * down - alpha, 2.0 * up - alpha):
+        there = certificate(problem, beta, other, a)
+        if there.gap < at.gap:
+            alpha, at = other, there
+    return alpha, at
 
 
 class Run(Protocol):
@@ -157,6 +187,7 @@ class Free:
         self._coordinates = Plain(problem, solver, dual, RATIO)
         self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
         self._newton: ProximalNewton | None = None
+        self._settled: float | None = None
         self._epochs = self._newton_steps = 0
 
     @property
@@ -166,6 +197,7 @@ class Free:
 
     def epoch(self, rows: Rows) -> None:
         """Visit the rows, or take a Newton step if there are none."""
+        self._settled = None
         if rows.size == 0:
             self._newton = self._newton or self._coordinates.newton_method()
             self._newton.step()
@@ -179,7 +211,8 @@ class Free:
         """Whether the gap is within the tolerance, and again if computed anew."""
         if self._newton is None or not self._solver.reached(self._newton.gap):
             return False
-        return self._solver.reached(self.certificate())
+        self._settled, at = settled(self._problem, self._solver, *self._best())
+        return self._solver.reached(at)
 
     def certificate(self) -> Certificate:
         """Primal and dual objective of the best points, computed from the rows."""
@@ -196,7 +229,8 @@ class Free:
         from pegasos_stats.kernels.sdca import ALPHA
 
         if self._newton is not None:
-            return self._newton.best()
+            beta, alpha, a = self._newton.best()
+            return beta, alpha if self._settled is None else self._settled, a
         state, problem = self._coordinates.state, self._problem
         beta, alpha = state.w[: problem.p].copy(), float(state.scalars[ALPHA])
         if problem.weights is None:

@@ -186,12 +186,11 @@ class Wide:
                 self._plan(max(at.relative_gap, LEAST_GOAL), self._goal(at))
 
     def reached(self) -> bool:
-        """Whether the gap is within the tolerance; computed anew after other steps."""
-        if self._further is None:
-            return self._is_reached
-        if not self._solver.reached(self._further.gap):
-            return False
-        return self._solver.reached(self.certificate())
+        """Whether the gap is within the tolerance, and again if computed anew."""
+        near = self._is_reached
+        if self._further is not None:
+            near = self._solver.reached(self._further.gap)
+        return near and self._solver.reached(self.certificate())
 
     def certificate(self) -> Certificate:
         """Primal and dual objective, computed from the rows."""
@@ -214,7 +213,8 @@ class Wide:
         image[:] = 0.0
         scores_and_image(problem.rows, problem.y, state.w, a, scores, image)
         norm2 = squared_norm(state.w)
-        dual_norm2 = squared_norm(image) / (problem.lam * problem.n) ** 2
+        scale = problem.lam * problem.n
+        dual_norm2 = squared_norm(image) / scale / scale
         alpha = float(state.scalars[ALPHA])
         self._balanced = a
         self._looked = lengths(problem, scores, alpha, norm2, a, dual_norm2)

@@ -20,6 +20,7 @@ FLOORS = [
     ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
     ["language", "parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],
+    ["rounding"],
     ["centring", "formula", "objective", "scaling", "solvers"],
     ["factors"],
     ["formula_design", "proximal", "sdca"],

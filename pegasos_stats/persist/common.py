@@ -291,7 +291,9 @@ def _certificate(stored: Any, n: int) -> Certificate:
     certificate = Certificate(**found)
     objective = real(certificate.objective, "the objective")
     dual = real(certificate.dual_objective, "the dual objective")
-    pair = certificate.at_zero
+    rounding, pair = certificate.rounding, certificate.at_zero
+    if type(rounding) is not float or not rounding >= 0.0:
+        raise ValueError(f"the rounding of the objective is {rounding!r}")
     counts = [whole(count, "a count of rows") for count in (certificate.errors, *pair)]
     if type(pair) is not tuple or len(pair) != 2 or sum(counts) > n:
         raise ValueError(f"the certificate counts {counts} of {n} rows")

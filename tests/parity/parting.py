@@ -29,7 +29,7 @@ def words_if_apart(r: Any, c: Configuration) -> str | None:
     """The configuration and where it parts, in lines; None if nothing differs."""
     try:
         ours, theirs = in_python(r, c), in_r(r, c)
-        found = compared(r, c, ours, theirs)
+        found = compared(c, ours, theirs)
         if found is None:
             return None
         return f"{c}\n    {found}\n    {first_parting(r, c, ours, theirs)}"

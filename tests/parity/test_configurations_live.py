@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from tests.parity import parting
-from tests.parity.both_sides import (
-    compared,
-    given_to_r,
-    in_python,
-    in_r,
-    slopes_agree,
-)
-from tests.parity.configurations import complete, draw
+from tests.parity.both_sides import compared, given_to_r, in_python, in_r
+from tests.parity.configurations import LOG_REACH, complete, draw
 from tests.parity.parting import first_parting, words_if_apart
 
 SEED = 443
@@ -63,7 +57,7 @@ def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     X[np.flatnonzero(complete(c.labels, c.weights))[row - 1]] += 1.5
     other = replace(c, X=X)
     theirs = in_r(r, other)
-    assert compared(r, c, ours, theirs) is not None
+    assert compared(c, ours, theirs) is not None
     monkeypatch.setattr(parting, "given_to_r", lambda r, c: given_to_r(r, other))
     words = first_parting(r, c, ours, theirs)
     step, place = (
@@ -94,13 +88,9 @@ def test_every_kind_of_configuration_is_drawn():
     }
 
 
-def test_the_log_loss_is_drawn_where_steps_magnify_differences_and_where_not():
-    drawn = [draw(SEED, number) for number in range(300)]
-    logs = [c for c in drawn if c.loss == "log"]
-    wild = [c.magnifies(c.model().problem.row_weights.max()) for c in logs]
-    assert 0.1 < np.mean(wild) < 0.4
-
-
-def test_r_and_python_have_the_same_exp_here(r):
-    """As on every machine where both come from one mathematical library."""
-    assert slopes_agree(r)
+def test_the_log_loss_is_drawn_where_steps_magnify_nothing_for_long():
+    for c in (draw(SEED, number) for number in range(300)):
+        if c.loss == "log":
+            weights = c.model().problem.row_weights
+            norm2 = (c.X * c.X).sum(axis=1).max() + c.intercept
+            assert weights.max() * norm2 / c.lam <= LOG_REACH
