@@ -265,6 +265,115 @@ def test_a_caret_stays_a_letter_of_names_and_a_power_of_terms(data):
     assert len(design_of("y ~ (x + `a^b`)^2", odd)[0].names) == 3
 
 
+def test_true_counts_as_one_in_arithmetic_as_in_r(data):
+    both = outcome_of("(x > 1) + (`blood type` > 3) ~ g", data.fillna({"x": 9.0}))
+    assert both.tolist() == [0, 1, 1, 2, 2]
+    _, matrix = design_of("y ~ I(-(`blood type` > 3)) + exp(`blood type` > 3)", data)
+    np.testing.assert_array_equal(matrix.values[:, 0], [0, 0, 0, -1, -1])
+    np.testing.assert_array_equal(matrix.values[:, 1], np.exp([0.0, 0, 0, 1, 1]))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "UInt8"])
+def test_short_integers_neither_overflow_nor_lose_digits(data, dtype):
+    short = data.assign(n=pd.array([1, 20, 100, 3, 50], dtype=dtype))
+    _, matrix = design_of("y ~ I(n * n) + log(n) + I(-n) + np.square(n)", short)
+    n = short["n"].to_numpy(dtype=np.float64)
+    expected = np.column_stack([n * n, np.log(n), -n, n * n])
+    np.testing.assert_array_equal(matrix.values, expected)
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("y ~ I(x - mean(x))", 16.0 - 4.5),
+        ("y ~ I(x - np.mean(x))", 16.0 - 4.5),
+        ("y ~ I(x / x.max())", 2.0),
+        ("y ~ I(x - median(x))", 16.0 - 4.5),
+        ("y ~ I(x / sd(x))", 16.0 / np.std([1.0, 8.0], ddof=1)),
+        ("y ~ I(x / np.std(x))", 16.0 / np.std([1.0, 8.0])),
+    ],
+)
+def test_a_summary_of_a_column_is_that_of_the_fit(data, formula, value):
+    two = data.iloc[[0, 4]].assign(y=["no", "yes"])
+    design, _ = design_of(formula, two)
+    new = design.matrix(pd.DataFrame({"x": [16.0]}))
+    np.testing.assert_allclose(new.values, [[value]], rtol=1e-15)  # one division
+
+
+def test_intervals_are_named_and_kept_as_in_r(data):
+    complete = data.dropna()
+    design, matrix = design_of("y ~ cut(x, [0, 2, 10])", complete)
+    assert design.names == ("cut(x, [0, 2, 10])[T.(2,10]]",)
+    assert matrix.values.ravel().tolist() == (complete["x"] > 2).tolist()
+    new = design.matrix(pd.DataFrame({"x": [1.0, 5.0, 99.0, -1.0]}))
+    assert new.kept.tolist() == [True, True, False, False]
+    assert new.values.ravel().tolist() == [0.0, 1.0]
+    third, _ = design_of("y ~ cut(x, 3)", complete)
+    again = third.matrix(complete.iloc[[0]])
+    assert again.values.tolist() == [[0.0, 0.0]]
+
+
+def test_levels_that_are_new_are_named_behind_relevel_too(data):
+    design, _ = design_of("y ~ relevel(g, ref='v')", data)
+    assert design.names == ("relevel(g, ref='v')[T.u]", "relevel(g, ref='v')[T.w]")
+    with pytest.raises(ColumnError, match="levels that did not occur at fit"):
+        design.matrix(data.assign(g="q"))
+
+
+def test_a_column_named_like_a_function_is_a_column(data):
+    names = ["log", "np", "C", "scale", "I", "pi", "poly", "contr"]
+    named = data.assign(**{name: np.arange(5.0) + i for i, name in enumerate(names)})
+    _, matrix = design_of(f"y ~ {' + '.join(names)}", named)
+    np.testing.assert_array_equal(matrix.values, named[names])
+    _, inside = design_of("y ~ I(np + pi) + exp(log) + np.exp(np) + I(2 * C)", named)
+    expected = [named.np + named.pi, np.exp(named.log), np.exp(named.np), 2 * named.C]
+    np.testing.assert_array_equal(inside.values, np.column_stack(expected))
+    assert outcome_of("log > 2 ~ g", named).tolist() == (named["log"] > 2).tolist()
+
+
+@pytest.mark.parametrize("name", ["é", "µg", "ﬁt", "K", "größe", "名前", "a.µ"])
+def test_names_in_any_alphabet_are_names(data, name):
+    named = data.assign(**{name: np.arange(1.0, 6.0)})
+    for term in (name, f"`{name}`"):
+        _, matrix = design_of(f"y ~ {term} + log({term}) + I({term} * 2)", named)
+        expected = named[name], np.log(named[name]), named[name] * 2
+        np.testing.assert_array_equal(matrix.values, np.column_stack(expected))
+        found = outcome_of(f"{term} > 2 ~ g", named)
+        assert found.tolist() == (named[name] > 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("C(x > 1)", [False, True, None, True, True]),
+        ("factor(x > 1)", [False, True, None, True, True]),
+        ("I(`blood type` > 3)", [False, False, False, True, True]),
+        ("x > 1 & g == 'v'", [False, True, None, False, True]),
+        ("x > 1 | g == 'u'", [True, True, None, True, True]),
+        ("g %in% c('u', 'w')", [True, False, True, True, False]),
+        ("not g in ['u', 'w']", [False, True, False, False, True]),
+        ("1 < x <= 4", [False, True, None, True, False]),
+        ("g == 'a & b | c %in% d'", [False] * 5),
+        ("ifelse(x > 2, 'long', 'short')", ["short", "short", None, "long", "long"]),
+    ],
+)
+def test_outcomes_are_computed_as_r_reads_them(data, outcome, expected):
+    found = outcome_of(f"{outcome} ~ g", data).astype(object)
+    assert found.where(found.notna(), None).tolist() == expected
+
+
+@pytest.mark.parametrize("power", [2, 3, 5, 1_000_000])
+def test_powers_of_terms_are_those_of_formulaic(power):
+    from formulaic import Formula
+
+    from pegasos_stats.language.materializing import TermParser
+
+    for text in ("(a + b + c)", "(a + b:c + c)", "(a*b + c)", "(b + a - 1)"):
+        ours = Formula.from_spec(f"{text}^{power}", parser=TermParser("y ~ a"))
+        theirs = Formula(f"{text}^{min(power, 5)}")
+        assert [str(term) for term in ours] == [str(term) for term in theirs]
+
+
 @pytest.mark.parametrize("freq", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
 def test_dates_are_no_numbers(data, freq):
     values = pd.Series([1, 2, 3, 4, 5], index=data.index)

@@ -193,3 +193,42 @@ def test_what_cannot_be_a_hypothesis_is_refused(hypotheses, why):
 def test_levels_are_checked(level):
     with pytest.raises(OptionError, match="level"):
         estimates(np.ones(1), np.ones(1), level=level)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.2.3 * x = 0",
+        "x / 0 = 1",
+        "x / z = 1",
+        "x * z = 1",
+        "x**2 = 1",
+        "x = 10**10**10",
+        "x = 'a'",
+        "x[0] = 1",
+        "f(x) = 1",
+        "__import__('os').system('true') = x",
+        "1e999999999 * x = 0",
+        "x = 1e400",
+        "x = " + "9" * 5000,
+        "(" * 3000 + "x" + ")" * 3000,
+        "-" * 5000 + "x",
+        "\0os\0 = x",
+        "x = True",
+        "@x = 1",
+        "[x ~ z] = 0",
+        {"x": 10**400},
+        {"x": "1; x"},
+    ],
+    ids=lambda text: ascii(text)[:40],
+)
+def test_hypotheses_that_are_not_linear_are_one_sentence(text):
+    with pytest.raises(OptionError) as caught:
+        constraints(text, ["x", "z"])
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_hypotheses_may_have_exponents():
+    R, q = constraints("1e5 * x - z / 4 = -2.5e-3 + 1", ["x", "z"])
+    assert R.tolist() == [[1e5, -0.25]]
+    assert q.tolist() == [-2.5e-3 + 1]

@@ -1,15 +1,16 @@
 """Linear hypotheses about coefficients, read from text or taken as matrices."""
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import FormulaError, OptionError, listing, plain
+from pegasos_stats.language.reading import Source
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -65,7 +66,7 @@ def _as_text(hypotheses: Any) -> list[str] | None:
     if isinstance(hypotheses, str):
         return _split(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
-        return [f"{left} = {_decimal(right)}" for left, right in hypotheses.items()]
+        return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     listed = isinstance(hypotheses, list | tuple)
     if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
         return [piece for part in hypotheses for piece in _split(part, ",")]
@@ -99,21 +100,46 @@ def _equations(text: str, names: Sequence[Any]) -> list[tuple[Vector, float]]:
 
 
 def _linear(side: str, names: Sequence[Any], text: str) -> tuple[Vector, float]:
-    """Coefficients and constant of one side, by formulaic's parser."""
-    from formulaic.errors import FormulaicError
-    from formulaic.utils.constraints import LinearConstraints
-
-    stand_ins = [f"v{i}" for i in range(len(names))]
+    """Coefficients and constant of one side."""
     try:
-        found = LinearConstraints.from_spec(_with_stand_ins(side, names), stand_ins)
-        coefficients = np.asarray(found.constraint_matrix, dtype=np.float64)
-        constant = -float(np.asarray(found.constraint_values, dtype=float).item())
-        return coefficients.reshape(len(names)), constant
-    except (FormulaicError, KeyError, ValueError, TypeError, RuntimeError):
+        tree = Source.of(_with_stand_ins(side, names), text).tree
+        with np.errstate(all="ignore"):
+            found = _affine(tree, len(names))
+    except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
+        shown = text.strip() if len(text) <= 200 else f"{text.strip()[:200]}..."
         raise OptionError(
-            f"The hypothesis {text.strip()!r} cannot be read; give a linear one, such "
+            f"The hypothesis {shown!r} cannot be read; give a linear one, such "
             f"as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
         ) from None
+    return found[:-1], float(found[-1])
+
+
+def _affine(node: ast.AST, k: int) -> Any:
+    """Coefficients of ``v0, v1, ...`` in a tree, and its constant at the end."""
+    match node:
+        case ast.Constant(value=int() | float() as number) if type(number) is not bool:
+            return np.append(np.zeros(k), float(number))
+        case ast.Name(id=word):
+            return np.eye(k + 1)[int(word.removeprefix("v"))]
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub() as sign, operand=inner):
+            found = _affine(inner, k)
+            return -found if isinstance(sign, ast.USub) else found
+        case ast.BinOp(op=sign, left=one, right=other):
+            return _joined(sign, _affine(one, k), _affine(other, k))
+    raise ValueError("it is not linear")
+
+
+def _joined(sign: ast.operator, left: Vector, right: Vector) -> Any:
+    """Sum or difference of two expressions, or one of them times a number."""
+    if isinstance(sign, ast.Add | ast.Sub):
+        return left + right if isinstance(sign, ast.Add) else left - right
+    if isinstance(sign, ast.Mult) and not right[:-1].any():
+        return left * right[-1]
+    if isinstance(sign, ast.Mult) and not left[:-1].any():
+        return right * left[-1]
+    if isinstance(sign, ast.Div) and not right[:-1].any() and right[-1]:
+        return left / right[-1]
+    raise ValueError("it is not linear")
 
 
 def _with_stand_ins(side: str, names: Sequence[Any]) -> str:
@@ -137,21 +163,7 @@ def _with_stand_ins(side: str, names: Sequence[Any]) -> str:
     ]
     if any(not re.fullmatch(r"[eE]\d*", word) for word in unknown):
         raise KeyError(unknown[0])
-    return NUMBER.sub(lambda number: _decimal(number[0]), "".join(pieces))
-
-
-def _decimal(number: Any) -> str:
-    """Write a number without exponent, which formulaic would read as a sum.
-
-    Examples
-    --------
-    >>> _decimal("2e-3"), _decimal(-1e-5)
-    ('0.002', '-0.00001')
-    """
-    try:
-        return f"{Decimal(str(number)):f}"
-    except InvalidOperation:
-        return str(number)
+    return "".join(pieces).strip()
 
 
 def _unwrapped(text: str) -> str:

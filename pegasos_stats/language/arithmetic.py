@@ -70,12 +70,19 @@ def _joined_text(name: str, values: Sequence[Any]) -> str:
 def operated(name: str, values: Sequence[Any]) -> Any:
     """Apply an operator to columns and constants.
 
-    Text can be joined, by ``+``; everything else takes numbers, or true and false.
+    Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
+    false as 0, as in R.
 
     Raises
     ------
     TypeError, ValueError
         If the operator does not go with the values.
+
+    Examples
+    --------
+    >>> flags = pd.Series([True, False])
+    >>> operated("+", [flags, flags]).tolist(), operated("negative", [flags]).tolist()
+    ([2, 0], [-1, 0])
     """
     check_shapes(values)
     texts = [is_text(value) for value in values]
@@ -83,6 +90,8 @@ def operated(name: str, values: Sequence[Any]) -> Any:
         raise TypeError(f"'{name}' takes numbers, and there is text")
     if name == "not" and isinstance(values[0], bool):
         return not values[0]
+    if name not in CONNECTIVES:
+        values = [as_numbers(value) for value in values]
     found = values[0] if len(values) > 1 else OPERATORS[name](values[0])
     for value in values[1:]:
         found = OPERATORS[name](found, value)
@@ -116,6 +125,23 @@ def _compared(name: str, left: Any, right: Any) -> Any:
         inside = pd.Series(left).isin(right)
         return ~inside if name in ("not in", "!=") else inside
     return COMPARISONS[name](left, right)
+
+
+def as_numbers(value: Any) -> Any:
+    """Count true as 1 and false as 0; everything else stays.
+
+    numpy would add them by "or", and take functions of them in half precision.
+    """
+    logical = is_column(value) and value.dtype == np.bool_
+    return value.astype(np.int64) if logical else value
+
+
+def widened(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column whose numbers are short in full length, where they do not overflow."""
+    kind, size = column.dtype.kind, getattr(column.dtype, "itemsize", 8)
+    if kind in "iu" and size < 8:
+        return column.astype(np.int64)
+    return column.astype(np.float64) if kind == "f" and size < 4 else column
 
 
 def is_text(value: Any) -> bool:

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.language.arithmetic import (
+    as_numbers,
     check_shapes,
     compared,
     is_column,
     is_text,
     operated,
+    widened,
 )
 from pegasos_stats.language.functions import CONTRASTS
 from pegasos_stats.language.nodes import (
@@ -58,7 +60,7 @@ class Evaluation:
             case Constant():
                 return node.value
             case Column():
-                return self.frame[node.name]
+                return widened(self.frame[node.name])
             case Operation():
                 return operated(node.operator, self._plain(node.operands))
             case Comparison():
@@ -74,6 +76,8 @@ class Evaluation:
     def _called(self, node: Call) -> Any:
         function = node.function
         arguments = [self.value(argument) for argument in node.arguments]
+        if function.elementwise:
+            arguments = [as_numbers(argument) for argument in arguments]
         keywords = {name: self.value(value) for name, value in node.keywords}
         self._check(node, arguments, keywords)
         if function.state:

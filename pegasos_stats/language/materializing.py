@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from formulaic import ModelSpec, SimpleFormula
 from formulaic.materializers import PandasMaterializer
+from formulaic.materializers.types import EvaluatedFactor
 from formulaic.parser import DefaultFormulaParser
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.parser import DefaultOperatorResolver
-from formulaic.parser.types import Operator, OrderedSet, Term, Token
+from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
 from pegasos_stats.errors import FormulaError
@@ -122,14 +123,10 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         super().__init__(frame)
         self._formula = formula
         self._functions = functions
-        self._missing = np.zeros(len(frame), dtype=bool)
 
     def matrix(self, spec: SimpleFormula | ModelSpec) -> Any:
-        """Matrix of the terms; NaN in the rows in which a factor has no level."""
-        coded = self.get_model_matrix(spec, na_action="ignore", output="pandas")
-        if self._missing.any():
-            coded.loc[self._missing] = np.nan
-        return coded
+        """Matrix of the terms, without the rows in which a factor has no level."""
+        return self.get_model_matrix(spec, na_action="ignore", output="pandas")
 
     def _lookup(self, name: str) -> tuple[Any, set[Any]]:
         return self.data[name], set()
@@ -140,9 +137,13 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         columns = self.data.columns
         tree = read_expression(expr, columns, self._formula, self._functions)
         found = column_value(tree, Evaluation(self.data, spec.transform_state))
-        self._note_missing(getattr(found, "__wrapped__", found))
         return found, set()
 
-    def _note_missing(self, values: Any) -> None:
+    def _evaluate_factor(
+        self, factor: Factor, spec: ModelSpec, drop_rows: set[int]
+    ) -> EvaluatedFactor:
+        found = super()._evaluate_factor(factor, spec, drop_rows)
+        values = found.values.__wrapped__
         if isinstance(values, pd.Series) and values.dtype.kind not in "biuf":
-            self._missing |= values.isna().to_numpy(dtype=bool)
+            drop_rows.update(np.flatnonzero(values.isna()).tolist())
+        return found

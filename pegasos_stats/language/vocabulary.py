@@ -7,6 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.language.arithmetic import as_numbers
+
 TYPES = {
     "bool": "bool",
     "category": "category",
@@ -20,7 +22,6 @@ TYPES = {
     "str": "str",
 }
 PATTERN = set("\\^$.|?*+()[]{}")
-INSIDE = -1e300, 1e300
 
 
 def column_of(values: Any) -> "pd.Series[Any]":
@@ -36,14 +37,15 @@ def log(x: Any, base: Any = None) -> Any:
     >>> float(log(8.0, 2))
     3.0
     """
-    return np.log(x) if base is None else np.log(x) / np.log(base)
+    found = np.log(as_numbers(x))
+    return found if base is None else found / np.log(as_numbers(base))
 
 
 def rounded(x: Any, digits: int = 0) -> Any:
     """Round to digits behind the point; halves go to the even digit, as in R."""
     if not isinstance(digits, int) or abs(digits) > 300:
         raise ValueError(f"round() takes at most 300 digits, not {digits!r}")
-    return np.round(x, digits)
+    return np.round(as_numbers(x), digits)
 
 
 def one_of(test: Any, yes: Any, no: Any) -> Any:
@@ -226,7 +228,7 @@ def summary(compute: Callable[..., Any]) -> Callable[..., Any]:
 
     def kept(x: Any, *options: Any, state: dict[str, Any]) -> Any:
         if "value" not in state:
-            state["value"] = float(compute(column_of(x), *options))
+            state["value"] = float(compute(as_numbers(column_of(x)), *options))
         return state["value"]
 
     return kept
