@@ -7,6 +7,7 @@ of libsvm; what the solution does not depend on is a law of the problem.
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
@@ -16,6 +17,7 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
+from pegasos_stats.compare.statistics import runs_at_tolerance
 from pegasos_stats.errors import OptionError
 from pegasos_stats.objective import best_intercept, primal
 from pegasos_stats.options import (
@@ -284,6 +286,9 @@ def test_draws_are_made_for_every_step_and_no_more(n, batch_size, steps):
     assert (rng.get_state() == step_by_step.get_state()).all()
     assert all(part.size % batch_size == 0 for part in parts)
     assert max(part.size for part in parts) <= max(n, batch_size)
+    solver = ps.Pegasos.paper(steps=steps, batch_size=batch_size)
+    assert solver.n_epochs(n) == len(parts)
+    assert solver.epochs is None
 
 
 def test_given_rows_are_kept_as_they_are_and_cannot_be_changed():
@@ -307,3 +312,59 @@ def test_a_batch_is_no_larger_than_what_there_is():
     assert drawn.rows_in_a_step(4) == 9  # rows may come twice
     lists = ps.Pegasos(order=[[0, 1, 2], [2, 1, 0]], batch_size=9)
     assert lists.rows_in_a_step(100) == 3
+
+
+def test_the_last_epochs_are_averaged_and_no_others():
+    two = ps.Pegasos(order=[[0, 1], [1, 0]], epochs=3, average=4)
+    assert two.n_epochs(2) == 6
+    assert [two.averages(e) for e in range(6)] == [False] * 2 + [True] * 4
+    assert ps.Pegasos(order=[[0, 1], [1, 0]], epochs=3, average=6).averages(0)
+    assert ps.Pegasos(average="all").averages(0)
+    assert not ps.Pegasos(average="none").averages(19)
+    with pytest.raises(OptionError, match=r"^average=7 asks for more epochs than"):
+        ps.Pegasos(order=[[0, 1], [1, 0]], epochs=3, average=7)
+
+
+def test_a_solver_says_what_is_not_plain():
+    plain = ps.Pegasos()
+    assert (plain.options, plain.order_name) == ("", "shuffle, 20 epochs")
+    every = ps.Pegasos(
+        order=[0, 1],
+        batch_size=2,
+        project=True,
+        average=1,
+        refit_intercept=True,
+        arithmetic="fast",
+    )
+    words = "projected, average 1, intercept refitted, fast arithmetic"
+    assert every.options == words
+    assert every.order_name == "given rows, 1 epoch, batches of 2"
+    assert ps.Pegasos.paper(steps=3).order_name == "replace"
+    used = {"shuffle": True, "sequential": False}
+    assert {o: ps.Pegasos(order=o).uses_random_numbers for o in used} == used
+    assert ps.Pegasos.paper(steps=3).uses_random_numbers
+    assert not every.uses_random_numbers
+
+
+def record(*last):
+    """Two epochs of each run, whose last has this gap of an objective of 2."""
+    lines = [
+        {"run": run, "epoch": e, "gap": gap if e == end else 9.0, "objective": 2.0}
+        for run, (end, gap) in enumerate(last, 1)
+        for e in range(end - 1, end + 1)
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_runs_reach_a_tolerance_by_their_gap_or_by_ending_early():
+    runs = record((5, 0.2), (5, 0.2 + 1e-9), (4, 0.5), (5, 0.3))
+    relative = ps.SDCA(epochs=5, tol=0.1)
+    assert runs_at_tolerance(runs, relative) == 2
+    absolute = ps.SDCA(epochs=5, tol=0, gap_tol=0.3)
+    assert runs_at_tolerance(runs, absolute) == 4
+    either = ps.SDCA(epochs=5, tol=0.1, gap_tol=0.1)
+    assert runs_at_tolerance(runs, either) == 2
+    both = ps.SDCA(epochs=5, tol=0.01, gap_tol=0.25)
+    assert runs_at_tolerance(runs, both) == 3
+    assert runs_at_tolerance(runs, ps.SDCA(epochs=5, tol=0)) is None
+    assert runs_at_tolerance(runs, ps.Pegasos(epochs=5)) is None
