@@ -25,9 +25,9 @@ from places import Place, places
 from reach import Reach
 from trees import KERNELS, ROOT, Tree, copied, recorded
 
-STARTING = 60.0  # python, and to collect tests: seconds
-COMPILING = 400.0  # all kernels anew as well
-SLOWER = 5.0  # than when the tests were measured: another mutant runs beside this one
+STARTING = 180.0  # python, and to collect tests: seconds
+COMPILING = 600.0  # all kernels anew as well
+SLOWER = 10.0  # than when the tests were measured: another mutant runs beside this one
 LEFT_OUT = ["pegasos_stats/__init__.py", "pegasos_stats/__main__.py"]
 
 

@@ -35,7 +35,7 @@ PAIRS = ["min max", "minimum maximum", "argmin argmax", "any all", "floor ceil"]
 PAIRS += ["zeros ones", "zeros_like ones_like", "mean sum", "exp expm1", "log log1p"]
 PAIRS += ["nanmin nanmax", "amin amax", "cumsum cumprod", "left right", "lower upper"]
 TWINS = {a: b for pair in map(str.split, PAIRS) for a, b in (pair, pair[::-1])}
-DROPPED = {"abs", "fabs", "sqrt", "square", "exp", "log", "sorted", "reversed", "float"}
+DROPPED = {"abs", "fabs", "sqrt", "square", "exp", "log", "sorted", "reversed"}
 COSMETIC = {"stacklevel", "strict", "encoding", "dtype", "category"}
 INDICES = {"i", "j", "k", "n", "t", "row", "column", "place", "start", "stop"}
 TINY = 1e-3  # a number below is a tolerance: it is made 10 or 512 times as large
@@ -122,6 +122,8 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         return
     for field, value in ast.iter_fields(node):
+        if isinstance(node, ast.keyword) and node.arg in COSMETIC:
+            return
         if field in ("annotation", "returns", "decorator_list", "format_spec", "ctx"):
             continue
         for child in value if isinstance(value, list) else [value]:
