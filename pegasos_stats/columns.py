@@ -1,5 +1,6 @@
 """Columns as numbers: what may stand in them, and where it does not."""
 
+import math
 import numbers
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import ColumnError, counted, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    PegasosStatsError,
+    counted,
+    listing,
+    shown,
+)
+from pegasos_stats.foreign import is_missing, refusing
 
 Mask = NDArray[np.bool_]
 
@@ -37,11 +46,13 @@ def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
     """
     if isinstance(frame, np.ndarray):
         number = np.float32 if frame.dtype == np.float32 else np.float64
-        found: NDArray[Any] = np.asarray(frame, dtype=number)
+        with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
+            found: NDArray[Any] = np.asarray(frame, dtype=number)
         return found
     if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
         single = bool(len(frame.dtypes)) and all(d == np.float32 for d in frame.dtypes)
-        return frame.to_numpy(dtype=np.float32 if single else np.float64)
+        with np.errstate(over="ignore"):
+            return frame.to_numpy(dtype=np.float32 if single else np.float64)
     columns = [_numeric_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
     return np.column_stack(columns)
 
@@ -58,16 +69,22 @@ def sparse_values(X: Any) -> Any:
     """
     from scipy.sparse import csr_array
 
-    matrix = csr_array(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
-    if matrix.dtype.kind not in "fiub":
-        raise ColumnError(
-            f"The sparse matrix is of type {matrix.dtype}; give real numbers."
-        )
-    if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64, copy=False)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
+    refused = DataError(
+        "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
+        "whose indices are within its shape, or a dense array."
+    )
+    with refusing(refused):
+        matrix = csr_array(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
+        if matrix.dtype.kind not in "fiub":
+            raise ColumnError(
+                f"The sparse matrix is of type {matrix.dtype}; give real numbers."
+            )
+        matrix.check_format(full_check=True)
+        if matrix.dtype != np.float32:
+            matrix = matrix.astype(np.float64, copy=False)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
     if matrix.indptr.dtype != np.int32 and max(matrix.nnz, *matrix.shape) < 2**31:
         indices = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = csr_array((matrix.data, *indices), shape=matrix.shape)
@@ -186,15 +203,66 @@ def _frame_to_csr(frame: pd.DataFrame) -> Any:
 def _numeric_column(column: "pd.Series[Any]") -> NDArray[np.float64]:
     """One column as float64, or an error naming what is not a number, and where."""
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    missing = column.isna().to_numpy(dtype=bool)
-    values = column.to_numpy(dtype=object)
-    numeric = np.array([_is_number(v) for v in values], bool)
-    wrong = ~numeric & ~missing
+        refused = ColumnError(
+            f"Column {listing([column.name])} of type {column.dtype} cannot be read as "
+            "numbers; give it another type, such as by column.astype(float)."
+        )
+        with refusing(refused):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = [_as_number(value) for value in column.array]
+    wrong = np.array([value is None for value in values], dtype=bool)
+    found = np.array([math.nan if v is None else v for v in values], dtype=np.float64)
     if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
-        wrong = wrong if wrong.any() else ~missing
+        wrong = wrong if wrong.any() else ~np.isnan(found)
         raise ColumnError(_not_numeric_message(column[wrong]))
-    return np.where(missing, np.nan, values).astype(np.float64)
+    return found
+
+
+def _as_number(value: Any) -> float | None:
+    """A real number or a boolean as a float, NaN for a missing one, None for others.
+
+    Examples
+    --------
+    >>> _as_number(True), _as_number(None), _as_number("1"), _as_number(-(10**400))
+    (1.0, nan, None, -inf)
+    """
+    if not _is_number(value):
+        return math.nan if is_missing(value) else None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # a signaling NaN, or numbers of others
+        return None
+
+
+def floats_of(values: Any, refused: PegasosStatsError) -> NDArray[np.float64]:
+    """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
+
+    Raises
+    ------
+    PegasosStatsError
+        The one that is given, if they are anything else, such as text or dates.
+
+    Examples
+    --------
+    >>> floats_of([1, None, True], DataError("These are no numbers; give numbers."))
+    array([ 1., nan,  1.])
+    """
+    with refusing(refused):
+        if isinstance(values, pd.Series | pd.Index):
+            return _numeric_column(pd.Series(values))
+        if isinstance(values, pd.DataFrame):
+            return numeric_values(values).astype(np.float64)
+        if np.ma.isMaskedArray(values):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        array = np.asarray(values)
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64)
+        found = [_as_number(value) for value in array.ravel()]
+        if array.dtype.kind != "O" or None in found:
+            raise refused
+        return np.array(found, dtype=np.float64).reshape(array.shape)
 
 
 def _is_number(value: Any) -> bool:
@@ -203,7 +271,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _not_numeric_message(wrong: "pd.Series[Any]") -> str:
-    found = wrong.astype(str).unique()
+    found = dict.fromkeys(
+        value if isinstance(value, str) else shown(value) for value in wrong.array
+    )
     return (
         f"Column {listing([wrong.name])} is not numeric: it holds {listing(found, 3)} "
         f"in {counted(len(wrong), 'row')} ({listing(wrong.index)}); give numbers, or "

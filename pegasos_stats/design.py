@@ -1,6 +1,6 @@
 """From a frame, an array or a sparse matrix to predictors, the same on new data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
@@ -18,8 +18,8 @@ from pegasos_stats.columns import (
     selected,
     sparse_values,
 )
-from pegasos_stats.errors import ColumnError, DataError, counted, listing
-from pegasos_stats.foreign import check_is_ours
+from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
+from pegasos_stats.foreign import check_is_ours, is_missing, is_valid_text, refusing
 from pegasos_stats.memory import check_memory
 
 BYTES_OF_COLUMN = 100  # at least: a name of 59 bytes, its places, a coefficient
@@ -109,12 +109,15 @@ class FrameDesign:
         DataError
             If `X` does not have rows and columns.
         """
-        columns = column_labels(X)
+        table = table_of(X)
+        columns = column_labels(table)
         if len(columns) == 0:
             raise ColumnError("X has no columns; give at least one predictor.")
         named = isinstance(X, pd.DataFrame | pd.Series)
         if named:
-            _check_unique(pd.Index([str(column) for column in columns]))
+            names = pd.Index([str(column) for column in columns])
+            _check_text(names)
+            _check_unique(names)
         if "Intercept" in columns:
             raise ColumnError(
                 "A column is called 'Intercept', which is the name of the model's own; "
@@ -135,20 +138,18 @@ class FrameDesign:
         ColumnError
             If columns are missing, not numeric, or hold infinite values.
         """
-        table = self._select(data)
+        table = self._select(table_of(data))
         index, labels = row_labels(table), column_labels(table)
         numbers = sparse_values if is_sparse(table) else numeric_values
         values = numbers(table)
         kept = checked_rows(values, labels, index)
         return ModelMatrix(selected(values, kept), kept, index)
 
-    def _select(self, data: Any) -> Any:
-        """Take the columns of the fit out of `data`."""
-        if self.named and isinstance(data, pd.DataFrame | pd.Series):
-            frame = as_frame(data)
-            check_columns(frame, self.columns)
-            return frame[list(self.columns)]
-        table = data if is_sparse(data) or is_plain(data) else as_frame(data)
+    def _select(self, table: Any) -> Any:
+        """Take the columns of the fit out of a table."""
+        if self.named and isinstance(table, pd.DataFrame):
+            check_columns(table, self.columns)
+            return table.iloc[:, places_of(table.columns, self.columns)]
         if table.shape[1] != len(self.columns):
             raise ColumnError(
                 f"The data have {counted(table.shape[1], 'column')}; the model was "
@@ -157,28 +158,43 @@ class FrameDesign:
         return table
 
 
+def table_of(X: Any) -> Any:
+    """View data as a frame, a plain array of numbers or a sparse matrix.
+
+    Raises
+    ------
+    DataError
+        If `X` does not have rows and columns.
+    """
+    if isinstance(X, pd.DataFrame | pd.Series) or is_plain(X):
+        return as_frame(X) if isinstance(X, pd.Series) else X
+    check_is_ours(X)
+    if not is_sparse(X):
+        return as_frame(X)
+    if len(X.shape) != 2:
+        size = "one dimension" if len(X.shape) == 1 else f"{len(X.shape)} dimensions"
+        raise DataError(
+            f"The sparse predictors have {size}; give a matrix with one row for each "
+            "observation."
+        )
+    return X
+
+
 def row_labels(X: Any) -> pd.Index:
     """Row labels of a frame; 0, 1, ... of anything else."""
-    if isinstance(X, pd.DataFrame | pd.Series):
-        return X.index
-    if is_sparse(X) or is_plain(X):
-        return pd.RangeIndex(X.shape[0])
-    return as_frame(X).index
+    table = table_of(X)
+    if isinstance(table, pd.DataFrame):
+        return table.index
+    return pd.RangeIndex(table.shape[0])
 
 
 def column_labels(X: Any) -> pd.Index:
     """Column labels of a frame; ``x1, x2, ...`` of anything else."""
-    if isinstance(X, pd.DataFrame):
-        return X.columns
-    if is_sparse(X) and len(X.shape) != 2:
-        raise DataError(
-            "The sparse predictors have one dimension; give a matrix with one row for "
-            "each observation."
-        )
-    if is_sparse(X) or is_plain(X):
-        _check_width(X.shape[1])
-        return numbered_labels(X.shape[1])
-    return as_frame(X).columns
+    table = table_of(X)
+    if isinstance(table, pd.DataFrame):
+        return table.columns
+    _check_width(table.shape[1])
+    return numbered_labels(table.shape[1])
 
 
 def _check_width(p: int) -> None:
@@ -209,8 +225,6 @@ def as_frame(X: Any) -> pd.DataFrame:
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
     check_is_ours(X)
-    if np.ma.isMaskedArray(X):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
     array = _as_array(X)
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
@@ -224,13 +238,32 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(X)
-    except ValueError:
-        raise DataError(
-            "The predictors have rows of different lengths; give the same number of "
-            "values in each."
-        ) from None
+    refused = DataError(
+        f"The predictors (of type {type(X).__name__}) cannot be read as rows and "
+        "columns; give a data frame, or an array with one row for each observation."
+    )
+    with refusing(refused):
+        if np.ma.isMaskedArray(X):
+            return np.ma.filled(X.astype(np.float64), np.nan)
+        try:
+            return np.asarray(X)
+        except ValueError:
+            if not isinstance(X, list | tuple):
+                raise
+    raise DataError(
+        "The predictors have rows of different lengths; give the same number of "
+        "values in each."
+    )
+
+
+def _check_text(names: pd.Index) -> None:
+    """Raise `ColumnError` naming the labels that cannot be written."""
+    wrong = [name for name in names if not is_valid_text(name)]
+    if wrong:
+        raise ColumnError(
+            f"Column {listing(wrong)} has a name that is no valid text; read the data "
+            "with the encoding that they have, or rename it."
+        )
 
 
 def _check_unique(columns: pd.Index) -> None:
@@ -246,13 +279,28 @@ def _check_unique(columns: pd.Index) -> None:
 
 def check_columns(frame: pd.DataFrame, columns: Any) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
-    present = set(frame.columns)
-    missing = [column for column in columns if column not in present]
+    present = {_key(label) for label in frame.columns}
+    missing = [column for column in columns if _key(column) not in present]
     if not missing and not frame.columns.is_unique:
-        _check_unique(frame.columns[frame.columns.isin(list(columns))])
+        wanted = {_key(column) for column in columns}
+        _check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
         raise ColumnError(
             f"{noun} {listing(missing)} not found; the data have "
             f"{listing(frame.columns, 8)}: check the spelling or add the column."
         )
+
+
+def places_of(columns: pd.Index, wanted: Sequence[Any]) -> list[int]:
+    """Positions of labels among columns that have all of them, each once.
+
+    Unlike ``frame[labels]`` it takes booleans, NaN and tuples for what they are.
+    """
+    places = {_key(label): j for j, label in enumerate(columns)}
+    return [places[_key(label)] for label in wanted]
+
+
+def _key(label: Any) -> Any:
+    """A label as a key: NaN, which is not equal to itself, by its name."""
+    return ("missing", shown(label)) if is_missing(label) else label

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 HERE = f"{Path(__file__).parent}{os.sep}"
+LONGEST = 120  # characters of a value in a message
 
 
 class PegasosStatsError(Exception):
@@ -79,9 +80,26 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     >>> listing(range(9), limit=3)
     '0, 1, 2 and 6 more'
     """
-    shown = [repr(plain(item)) for item in items]
-    more = len(shown) - limit
-    return ", ".join(shown[:limit]) + (f" and {more} more" if more > 0 else "")
+    found = list(items)
+    more = len(found) - limit
+    first = ", ".join(shown(item) for item in found[:limit])
+    return first + (f" and {more} more" if more > 0 else "")
+
+
+def shown(value: Any) -> str:
+    """Write any value for an error message: in one line, not too long.
+
+    Examples
+    --------
+    >>> shown("a"), shown(np.float64(2.5)), shown(np.arange(3)), shown("b" * 500)[-5:]
+    ("'a'", '2.5', 'array([0, 1, 2])', 'bb...')
+    """
+    try:
+        text = " ".join(repr(plain(value)).split())
+        text.encode()
+    except Exception:  # code of others
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def counted(number: int, noun: str) -> str:

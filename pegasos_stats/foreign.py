@@ -1,13 +1,86 @@
 """Data of other libraries and of other machines, at the door."""
 
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, PegasosStatsError
+
+GIVE = "give a data frame, an array or a list"
 
 Data = TypeVar("Data", "pd.Series[Any]", pd.DataFrame)
+
+
+@contextmanager
+def refusing(error: PegasosStatsError) -> Iterator[None]:
+    """Raise `error` for whatever numpy, pandas or an object of others raises inside.
+
+    Reading an object runs code of its own, which may raise anything. It goes around a
+    single conversion; errors of the package, and memory that runs out, pass.
+
+    Examples
+    --------
+    >>> with refusing(DataError("These are no numbers; give numbers.")):
+    ...     np.asarray(["a"], dtype=float)
+    Traceback (most recent call last):
+        ...
+    pegasos_stats.errors.DataError: These are no numbers; give numbers.
+    """
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    except (PegasosStatsError, MemoryError):
+        raise
+    except Exception:
+        raise error from None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a single value is None, NaN, NA or NaT.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("a"), is_missing([None])
+    (True, True, False, False)
+    """
+    try:
+        return value is None or bool(pd.isna(value) is True)
+    except Exception:  # such as of Decimal("sNaN")
+        return False
+
+
+def is_valid_text(text: str) -> bool:
+    """Whether text can be written: half of a surrogate pair, for one, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_single(value: Any) -> bool:
+    """Whether a value can be a label: one thing that is equal to itself.
+
+    Examples
+    --------
+    >>> is_single("a"), is_single(5), is_single((1, 2)), is_single(float("nan"))
+    (True, True, False, False)
+    """
+    many = isinstance(value, Collection) and not isinstance(value, str | bytes)
+    if many or value is None or isinstance(value, np.void):
+        return False
+    if isinstance(value, str):
+        return is_valid_text(value)
+    try:
+        hash(value)
+        return bool(value == value)
+    except Exception:  # code of others
+        return False
 
 
 def in_native_order(data: Data) -> Data:
@@ -48,7 +121,13 @@ def check_is_ours(data: Any) -> None:
     DataError
         If it can be turned into pandas' own by its method ``to_pandas``.
     """
-    if hasattr(data, "to_pandas") and not isinstance(data, pd.Series | pd.DataFrame):
+    if isinstance(data, pd.Series | pd.DataFrame):
+        return
+    with refusing(
+        DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
+    ):
+        of_others = hasattr(data, "to_pandas")
+    if of_others:
         kind = type(data)
         library = kind.__module__.partition(".")[0]
         raise DataError(

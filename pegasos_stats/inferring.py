@@ -14,7 +14,7 @@ from pegasos_stats.errors import (
     UndefinedMetricWarning,
     counted,
     listing,
-    plain,
+    shown,
     warn_caller,
 )
 from pegasos_stats.inference.bootstrap import BootstrapResult, bootstrap
@@ -71,7 +71,7 @@ def checked_cov_type(value: Any) -> CovType:
     if isinstance(value, str) and value in COV_TYPES:
         return COV_TYPES[value]
     raise OptionError(
-        f"cov_type={plain(value)!r} is not known; give one of {listing(COV_TYPES)}, or "
+        f"cov_type={shown(value)} is not known; give one of {listing(COV_TYPES)}, or "
         "Sandwich(...) or Bootstrap(...) with options."
     )
 

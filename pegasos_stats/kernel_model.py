@@ -35,6 +35,7 @@ from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 
 MEMORY = 512 * 2**20
+LARGEST_MEMORY = 2**62
 
 
 class KernelSVM(Model):
@@ -176,7 +177,7 @@ class KernelSVM(Model):
         standardize: bool,
     ) -> None:
         check_flag("standardize", standardize)
-        check_count("memory", memory)
+        memory = check_count("memory", memory, LARGEST_MEMORY)
         if not isinstance(sample.X, np.ndarray):
             raise DataError(
                 "X is sparse; a kernel model needs dense predictors: give X.toarray()."

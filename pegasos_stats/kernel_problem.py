@@ -1,15 +1,15 @@
 """Kernels by name, and the problem that a kernel model minimises."""
 
-import numbers
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.objective import Certificate, finite
-from pegasos_stats.options import check_choice, check_count, check_positive
+from pegasos_stats.options import check_choice, check_count, check_positive, number_of
 from pegasos_stats.problem import Problem
 
 Matrix = NDArray[np.float64]
@@ -75,13 +75,12 @@ def checked_kernel(
     _refuse(name, "polynomial", degree=degree, offset=offset)
     _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
-        degree = 2 if degree is None else degree
-        check_count("degree", degree)
+        degree = 2 if degree is None else check_count("degree", degree, math.inf)
         if degree > MOST_DEGREES:
             raise OptionError(
-                f"degree={degree} is not allowed; give at most {MOST_DEGREES}."
+                f"degree={shown(degree)} is not allowed; give at most {MOST_DEGREES}."
             )
-        return KernelFunction(name, int(degree), _checked_offset(offset))
+        return KernelFunction(name, degree, _checked_offset(offset))
     if name == "gaussian":
         gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)
         return KernelFunction(name, gamma=gamma)
@@ -92,16 +91,15 @@ def _refuse(name: str, owner: str, **options: Any) -> None:
     for option, value in options.items():
         if value is not None and name != owner:
             raise OptionError(
-                f"{option}={value!r} makes no sense for kernel={name!r}; it belongs to "
-                f"kernel={owner!r}."
+                f"{option}={shown(value)} makes no sense for kernel={name!r}; it "
+                f"belongs to kernel={owner!r}."
             )
 
 
 def _checked_offset(offset: Any) -> float:
     if offset is None:
         return 1.0
-    number = isinstance(offset, numbers.Real) and not isinstance(offset, bool)
-    if number and offset == 0:
+    if number_of(offset) == 0.0:
         return 0.0
     return check_positive("offset", offset)
 

@@ -87,7 +87,8 @@ class KernelResults(Results):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        X = np.ascontiguousarray(dense, dtype=np.float64)
         precomputed = self.problem.kernel.name == "precomputed"
         if precomputed and X.shape[1] != self.nobs:
             X = X[:, self.columns]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.objective import best_intercept
 from pegasos_stats.orders import Rows
@@ -130,6 +130,6 @@ def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
         value = getattr(solver, option)
         if value != plain:
             raise OptionError(
-                f"{option}={value!r} makes no sense for a kernel model, whose state is "
-                f"a count for each row; leave it out."
+                f"{option}={shown(value)} makes no sense for a kernel model, whose "
+                f"state is a count for each row; leave it out."
             )

@@ -16,8 +16,16 @@ from pegasos_stats.errors import (
     counted,
     listing,
     plain,
+    shown,
 )
-from pegasos_stats.foreign import check_is_ours, in_native_order
+from pegasos_stats.foreign import (
+    check_is_ours,
+    in_native_order,
+    is_missing,
+    is_single,
+    refusing,
+)
+from pegasos_stats.options import check_choice
 
 Ties = Literal["na", "positive", "negative"]
 Coding = str | tuple[Any, Any]
@@ -83,9 +91,8 @@ class LabelCoding:
         OptionError
             If `coding` is none of the three.
         """
-        labels = in_native_order(pd.Series(labels))
+        labels = column_of_labels(labels, name)
         present = labels if never_missing(labels.dtype) else labels.dropna()
-        check_hashable(present, name)
         rule = coding if isinstance(coding, str) else "explicit"
         if isinstance(coding, str):
             levels = _levels_by_rule(present, coding, name)
@@ -119,8 +126,7 @@ class LabelCoding:
         LabelError
             If a label is none of the two levels.
         """
-        labels = in_native_order(pd.Series(labels))
-        check_hashable(labels, self.name)
+        labels = column_of_labels(labels, self.name)
         codes = positions(labels, self.levels)
         if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
             return 2.0 * codes.astype(np.float64) - 1.0
@@ -206,35 +212,56 @@ def never_missing(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
-def check_hashable(labels: "pd.Series[Any]", name: str) -> None:
-    """Raise `LabelError` if labels are lists, sets or the like."""
-    for value in labels.array if labels.dtype == object else ():
-        try:
-            hash(value)
-        except TypeError:
+def check_labels(labels: "pd.Series[Any]", name: str) -> None:
+    """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
+    values: Any = ()
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        values = labels.cat.categories
+    elif labels.dtype.kind in "OV":
+        values = labels.array
+    try:
+        different: Any = set(values)
+    except Exception:  # cannot be hashed
+        different = values
+    for value in different:
+        if is_single(value) or is_missing(value):
+            continue
+        if isinstance(value, str):
             raise LabelError(
-                f"The outcome {name!r} holds values of type {type(value).__name__}; "
-                "labels must be text, numbers, booleans or categories."
-            ) from None
+                f"The outcome {name!r} holds {shown(value)}, which is no valid text; "
+                "read the data with the encoding that they have."
+            )
+        raise LabelError(
+            f"The outcome {name!r} holds values of type {type(value).__name__}; "
+            "labels must be text, numbers, booleans or categories."
+        )
 
 
-def column_of_labels(labels: Any) -> "pd.Series[Any]":
+def column_of_labels(labels: Any, name: str = "y") -> "pd.Series[Any]":
     """View a list, a one-dimensional array or a single column of labels as a Series.
 
     Raises
     ------
     DataError
         If it is anything else.
+    LabelError
+        If a value cannot be a label.
     """
-    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
-        labels = labels.iloc[:, 0]
-    check_is_ours(labels)
-    if isinstance(labels, list | tuple) or getattr(labels, "ndim", 0) == 1:
-        return in_native_order(pd.Series(labels))
-    raise DataError(
+    refused = DataError(
         f"Labels are of type {type(labels).__name__} and not in one column; give a "
         "Series, an array or a list with one label for each row."
     )
+    check_is_ours(labels)
+    with refusing(refused):
+        if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+            labels = labels.iloc[:, 0]
+        if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
+            raise refused
+        column = in_native_order(pd.Series(labels))
+        if len(column) != len(labels):
+            raise refused
+    check_labels(column, name)
+    return column
 
 
 def _holding_missing(dtype: Dtype) -> Any:
@@ -270,8 +297,7 @@ def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float
     >>> signs_of(np.array([-2.0, 0.0, 3.0]), ties="positive")
     array([-1.,  1.,  1.])
     """
-    if ties not in TIES:
-        raise OptionError(f"ties={ties!r} is not known; give one of {listing(TIES)}.")
+    check_choice("ties", ties, TIES)
     at_zero = {"na": np.nan, "positive": 1.0, "negative": -1.0}[ties]
     return np.where(scores == 0.0, at_zero, np.sign(scores))
 
@@ -284,7 +310,7 @@ def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]
         levels = distinct(labels)
     else:
         raise OptionError(
-            f"coding={rule!r} is not known; give 'factor', 'first-seen' or a pair "
+            f"coding={shown(rule)} is not known; give 'factor', 'first-seen' or a pair "
             "(negative, positive)."
         )
     if len(levels) != 2:
@@ -313,7 +339,7 @@ def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
         return [level for level in labels.cat.categories if level in found]
     try:
         return sorted(found)
-    except TypeError:
+    except Exception:  # values of others may raise what they like
         kinds = sorted({type(value).__name__ for value in found})
         raise LabelError(
             f"The outcome {name!r} mixes values of types {', '.join(kinds)}, which "
@@ -328,16 +354,17 @@ def _levels_given(
     """Check an explicit pair (negative, positive) against the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
     pair = list(coding) if ordered else []
-    if len(pair) != 2 or pd.isna(pair).any() or pair[0] == pair[1]:
+    good = len(pair) == 2 and all(map(is_single, pair))
+    if not good or bool(pair[0] == pair[1]):
         raise OptionError(
-            f"coding={coding!r} is not known; give 'factor', 'first-seen' or a pair of "
-            "different levels (negative, positive)."
+            f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a "
+            "pair of different levels (negative, positive)."
         )
     found = distinct(labels)
     if sum(level in found for level in pair) != 2 or len(found) != 2:
         raise LabelError(
             f"The outcome {name!r} has the levels {listing(found)} and "
-            f"coding={coding!r} was given; both levels and no other must occur."
+            f"coding={shown(coding)} was given; both levels and no other must occur."
         )
     return pair
 

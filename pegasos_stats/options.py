@@ -1,63 +1,93 @@
 """Checks of single options, made once, where the user gives them."""
 
+import math
 import numbers
+import sys
 from typing import Any
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError, listing, plain
+from pegasos_stats.errors import OptionError, listing, shown
+
+MOST = 2**31 - 1  # the largest integer of R
 
 
-def check_count(name: str, value: Any) -> None:
-    """Raise `OptionError` unless `value` is a whole number of at least 1."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+def is_number(value: Any) -> bool:
+    """Whether `value` is one real number; a boolean is none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def number_of(value: Any) -> float:
+    """Return `value` as a float; NaN for what is no real number, or too large.
+
+    Examples
+    --------
+    >>> number_of(2), number_of("2"), number_of(True), number_of(10**400)
+    (2.0, nan, nan, nan)
+    """
+    try:
+        return float(value) if is_number(value) else math.nan
+    except Exception:  # code of others, and integers beyond every float
+        return math.nan
+
+
+def check_count(name: str, value: Any, most: float = MOST) -> int:
+    """Return `value` as an int, or raise `OptionError` unless it is a whole number.
+
+    It has to be from 1 to `most`.
+    """
+    whole = isinstance(value, numbers.Integral) and is_number(value)
     if not whole or value < 1:
         raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a whole number above zero."
+            f"{name}={shown(value)} is not allowed; give a whole number above zero."
         )
+    if int(value) > most:
+        raise OptionError(
+            f"{name}={shown(value)} is not allowed; give a whole number from 1 to "
+            f"{most}."
+        )
+    return int(value)
 
 
 def check_positive(name: str, value: Any) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is above zero."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0.0 < value <= np.finfo(np.float64).max:
+    found = number_of(value)
+    if not 0.0 < found <= sys.float_info.max:
         raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a finite number above zero."
+            f"{name}={shown(value)} is not allowed; give a finite number above zero."
         )
-    return float(value)
+    return found
 
 
 def check_nonnegative(name: str, value: Any) -> float:
     """Return `value` as a float, or raise `OptionError` if it is below zero."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0.0 <= value <= np.finfo(np.float64).max:
+    found = number_of(value)
+    if not 0.0 <= found <= sys.float_info.max:
         raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a finite number, 0 or more."
+            f"{name}={shown(value)} is not allowed; give a finite number, 0 or more."
         )
-    return float(value)
+    return found
 
 
 def check_fraction(name: str, value: Any) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is inside (0, 1)."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0.0 < value < 1.0:
+    found = number_of(value)
+    if not 0.0 < found < 1.0:
         raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give a number between 0 and 1."
+            f"{name}={shown(value)} is not allowed; give a number between 0 and 1."
         )
-    return float(value)
+    return found
 
 
 def check_flag(name: str, value: Any) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise OptionError(
-            f"{name}={plain(value)!r} is not allowed; give True or False."
-        )
+        raise OptionError(f"{name}={shown(value)} is not allowed; give True or False.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise OptionError(
-            f"{name}={plain(value)!r} is not known; give one of {listing(choices)}."
+            f"{name}={shown(value)} is not known; give one of {listing(choices)}."
         )

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, counted, listing
+from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.rng import RRandom
 
 Rows = NDArray[np.int64]
@@ -25,17 +26,16 @@ def checked_order(order: Any) -> str | Rows:
     if isinstance(order, str):
         if order not in NAMES:
             raise OptionError(
-                f"order={order!r} is not known; give one of {listing(NAMES)}, or an "
-                "array of rows counted from zero."
+                f"order={shown(order)} is not known; give one of {listing(NAMES)}, or "
+                "an array of rows counted from zero."
             )
         return order
-    try:
+    refused = OptionError(
+        "order has lists of different lengths; give one list of rows, or one of the "
+        "same length for each epoch."
+    )
+    with refusing(refused):
         rows = np.asarray(order)
-    except ValueError:
-        raise OptionError(
-            "order has lists of different lengths; give one list of rows, or one of "
-            "the same length for each epoch."
-        ) from None
     if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
         raise OptionError(
             f"order is an array of shape {rows.shape} and type {rows.dtype}; give rows "
@@ -44,7 +44,7 @@ def checked_order(order: Any) -> str | Rows:
     if rows.min() < 0 or rows.max() >= 2**62:
         wrong = rows.min() if rows.min() < 0 else rows.max()
         raise OptionError(f"order holds the row {wrong}; rows are counted from zero.")
-    rows = rows.astype(np.int64)
+    rows = rows.astype(np.int64, order="C")
     rows.flags.writeable = False
     return rows
 

@@ -11,6 +11,7 @@ from pegasos_stats.options import check_count
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 
+MOST = 1024  # threads
 AHEAD = 4  # tasks handed out before their turn, for each worker
 
 
@@ -24,8 +25,7 @@ def n_workers(workers: int | None) -> int:
     """
     if workers is None:
         return _usable_cores()
-    check_count("workers", workers)
-    return int(workers)
+    return check_count("workers", workers, MOST)
 
 
 def map_in_order(

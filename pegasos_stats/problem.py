@@ -32,6 +32,8 @@ class Problem:
     weights : float64 array, shape (n,), optional
         Weight ``w_i`` of each row's loss in the mean; 1 if not given. The dual weight
         of a row is then in [0, w_i].
+
+    Its arrays are read-only.
     """
 
     X: Any
@@ -40,6 +42,10 @@ class Problem:
     loss: LossName = "hinge"
     intercept: bool = True
     weights: Vector | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("X", "y", "weights"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def row_weights(self) -> Vector:
@@ -79,10 +85,23 @@ class Problem:
 def kernel_rows(X: Any) -> Any:
     """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
     if isinstance(X, np.ndarray):
-        return X
+        return read_only(X)
     from pegasos_stats.kernels.rows import CSR
 
-    return CSR(X.data, X.indices, X.indptr, int(X.shape[1]))
+    data, indices, indptr = map(read_only, (X.data, X.indices, X.indptr))
+    return CSR(data, indices, indptr, int(X.shape[1]))
+
+
+def read_only(values: Any) -> Any:
+    """View an array as one that cannot be written to; other values as they are.
+
+    Kernels are compiled for read-only rows alone, not for both kinds.
+    """
+    if not isinstance(values, np.ndarray) or not values.flags.writeable:
+        return values
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, eq=False)

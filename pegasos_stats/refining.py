@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.options import check_positive
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.running import Moment, Observer, run_pegasos
@@ -26,12 +26,14 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
         return None
     if isinstance(solver, SDCA):
         raise OptionError(
-            f"refine={tol!r} goes on from Pegasos; give SDCA(tol={tol!r}) instead."
+            f"refine={shown(tol)} goes on from Pegasos; give SDCA(tol={shown(tol)}) "
+            "instead."
         )
-    if check_positive("refine", tol) >= 1.0:
+    tol = check_positive("refine", tol)
+    if tol >= 1.0:
         raise OptionError(
-            f"refine={tol!r} is not allowed: every fit is within it; give a relative "
-            "gap below 1."
+            f"refine={shown(tol)} is not allowed: every fit is within it; give a "
+            "relative gap below 1."
         )
     seed, kind = solver.seed, solver.sample_kind
     return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)

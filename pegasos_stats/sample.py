@@ -8,7 +8,15 @@ import pandas as pd
 
 from pegasos_stats.columns import Mask, selected
 from pegasos_stats.design import Design, FrameDesign, ModelMatrix, row_labels
-from pegasos_stats.errors import DataError, OptionError, counted, listing
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    shown,
+)
+from pegasos_stats.foreign import is_valid_text
 from pegasos_stats.formula import as_data, check_functions, outcome_of
 from pegasos_stats.formula_design import design_of
 from pegasos_stats.labels import Coding, LabelCoding, column_of_labels
@@ -149,15 +157,15 @@ def _complete(
     if given is not None:
         kept &= ~np.isnan(given)
     _check_rows(kept, matrix.index, na_action)
-    name = "y" if labels.name is None else str(labels.name)
-    index = matrix.index
+    name = _name_of(labels)
+    index = matrix.index.copy(deep=True)
     if not kept.all():
         labels, index = labels[kept], index[kept]
     levels = LabelCoding.from_labels(labels, coding, name)
     y = levels.encode(labels)
     each = class_weights(weights, y, levels) if given is None else given[kept]
     return Sample(
-        X=selected(matrix.values, kept[matrix.kept]),
+        X=owned(selected(matrix.values, kept[matrix.kept]), data),
         y=y,
         index=index,
         design=design,
@@ -168,10 +176,47 @@ def _complete(
     )
 
 
+def owned(values: Any, data: Any) -> Any:
+    """Rows that nobody else can change: a copy if they may be the caller's own.
+
+    Parameters
+    ----------
+    values : C-contiguous array or CSR array, shape (n, p)
+    data : any
+        What they were read from.
+
+    Returns
+    -------
+    The same, read-only
+    """
+    if not isinstance(values, np.ndarray):
+        values = values.copy()
+        parts = [values.data, values.indices, values.indptr]
+    else:
+        # A view that pandas gives is read-only, and what it is of may change.
+        view = not values.flags.writeable
+        if view or (isinstance(data, np.ndarray) and np.may_share_memory(values, data)):
+            values = values.copy()
+        parts = [values]
+    for part in parts:
+        part.flags.writeable = False
+    return values
+
+
+def _name_of(labels: "pd.Series[Any]") -> str:
+    """Name of the outcome; ``y`` if it has none."""
+    name = "y" if labels.name is None else str(labels.name)
+    if not is_valid_text(name):
+        raise LabelError(
+            f"The outcome {name!r} has a name that is no valid text; rename it."
+        )
+    return name
+
+
 def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
-    if na_action not in ("drop", "raise"):
+    if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
         raise OptionError(
-            f"na_action={na_action!r} is not known; give 'drop' or 'raise'."
+            f"na_action={shown(na_action)} is not known; give 'drop' or 'raise'."
         )
     if na_action == "raise" and not kept.all():
         rows = index[~kept]

@@ -77,7 +77,7 @@ class SDCA:
     ties: Ties = "na"
 
     def __post_init__(self) -> None:
-        check_count("epochs", self.epochs)
+        object.__setattr__(self, "epochs", check_count("epochs", self.epochs))
         object.__setattr__(self, "tol", check_nonnegative("tol", self.tol))
         if self.gap_tol is not None:
             gap_tol = check_nonnegative("gap_tol", self.gap_tol)

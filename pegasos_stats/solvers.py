@@ -1,12 +1,13 @@
 """Solvers: how a problem is minimised."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import OptionError, counted, shown
 from pegasos_stats.labels import TIES, Ties
 from pegasos_stats.options import check_choice, check_count, check_flag
 from pegasos_stats.orders import (
@@ -24,6 +25,7 @@ Arithmetic = Literal["reference", "fast"]
 Average = Literal["none", "all"] | int
 
 DEFAULT_EPOCHS = 20
+MOST_STEPS = math.inf  # as long as the caller waits
 ARITHMETICS: tuple[Arithmetic, ...] = ("reference", "fast")
 
 
@@ -107,7 +109,8 @@ class Pegasos:
         order = checked_order(self.order)
         object.__setattr__(self, "order", order)
         object.__setattr__(self, "epochs", self._checked_epochs())
-        check_count("batch_size", self.batch_size)
+        batch_size = check_count("batch_size", self.batch_size, MOST_STEPS)
+        object.__setattr__(self, "batch_size", batch_size)
         for name in ("project", "refit_intercept"):
             check_flag(name, getattr(self, name))
         check_choice("arithmetic", self.arithmetic, ARITHMETICS)
@@ -115,8 +118,8 @@ class Pegasos:
         self._check_average()
         if self.intercept is not None and self.intercept is not False:
             raise OptionError(
-                f"intercept={self.intercept!r} is not an option of the solver; give it "
-                "to the model."
+                f"intercept={shown(self.intercept)} is not an option of the solver; "
+                "give it to the model."
             )
         checked_seed(self.seed, self.sample_kind)
 
@@ -256,26 +259,27 @@ class Pegasos:
         if drawn:
             if self.epochs is not None:
                 raise OptionError(
-                    f"epochs={self.epochs!r} makes no sense with order='replace'; give "
-                    "steps= instead."
+                    f"epochs={shown(self.epochs)} makes no sense with order='replace'; "
+                    "give steps= instead."
                 )
-            check_count("steps", self.steps)
+            steps = check_count("steps", self.steps, MOST_STEPS)
+            object.__setattr__(self, "steps", steps)
             return None
         if self.steps is not None:
             raise OptionError(
-                f"steps={self.steps!r} goes with order='replace' only; give epochs= "
-                "for this order."
+                f"steps={shown(self.steps)} goes with order='replace' only; give "
+                "epochs= for this order."
             )
         if self.epochs is None:
             return DEFAULT_EPOCHS if isinstance(self.order, str) else 1
-        check_count("epochs", self.epochs)
-        return self.epochs
+        return check_count("epochs", self.epochs)
 
     def _check_average(self) -> None:
         if isinstance(self.average, str):
             check_choice("average", self.average, ("none", "all"))
             return
-        check_count("average", self.average)
+        average = check_count("average", self.average)
+        object.__setattr__(self, "average", average)
         if self.epochs is None or self.average > self._whole_epochs():
             raise OptionError(
                 f"average={self.average!r} asks for more epochs than the run has; give "

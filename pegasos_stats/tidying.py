@@ -7,7 +7,7 @@ import pandas as pd
 
 from pegasos_stats.columns import is_sparse
 from pegasos_stats.design import FrameDesign, as_frame, row_labels
-from pegasos_stats.errors import ColumnError, OptionError, listing, plain
+from pegasos_stats.errors import ColumnError, OptionError, listing, shown
 from pegasos_stats.fits import Fit
 from pegasos_stats.formula import as_data, outcome_of
 from pegasos_stats.labels import Ties
@@ -142,7 +142,7 @@ def with_columns(data: pd.DataFrame, added: pd.DataFrame, prefix: Any) -> pd.Dat
     """
     if not isinstance(prefix, str):
         raise OptionError(
-            f"prefix={plain(prefix)!r} is not allowed; give text, such as prefix='.'."
+            f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
         )
     added = added.add_prefix(prefix)
     taken = [name for name in added.columns if name in data.columns]

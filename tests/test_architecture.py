@@ -16,8 +16,10 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 FLOORS = [
     ["errors"],
     ["kernels"],
-    ["rng", "datasets", "foreign", "memory", "outputs", "terms"],
-    ["options", "labels", "columns", "files", "session", "statistics", "r_numbers"],
+    ["foreign"],
+    ["options", "columns"],
+    ["rng", "datasets", "memory", "outputs", "terms"],
+    ["labels", "files", "session", "statistics", "r_numbers"],
     ["language", "parallel", "plotting"],
     ["design", "orders", "problem", "svmlight", "weights"],
     ["rounding"],

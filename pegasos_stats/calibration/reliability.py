@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.contingency.pairing import codes_of, paired
+from pegasos_stats.columns import floats_of
+from pegasos_stats.contingency.pairing import checked_levels, codes_of, paired
 from pegasos_stats.contingency.scored import columns_of_probabilities
-from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
+from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.foreign import is_single
 from pegasos_stats.labels import factor_levels, positions
 from pegasos_stats.options import check_choice, check_count
 from pegasos_stats.statistics import (
@@ -27,6 +29,7 @@ Vector = NDArray[np.float64]
 Strategy = Literal["uniform", "quantile"]
 
 COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
+MOST_BINS = 10_000
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 
@@ -159,11 +162,13 @@ def reliability(
     163
     """
     check_choice("strategy", strategy, STRATEGIES)
-    check_interval("wilson", level)
+    level = check_interval("wilson", level)
     came, given, known = _outcomes(actual, probabilities, positive)
     used = (came >= 0) & ~np.isnan(given)
     if not used.any():
-        raise DataError("No row has both a label and a probability.")
+        raise DataError(
+            "No row has both a label and a probability; give those of the same rows."
+        )
     happened, p = came[used], given[used]
     both = np.column_stack([1.0 - p, p])
     return Reliability(
@@ -181,10 +186,15 @@ def _outcomes(
 ) -> tuple[NDArray[np.intp], Vector, Any]:
     """Whether the level came (-1: not known), its probability, the level."""
     framed = isinstance(probabilities, pd.DataFrame)
+    if framed and probabilities.shape[1] != 2:
+        raise OptionError(
+            f"The probabilities have the columns {listing(probabilities.columns)}; "
+            "give those of two levels, or a Series of one level and positive=."
+        )
     pairs = paired(actual, probabilities.iloc[:, 0] if framed else probabilities)
     labels = pairs["actual"]
     levels = (
-        [plain(column) for column in probabilities.columns]
+        checked_levels(probabilities.columns)
         if framed
         else factor_levels(labels.dropna(), "actual")
     )
@@ -204,9 +214,9 @@ def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
             f"There are the levels {listing(levels)}; give probabilities of two, or "
             "those of one level and positive=."
         )
-    if positive is not None and positive not in levels:
+    if positive is not None and not (is_single(positive) and positive in levels):
         raise OptionError(
-            f"positive={plain(positive)!r} is none of the levels {listing(levels)}."
+            f"positive={shown(positive)} is none of the levels {listing(levels)}."
         )
     return plain(levels[-1] if positive is None else positive)
 
@@ -214,22 +224,20 @@ def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
 def _ends(bins: Any, strategy: Strategy, p: Vector) -> Vector:
     """Ends of the bins, increasing from 0 to 1; for quantiles between those of `p`."""
     if isinstance(bins, int | np.integer):
-        check_count("bins", bins)
+        check_count("bins", bins, MOST_BINS)
         shares = np.linspace(0.0, 1.0, int(bins) + 1)
         if strategy == "uniform":
             return shares
         ends = np.unique(np.quantile(p, shares))
         return ends if ends.size > 1 else np.array([0.0, 1.0])
-    try:
-        ends = np.asarray(bins, dtype=np.float64)
-    except (TypeError, ValueError):
-        ends = np.empty(0)
+    refused = OptionError(
+        f"bins={shown(bins)} is not allowed; give a number of bins, or their ends "
+        "increasing from 0 to 1."
+    )
+    ends = floats_of(bins, refused)
     good = ends.ndim == 1 and ends.size > 1 and bool((np.diff(ends) > 0).all())
     if not good or ends[0] != 0.0 or ends[-1] != 1.0:
-        raise OptionError(
-            f"bins={bins!r} is not allowed; give a number of bins, or their ends "
-            "increasing from 0 to 1."
-        )
+        raise refused
     return ends
 
 

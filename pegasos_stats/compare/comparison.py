@@ -19,9 +19,9 @@ from pegasos_stats.compare.statistics import (
     runs_at_tolerance,
     statistics_by_epoch,
 )
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.model import Model
-from pegasos_stats.options import check_flag
+from pegasos_stats.options import check_flag, number_of
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.tables import Pairs, Summary, significant
@@ -100,14 +100,15 @@ class SolverComparison:
         OptionError
             If there is no such run.
         """
-        if name not in self.solvers:
+        if not isinstance(name, str) or name not in self.solvers:
             raise OptionError(
-                f"There is no solver {name!r}; give one of {listing(self.solvers)}."
+                f"There is no solver {shown(name)}; give one of "
+                f"{listing(self.solvers)}."
             )
-        at = (self.runs["solver"] == name) & (self.runs["run"] == run)
+        at = (self.runs["solver"] == name) & (self.runs["run"] == number_of(run))
         if not at.any():
             raise OptionError(
-                f"There is no run {run!r}; give a number from 1 to {self.n_runs}."
+                f"There is no run {shown(run)}; give a number from 1 to {self.n_runs}."
             )
         seed = self.runs.loc[at, "seed"].iloc[0]
         return replace(self.solvers[name], seed=None if pd.isna(seed) else int(seed))

@@ -12,7 +12,7 @@ from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
     PegasosStatsError,
-    plain,
+    shown,
 )
 from pegasos_stats.model import HeldOut, Model
 from pegasos_stats.options import check_count, check_flag
@@ -113,12 +113,12 @@ def compare_solvers(
     """
     check_model(model)
     checked = checked_solvers(solvers)
-    check_count("runs", runs)
+    runs = check_count("runs", runs)
     check_flag("progress", progress)
     threads = n_workers(workers)
     stream = RRandom(seed)
     held_out = None if test is None else model.held_out(test)
-    tasks = list(planned(checked, stream, int(runs)))
+    tasks = list(planned(checked, stream, runs))
     with warnings.catch_warnings():
         # The filter is one for all threads. The gaps are in the record.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -127,7 +127,7 @@ def compare_solvers(
         runs=joined(checked, frames),
         solvers=checked,
         model=model,
-        n_runs=int(runs),
+        n_runs=runs,
         n_test=None if held_out is None else len(held_out[1]),
         seed=int(stream.seed or 0),
         workers=threads,
@@ -214,7 +214,7 @@ def checked_solvers(solvers: Any) -> dict[str, Solver]:
     for name, solver in solvers.items():
         if not isinstance(name, str) or not name.strip():
             raise OptionError(
-                f"{plain(name)!r} does not name a solver; give text that is not blank."
+                f"{shown(name)} does not name a solver; give text that is not blank."
             )
         if not isinstance(solver, Pegasos | SDCA):
             raise OptionError(

@@ -1,14 +1,14 @@
 """What a confusion report is asked for: positive class, prevalence, beta, mode."""
 
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
 
-from pegasos_stats.errors import OptionError, listing, plain
-from pegasos_stats.options import check_choice, check_positive
+from pegasos_stats.errors import OptionError, listing, plain, shown
+from pegasos_stats.foreign import is_single
+from pegasos_stats.options import check_choice, check_positive, number_of
 
 Mode = Literal["sens_spec", "prec_recall", "everything"]
 
@@ -64,12 +64,12 @@ def check_mode(mode: Any) -> None:
 def _checked_positive(levels: Sequence[Any], positive: Any) -> Any:
     if len(levels) > 2:
         raise OptionError(
-            f"positive={positive!r} makes no sense with {len(levels)} levels: each is "
-            "compared with all others; leave it out."
+            f"positive={shown(positive)} makes no sense with {len(levels)} levels: "
+            "each is compared with all others; leave it out."
         )
-    if positive not in levels:
+    if not is_single(positive) or positive not in levels:
         raise OptionError(
-            f"positive={positive!r} is not among the levels; give one of "
+            f"positive={shown(positive)} is not among the levels; give one of "
             f"{listing(levels)}."
         )
     return positive
@@ -82,16 +82,16 @@ def _checked_prevalence(levels: Sequence[Any], prevalence: Any) -> tuple[float, 
     known = isinstance(prevalence, Mapping | pd.Series)
     if not known or set(prevalence.keys()) != set(levels):
         raise OptionError(
-            f"prevalence={prevalence!r} is not allowed with {len(levels)} levels; give "
-            "a dict or Series with a number for each of them."
+            f"prevalence={shown(prevalence)} is not allowed with {len(levels)} levels; "
+            "give a dict or Series with a number for each of them."
         )
     return tuple(_checked_share(prevalence[level]) for level in levels)
 
 
 def _checked_share(share: Any) -> float:
-    real = isinstance(share, numbers.Real) and not isinstance(share, bool)
-    if not real or not 0.0 <= float(share) <= 1.0:
+    found = number_of(share)
+    if not 0.0 <= found <= 1.0:
         raise OptionError(
-            f"prevalence={plain(share)!r} is not allowed; give a number from 0 to 1."
+            f"prevalence={shown(share)} is not allowed; give a number from 0 to 1."
         )
-    return float(share)
+    return found

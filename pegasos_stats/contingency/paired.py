@@ -1,6 +1,5 @@
 """Two classifiers on the same rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.contingency.pairing import codes_of, levels_of, paired
 from pegasos_stats.contingency.undefined import warn_undefined
-from pegasos_stats.errors import DataError, OptionError, counted, plain
+from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.r_numbers import format_pval, r_format
 from pegasos_stats.statistics import (
     ChiSquare,
@@ -151,7 +150,7 @@ def compare_predictions(
     tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
     McNemar          p 0.125 exact, 0.1336 corrected (chi2 2.25)
     """
-    check_interval("exact", level)
+    level = check_interval("exact", level)
     names = _checked(names)
     counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
     (neither, b_only), (a_only, both) = counts.tolist()
@@ -174,13 +173,13 @@ def compare_predictions(
 
 
 def _checked(names: Any) -> tuple[str, str]:
-    is_pair = isinstance(names, Sequence) and len(names) == 2
+    is_pair = isinstance(names, tuple | list) and len(names) == 2
     if is_pair and all(isinstance(name, str) and name for name in names):
         first, second = names
         if first != second:
             return first, second
     raise OptionError(
-        f"names={plain(names)!r} is not allowed; give two different texts, such as "
+        f"names={shown(names)} is not allowed; give two different texts, such as "
         "('hinge', 'log')."
     )
 
@@ -193,7 +192,10 @@ def _wrong_counts(actual: Any, *predicted: Any) -> tuple[Counts, int]:
     codes = [codes_of(both[side], levels) for both in pairs for side in both]
     labelled = np.logical_and.reduce([code >= 0 for code in codes])
     if not labelled.any():
-        raise DataError("No row has an actual label and both predictions.")
+        raise DataError(
+            "No row has an actual label and both predictions; give labels of the same "
+            "rows."
+        )
     wrong = [(codes[i] != codes[i + 1])[labelled].astype(np.intp) for i in (0, 2)]
     counts = np.zeros((2, 2), dtype=np.int64)
     np.add.at(counts, tuple(wrong), 1)

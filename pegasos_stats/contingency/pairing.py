@@ -14,8 +14,10 @@ from pegasos_stats.errors import (
     counted,
     listing,
     plain,
+    shown,
 )
-from pegasos_stats.labels import check_hashable, column_of_labels, positions
+from pegasos_stats.foreign import is_single
+from pegasos_stats.labels import column_of_labels, positions
 
 Codes = NDArray[np.intp]
 
@@ -24,16 +26,17 @@ def checked_levels(levels: Any) -> list[Any]:
     """Return the levels as a list, or raise `OptionError`."""
     ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
     found = [plain(level) for level in levels] if ordered else []
-    if not found or pd.isna(found).any() or len(set(found)) < len(found):
+    if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
         raise OptionError(
-            f"levels={levels!r} is not allowed; give a list of different labels."
+            f"levels={shown(levels)} is not allowed; give a list of different labels."
         )
     return found
 
 
 def paired(actual: Any, predicted: Any) -> pd.DataFrame:
     """Put both sides into one frame with the same rows."""
-    left, right = column_of_labels(actual), column_of_labels(predicted)
+    left = column_of_labels(actual, "actual")
+    right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
         raise DataError(
             f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
@@ -47,8 +50,6 @@ def paired(actual: Any, predicted: Any) -> pd.DataFrame:
         )
     index = left.index if isinstance(actual, pd.Series) else right.index
     sides = {"actual": left.set_axis(index), "predicted": right.set_axis(index)}
-    for name, labels in sides.items():
-        check_hashable(labels.dropna(), name)
     return pd.DataFrame(sides)
 
 
@@ -60,12 +61,13 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
             return [plain(v) for v in pairs[side].cat.categories]
         levels += [plain(v) for v in pairs[side].dropna().unique()]
     try:
-        return sorted(set(levels))
-    except TypeError:
+        found = sorted(set(levels))
+    except Exception:  # values of others may raise what they like
         raise LabelError(
             f"The labels {listing(levels)} have no common order; give levels=[...] or "
             "convert both sides to one type."
         ) from None
+    return found
 
 
 def codes_of(labels: "pd.Series[Any]", levels: Sequence[Any]) -> Codes:

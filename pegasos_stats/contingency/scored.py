@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.columns import floats_of
 from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.statistics import area_under_curve, brier_score, log_loss
 
@@ -81,11 +82,9 @@ def columns_of_probabilities(
     k = len(levels)
     if isinstance(probabilities, pd.DataFrame):
         probabilities = _columns(probabilities, levels)
-    if k == 2 and np.ndim(probabilities) == 1:
-        second = _numbers("probabilities", probabilities, (n,), index)
-        values = np.column_stack([1.0 - second, second])
-    else:
-        values = _numbers("probabilities", probabilities, (n, k), index)
+    values = _numbers("probabilities", probabilities, (n, k), index)
+    if values.ndim == 1:
+        values = np.column_stack([1.0 - values, values])
     off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
     if off.any() or (values < 0.0).any() or (values > 1.0).any():
         raise DataError(
@@ -97,13 +96,12 @@ def columns_of_probabilities(
 
 def _columns(frame: pd.DataFrame, levels: Sequence[Any]) -> pd.DataFrame:
     """The columns of a frame in the order of the levels."""
-    places = frame.columns.get_indexer(pd.Index(list(levels), dtype=object))
-    if (places < 0).any() or frame.shape[1] != len(levels):
+    if frame.shape[1] != len(levels) or set(frame.columns) != set(levels):
         raise DataError(
             f"The probabilities have the columns {listing(frame.columns)}; give one "
             f"for each of the levels {listing(levels)}."
         )
-    return frame.iloc[:, places]
+    return frame.iloc[:, [list(frame.columns).index(level) for level in levels]]
 
 
 def _numbers(
@@ -115,11 +113,10 @@ def _numbers(
             f"The row labels of {name} and of the labels differ; align them, or give "
             "arrays to match by position."
         )
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"The {name} are not numbers.") from None
-    if found.shape != shape:
+    refused = DataError(f"The {name} are not numbers; give one for each row.")
+    found = floats_of(values, refused)
+    one_of_two = name == "probabilities" and shape[1:] == (2,)
+    if found.shape != shape and not (one_of_two and found.shape == shape[:1]):
         raise DataError(
             f"The {name} have the shape {found.shape} and not {shape}; give one for "
             "each row, and probabilities for each level."

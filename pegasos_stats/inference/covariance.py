@@ -1,14 +1,13 @@
 """The sandwich covariance: its options, and what it gives."""
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, listing, plain
-from pegasos_stats.options import check_choice, check_flag, check_positive
+from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.options import check_choice, check_flag, check_positive, number_of
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -107,13 +106,13 @@ def checked_bandwidth(value: Any) -> Any:
     """
     if isinstance(value, str) and value in BANDWIDTHS:
         return value
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0.0 < value <= np.finfo(np.float64).max:
+    width = number_of(value)
+    if not 0.0 < width <= np.finfo(np.float64).max:
         raise OptionError(
-            f"bandwidth={plain(value)!r} is not allowed; give one of "
+            f"bandwidth={shown(value)} is not allowed; give one of "
             f"{listing(BANDWIDTHS)}, or the width itself, a finite number above zero."
         )
-    return float(value)
+    return width
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import FormulaError, OptionError, listing, plain
+from pegasos_stats.columns import floats_of
+from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.language.reading import Source
 
 Vector = NDArray[np.float64]
@@ -75,18 +77,17 @@ def _as_text(hypotheses: Any) -> list[str] | None:
 
 def _as_matrix(hypotheses: Any, k: int) -> tuple[Matrix, Vector]:
     pair = isinstance(hypotheses, tuple) and len(hypotheses) == 2
-    try:
-        R = np.atleast_2d(np.array(hypotheses[0] if pair else hypotheses, dtype=float))
-        q = np.array(hypotheses[1] if pair else 0.0, dtype=float)
+    refused = OptionError(
+        f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
+        f"a matrix with {k} columns, one for each coefficient, or a pair of such a "
+        "matrix and the values of its rows."
+    )
+    with refusing(refused):
+        R = np.atleast_2d(floats_of(hypotheses[0] if pair else hypotheses, refused))
+        q = floats_of(hypotheses[1] if pair else 0.0, refused)
         if R.ndim != 2 or R.shape[1] != k:
-            raise ValueError
+            raise refused
         return R, np.broadcast_to(q, R.shape[:1]).copy()
-    except (TypeError, ValueError):
-        raise OptionError(
-            f"hypotheses={hypotheses!r} cannot be read; give text such as 'x1 = x2', a "
-            f"matrix with {k} columns, one for each coefficient, or a pair of such a "
-            "matrix and the values of its rows."
-        ) from None
 
 
 def _equations(text: str, names: Sequence[Any]) -> list[tuple[Vector, float]]:
@@ -106,9 +107,8 @@ def _linear(side: str, names: Sequence[Any], text: str) -> tuple[Vector, float]:
         with np.errstate(all="ignore"):
             found = _affine(tree, len(names))
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
-        shown = text.strip() if len(text) <= 200 else f"{text.strip()[:200]}..."
         raise OptionError(
-            f"The hypothesis {shown!r} cannot be read; give a linear one, such "
+            f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, such "
             f"as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
         ) from None
     return found[:-1], float(found[-1])
@@ -203,16 +203,17 @@ def _split(text: str, mark: str) -> list[str]:
 def _check(R: Matrix, q: Vector, hypotheses: Any) -> None:
     if not (np.isfinite(R).all() and np.isfinite(q).all()):
         raise OptionError(
-            f"hypotheses={hypotheses!r} hold numbers that are not finite; give finite "
-            "ones."
+            f"hypotheses={shown(hypotheses)} hold numbers that are not finite; give "
+            "finite ones."
         )
     if not R.size or not R.any(axis=1).all():
         raise OptionError(
-            f"hypotheses={hypotheses!r} name no coefficient; give at least one in each."
+            f"hypotheses={shown(hypotheses)} name no coefficient; give at least one in "
+            "each."
         )
     both = np.column_stack([R, q])
     if np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
         raise OptionError(
-            f"hypotheses={hypotheses!r} contradict each other; give ones that can hold "
-            "together."
+            f"hypotheses={shown(hypotheses)} contradict each other; give ones that can "
+            "hold together."
         )

@@ -72,13 +72,15 @@ class Bootstrap:
     workers: int | None = None
 
     def __post_init__(self) -> None:
-        check_count("replicates", self.replicates)
+        replicates = check_count("replicates", self.replicates)
+        object.__setattr__(self, "replicates", replicates)
         if self.replicates < 2:
             raise OptionError(
                 "replicates=1 has no spread; give 2 or more, usually 1000."
             )
         check_choice("interval", self.interval, INTERVALS)
-        if check_positive("tol", self.tol) >= 1.0:
+        object.__setattr__(self, "tol", check_positive("tol", self.tol))
+        if self.tol >= 1.0:
             raise OptionError(
                 f"tol={self.tol!r} is not allowed: every fit is within it; give a "
                 "relative gap below 1."

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, plain
+from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.inference.hypotheses import constraints
 
 __all__ = [
@@ -210,7 +210,7 @@ def check_level(level: Any) -> None:
     """Raise `OptionError` unless the level is a number between 0 and 1."""
     if not isinstance(level, float | np.floating) or not 0.0 < level < 1.0:
         raise OptionError(
-            f"level={plain(level)!r} is not allowed; give a number between 0 and 1."
+            f"level={shown(level)} is not allowed; give a number between 0 and 1."
         )
 
 

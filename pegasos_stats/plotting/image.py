@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.options import check_count
 from pegasos_stats.plotting.style import axes_of, styled
 from pegasos_stats.plotting.words import meaning, room_of
@@ -76,13 +77,14 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     >>> checked_shape((16, 16), 256)
     (16, 16)
     """
-    if np.ndim(shape) != 1 or len(shape) != 2:
-        raise OptionError(
-            f"shape={shape!r} is not allowed; give rows and columns, such as (16, 16)."
-        )
-    for side in shape:
-        check_count("shape", side)
-    rows, columns = int(shape[0]), int(shape[1])
+    refused = OptionError(
+        f"shape={shown(shape)} is not allowed; give rows and columns, such as (16, 16)."
+    )
+    with refusing(refused):
+        sides = list(shape) if np.ndim(shape) == 1 else []
+    if len(sides) != 2:
+        raise refused
+    rows, columns = (check_count("shape", side) for side in sides)
     if rows * columns != p:
         raise OptionError(
             f"shape={(rows, columns)} has {rows * columns:,} pixels and the model "

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
-import reprlib
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.errors import OptionError
+from pegasos_stats.columns import floats_of
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.foreign import refusing
+from pegasos_stats.options import number_of
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -18,17 +20,19 @@ Integers = NDArray[np.int64]
 def require(good: Any, name: str, value: Any, allowed: str) -> None:
     """Raise an `OptionError` that names ``value`` unless all of ``good`` is true."""
     if not (good if isinstance(good, bool) else np.all(good)):
-        got = " ".join(reprlib.repr(value).split())
-        raise OptionError(
-            f"{name} is {got}, where {allowed} is allowed; correct {name}."
-        )
+        raise OptionError(refusal(name, value, allowed))
+
+
+def refusal(name: str, value: Any, allowed: str) -> str:
+    """Say what was got and what is allowed."""
+    return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
 
 
 def is_number(value: Any, *others: type) -> bool:
     """Whether ``value`` is one real number; a bool is one only if asked for."""
     if isinstance(value, (bool, np.bool_)):
         return bool in others
-    return isinstance(value, numbers.Real)
+    return not math.isnan(number_of(value)) or isinstance(value, int)
 
 
 def whole(value: Any, name: str, largest: int = 2**31 - 1) -> int:
@@ -40,11 +44,8 @@ def whole(value: Any, name: str, largest: int = 2**31 - 1) -> int:
 
 def floats(value: ArrayLike, name: str) -> Vector:
     """Copy numbers into a float64 array of the same shape."""
-    try:
-        return np.array(value, np.float64)
-    except (TypeError, ValueError):
-        require(False, name, value, "a number or an array of numbers")
-        raise
+    allowed = "a number or an array of numbers"
+    return floats_of(value, OptionError(refusal(name, value, allowed)))
 
 
 def recycled(value: ArrayLike, n: int, name: str) -> Vector:
@@ -86,10 +87,13 @@ def vector(x: Any) -> Any:
     """
     if isinstance(x, (list, tuple, range)):
         return x
-    if np.ndim(x) == 0 and (isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")):
-        return np.array([x])
     allowed = "a number or something of one dimension, as a list, array or Series"
-    require(np.ndim(x) == 1 and hasattr(x, "take"), "x", x, allowed)
+    with refusing(OptionError(refusal("x", x, allowed))):
+        if np.ndim(x) == 0 and (
+            isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")
+        ):
+            return np.array([x])
+        require(np.ndim(x) == 1 and hasattr(x, "take"), "x", x, allowed)
     return x
 
 

@@ -17,6 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.errors import shown
+from pegasos_stats.options import check_flag, number_of
 from pegasos_stats.rng.arguments import (
     checked_weights,
     is_number,
@@ -51,7 +53,8 @@ def checked_seed(seed: Any, sample_kind: str) -> int | None:
         If there is no such kind of sampling.
     """
     known = "'rejection' (R since 3.6) or 'rounding' (before)"
-    require(sample_kind in list(KIND_CODES), "sample_kind", sample_kind, known)
+    good = isinstance(sample_kind, str) and sample_kind in KIND_CODES
+    require(good, "sample_kind", sample_kind, known)
     return None if seed is None else seed_number(seed)
 
 
@@ -169,7 +172,7 @@ class RRandom:
         low, high = recycled(min, n, "min"), recycled(max, n, "max")
         finite = np.isfinite(low) & np.isfinite(high)
         require(finite, "min or max", (min, max), "a finite number")
-        require(low <= high, "max", max, f"a number of at least min = {min!r}")
+        require(low <= high, "max", max, f"a number of at least min = {shown(min)}")
         random = low < high
         low[random] += (high - low)[random] * self._words.uniform(int(random.sum()))
         return low
@@ -286,6 +289,7 @@ class RRandom:
         >>> RRandom(443).sample_int(10, 12, replace=True)
         array([ 3,  8,  9,  5,  3,  4,  1,  1, 10,  6,  4,  8])
         """
+        check_flag("replace", replace)
         n = whole(n, "n", LARGEST_N)
         size = n if size is None else whole(size, "size")
         good = size <= n or (replace and n > 0)
@@ -327,7 +331,7 @@ class RRandom:
         >>> RRandom(443).sample(["a", "b", "c", "d", "e"])
         ['c', 'd', 'a', 'e', 'b']
         """
-        if is_number(x) and 1 <= x < np.inf:
+        if is_number(x) and 1.0 <= number_of(x) < np.inf:
             return self.sample_int(x, size, replace, prob)
         x = vector(x)
         return picked(x, self.sample_int(len(x), size, replace, prob) - 1)

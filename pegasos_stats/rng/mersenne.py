@@ -15,7 +15,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.errors import OptionError, SeedError
+from pegasos_stats.errors import OptionError, SeedError, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.rng.arguments import is_number
 
 Key = NDArray[np.uint32]
@@ -23,6 +24,7 @@ Integers = NDArray[np.int64]
 
 BLOCK = 624  # words that one turn of the twister gives
 CHUNK = 48 * BLOCK  # words made at once for a kernel that asks for more, at most
+CURE = "pass what get_state or R's .Random.seed gives"
 KIND_CODES = {"rejection": 10403, "rounding": 403}
 
 
@@ -146,12 +148,12 @@ def seed_number(seed: Any) -> int:
     readable = is_number(seed, bool) or (isinstance(seed, str) and "_" not in seed)
     try:
         value = float(seed) if readable else math.nan
-    except (ValueError, OverflowError):
+    except Exception:  # text that is no number, or a number of others
         value = math.nan
     if not -(2.0**31) < value < 2.0**31:
         raise SeedError(
-            f"The seed is {seed!r}, where set.seed allows numbers from -2147483647 to "
-            "2147483647; choose one of these."
+            f"The seed is {shown(seed)}, where set.seed allows numbers from "
+            "-2147483647 to 2147483647; choose one of these."
         )
     return int(value)
 
@@ -165,7 +167,8 @@ def checked_state(state: ArrayLike) -> Integers:
         If the kind is not 10403 or 403, the place not in 1 .. 624, the key 0
         throughout, or the numbers not 626 whole ones.
     """
-    values = np.asarray(state)
+    with refusing(OptionError(f"The state cannot be read; {CURE}.")):
+        values = np.asarray(state)
     kinds = list(KIND_CODES.values())
     good = values.shape == (BLOCK + 2,) and values.dtype.kind in "iu"
     if good and values[0] in kinds and 1 <= values[1] <= BLOCK and values[2:].any():
@@ -173,6 +176,5 @@ def checked_state(state: ArrayLike) -> Integers:
     raise OptionError(
         f"The state has shape {values.shape} and begins with "
         f"{values.ravel()[:2].tolist()}, where a kind in {kinds}, a place from 1 to "
-        "624 and 624 whole numbers, not all 0, are allowed; pass what get_state or R's "
-        ".Random.seed gives."
+        "624 and 624 whole numbers, not all 0, are allowed; {CURE}."
     )

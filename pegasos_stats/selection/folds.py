@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.labels import (
     LabelCoding,
-    check_hashable,
     column_of_labels,
     factor_levels,
     positions,
@@ -44,6 +43,11 @@ class Split:
     test: Rows
     n: int
     given: Rows | None = None
+
+    def __post_init__(self) -> None:
+        for rows in (self.test, self.given):
+            if rows is not None:
+                rows.flags.writeable = False
 
     @property
     def n_train(self) -> int:
@@ -232,7 +236,6 @@ def _codes(y: Any) -> NDArray[np.intp]:
             f"y has {counted(len(labels), 'value')}, {missing:,} of them missing; give "
             "a label for every row."
         )
-    check_hashable(labels, "y")
     return positions(labels, factor_levels(labels, "y"))
 
 

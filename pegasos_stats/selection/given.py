@@ -1,14 +1,16 @@
 """Folds that the user gives: by number, by label, as pairs of rows, or again."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
-from pegasos_stats.labels import factor_levels, positions
+from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.foreign import refusing
+from pegasos_stats.labels import column_of_labels, factor_levels, positions
 from pegasos_stats.options import check_count
 from pegasos_stats.rng import RRandom
 from pegasos_stats.sample import Sample
@@ -22,6 +24,7 @@ from pegasos_stats.selection.folds import (
 
 Rows = NDArray[np.int64]
 
+MOST = 1_000_000  # folds in a list, which may have no end
 CURE = (
     "give a number of folds, the fold of each row, pairs (train, test) of rows, or "
     "the folds of another cross-validation"
@@ -59,8 +62,8 @@ def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Fol
         found = _given(folds, sample)
         if repeats != 1:
             raise OptionError(
-                f"repeats={repeats!r} goes with a number of folds; those given say "
-                "themselves how often each row is tested."
+                f"repeats={shown(repeats)} goes with a number of folds; those given "
+                "say themselves how often each row is tested."
             )
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
@@ -79,18 +82,18 @@ def _given(folds: Any, sample: Sample) -> Folds:
     if isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
         return _by_labels(folds, sample)
     if isinstance(folds, str) or not isinstance(folds, Iterable):
-        raise OptionError(f"folds={plain(folds)!r} is not allowed; {CURE}.")
-    items = list(folds)
-    if items and all(_is_pair(item) for item in items):
+        raise OptionError(f"folds={shown(folds)} is not allowed; {CURE}.")
+    with refusing(OptionError(f"folds={shown(folds)} cannot be read; {CURE}.")):
+        items = list(islice(folds, MOST))
+        pairs = bool(items) and all(_is_pair(item) for item in items)
+    if pairs:
         return _by_pairs(items, n)
     return _by_labels(_rectangle(items), sample)
 
 
 def _rectangle(items: list[Any]) -> Any:
-    try:
+    with refusing(OptionError(f"folds are lists of different lengths; {CURE}.")):
         return np.asarray(items)
-    except ValueError:
-        raise OptionError(f"folds are lists of different lengths; {CURE}.") from None
 
 
 def _is_pair(item: Any) -> bool:
@@ -120,7 +123,7 @@ def _by_labels(labels: Any, sample: Sample) -> Folds:
 
 def _of_these_rows(labels: Any, sample: Sample) -> "pd.Series[Any]":
     """The column of labels at the rows of the fit; dropped rows may have some too."""
-    column = labels if isinstance(labels, pd.Series) else pd.Series(labels)
+    column = column_of_labels(labels, "folds")
     n, index = len(sample.y), sample.index
     if len(column) == len(sample.kept) != n:
         column = column[sample.kept]
@@ -162,7 +165,8 @@ def _by_pairs(pairs: Sequence[Any], n: int) -> Folds:
 
 def _checked_rows(rows: Any, n: int) -> Rows:
     """Rows counted from zero; marks for all rows are turned into them."""
-    found = np.asarray(rows)
+    with refusing(DataError(f"A fold cannot be read; {CURE}.")):
+        found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n,):
         found = np.flatnonzero(found)
     if found.size == 0 or found.dtype.kind not in "iu":

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DataError, OptionError, listing
+from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.kernel_problem import KernelProblem
 from pegasos_stats.model import Model
 from pegasos_stats.objective import feasible
@@ -15,6 +16,8 @@ from pegasos_stats.problem import Problem
 Vector = NDArray[np.float64]
 
 COUNT = 30
+MOST = 10_000
+LIST = "give a list of different numbers above zero"
 RATIO = 1e-5
 KERNEL_RATIO = 1e-3  # Pegasos is far from the optimum where lambda is small
 
@@ -62,12 +65,20 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     >>> ps.lambda_grid(ps.SVM(y, X), count=3, ratio=0.01)
     array([3.  , 0.3 , 0.03])
     """
-    check_count("count", count)
+    if not isinstance(model, Model):
+        raise OptionError(
+            f"model is of type {type(model).__name__}; give a model such as "
+            "ps.svm(formula, data), not yet fitted."
+        )
+    count = check_count("count", count, MOST)
     problem = model.problem
     if ratio is None:
         ratio = KERNEL_RATIO if isinstance(problem, KernelProblem) else RATIO
-    if check_positive("ratio", ratio) >= 1.0:
-        raise OptionError(f"ratio={ratio!r} is not allowed; give a number below 1.")
+    ratio = check_positive("ratio", ratio)
+    if ratio >= 1.0:
+        raise OptionError(
+            f"ratio={shown(ratio)} is not allowed; give a number below 1."
+        )
     largest = _largest(problem)
     values = np.geomspace(largest, ratio * largest, count)
     return np.array([_rounded(value) for value in values])
@@ -125,11 +136,11 @@ def checked_lambdas(lambdas: Any, model: Model) -> Vector:
     """
     if lambdas is None:
         return lambda_grid(model)
-    items = list(lambdas) if np.ndim(lambdas) == 1 else []
+    with refusing(OptionError(f"lambdas={shown(lambdas)} cannot be read; {LIST}.")):
+        items = list(lambdas) if np.ndim(lambdas) == 1 else []
     values = np.array([check_positive("lambdas", item) for item in items])
     if not items or np.unique(values).size < values.size:
         raise OptionError(
-            f"lambdas={listing(items) or lambdas!r} are not allowed; give a list of "
-            "different numbers above zero."
+            f"lambdas={listing(items) or shown(lambdas)} are not allowed; {LIST}."
         )
     return np.sort(values)[::-1].copy()

@@ -1,13 +1,15 @@
 """How good held-out scores are: a number from labels and scores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.foreign import refusing
 from pegasos_stats.labels import Ties, signs_of
 from pegasos_stats.problem import LossName
 from pegasos_stats.statistics import area_under_curve
@@ -81,6 +83,7 @@ MEASURES: dict[str, Measure] = {
     "brier_score": brier_score,
     "auc": auc,
 }
+MOST = 1000  # metrics in a list, which may have no end
 LARGER_IS_BETTER = ("auc",)
 OF_LOSS: dict[LossName, tuple[str, ...]] = {
     "hinge": ("error_rate", "hinge_loss", "auc"),
@@ -107,7 +110,12 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     if metrics is None:
         metrics = OF_LOSS[loss]
     single = isinstance(metrics, str) or callable(metrics)
-    items: Sequence[Any] = [metrics] if single else list(metrics)
+    refused = OptionError(
+        f"metrics={shown(metrics)} is not allowed; give a list with names of "
+        f"{listing(OF_LOSS[loss])}, or functions."
+    )
+    with refusing(refused):
+        items = [metrics] if single else list(islice(metrics, MOST))
     found = tuple(_checked(item, loss) for item in items)
     names = [metric.name for metric in found]
     if not found or len(set(names)) < len(names):
@@ -121,15 +129,16 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
 def _checked(item: Any, loss: LossName) -> Metric:
     if isinstance(item, str) and item in OF_LOSS[loss]:
         return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
-    if callable(item) and getattr(item, "__name__", "").isidentifier():
-        return Metric(item.__name__, _given(item))
-    if item in ("log_loss", "brier_score"):
+    name = getattr(item, "__name__", None) if callable(item) else None
+    if isinstance(name, str) and name.isidentifier():
+        return Metric(name, _given(item))
+    if isinstance(item, str) and item in ("log_loss", "brier_score"):
         raise OptionError(
             f"{item!r} needs probabilities, which the hinge loss does not give; take "
             "ps.logit(), or ps.calibrate() for probabilities of this model."
         )
     raise OptionError(
-        f"The metric {item!r} is not known for the {loss} loss; give one of "
+        f"The metric {shown(item)} is not known for the {loss} loss; give one of "
         f"{listing(OF_LOSS[loss])}, or a function of labels -1, +1 and scores that "
         "has a name."
     )
@@ -137,6 +146,12 @@ def _checked(item: Any, loss: LossName) -> Metric:
 
 def _given(function: Callable[[Vector, Vector], float]) -> Measure:
     def measure(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-        return float(function(y, scores))
+        found: Any = function(y, scores)
+        refused = OptionError(
+            f"The metric {function.__name__} gave {shown(found)}; let it return one "
+            "number."
+        )
+        with refusing(refused):
+            return float(found)
 
     return measure

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.labels import Ties
 from pegasos_stats.model import Model
 from pegasos_stats.options import check_count
@@ -142,9 +142,10 @@ def _deciding(given: str | None, chosen: tuple[Metric, ...], loss: LossName) -> 
     names = [metric.name for metric in chosen]
     if given is None:
         return DECIDES[loss] if DECIDES[loss] in names else names[0]
-    if given not in names:
+    if not isinstance(given, str) or given not in names:
         raise OptionError(
-            f"metric={given!r} is not among the metrics; give one of {listing(names)}."
+            f"metric={shown(given)} is not among the metrics; give one of "
+            f"{listing(names)}."
         )
     return given
 
@@ -154,7 +155,10 @@ def _folds(folds: Any, repeats: int, model: Model, rng: RRandom) -> Folds | None
         return checked_folds(folds, repeats, model._sample, rng)
     check_count("repeats", repeats)
     if repeats != 1:
-        raise OptionError(f"repeats={repeats!r} makes no sense with folds=None.")
+        raise OptionError(
+            f"repeats={shown(repeats)} makes no sense with folds=None; give folds=10, "
+            "or leave it out."
+        )
     return None
 
 

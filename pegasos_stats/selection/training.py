@@ -146,9 +146,10 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     are the solution.
     """
     norm2 = float(last.beta @ last.beta)
-    if problem.loss == "log" or norm2 == 0.0:
+    curvature = lam * lam * norm2
+    if problem.loss == "log" or not curvature > 0.0:  # for tiny lambdas it underflows
         return last.dual
-    best = problem.lam * float(last.dual.mean()) / (lam * lam * norm2)
+    best = problem.lam * float(last.dual.mean()) / curvature
     return last.dual * min(1.0, best)
 
 

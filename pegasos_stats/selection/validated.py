@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from pegasos_stats.confusion import ConfusionMatrix, confusion
-from pegasos_stats.errors import OptionError, UndefinedMetricWarning, counted
+from pegasos_stats.errors import OptionError, UndefinedMetricWarning, counted, shown
 from pegasos_stats.labels import Ties
 from pegasos_stats.model import Model
+from pegasos_stats.options import number_of
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.selection.estimates import estimates
 from pegasos_stats.selection.folds import Folds
@@ -130,9 +131,9 @@ class CrossValidation:
         OptionError
             If there is no such repeat.
         """
-        if repeat not in self.scores_by_repeat.columns:
+        if number_of(repeat) not in self.scores_by_repeat.columns:
             raise OptionError(
-                f"repeat={repeat!r} is not there; give 1 to {self.folds.repeats}."
+                f"repeat={shown(repeat)} is not there; give 1 to {self.folds.repeats}."
             )
         column, coding = self.scores_by_repeat[repeat], self.model.coding
         tested = column.notna().to_numpy(dtype=bool)

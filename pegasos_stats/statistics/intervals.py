@@ -4,7 +4,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.options import check_fraction
 from pegasos_stats.statistics.ratio import ratio
 
 Method = Literal["exact", "wilson"]
@@ -19,14 +20,16 @@ class Interval(NamedTuple):
     high: float
 
 
-def check_interval(method: str, level: float) -> None:
-    """Raise `OptionError` if the method is unknown or the level not within (0, 1)."""
+def check_interval(method: str, level: float) -> float:
+    """Return the level, or raise `OptionError` unless it is within (0, 1).
+
+    Also if the method is unknown.
+    """
     if not isinstance(method, str) or method not in STATSMODELS_NAMES:
-        raise OptionError(f"method={method!r} is not known; give 'exact' or 'wilson'.")
-    if not isinstance(level, float) or not 0.0 < level < 1.0:
         raise OptionError(
-            f"level={level!r} is not allowed; give a number between 0 and 1."
+            f"method={shown(method)} is not known; give 'exact' or 'wilson'."
         )
+    return check_fraction("level", level)
 
 
 def proportion_interval(
@@ -62,7 +65,7 @@ def proportion_interval(
     >>> proportion_interval(577, 600)
     Interval(low=0.943034446612..., high=0.975547536387...)
     """
-    check_interval(method, level)
+    level = check_interval(method, level)
     if n == 0:
         return Interval(float("nan"), float("nan"))
     from statsmodels.stats.proportion import proportion_confint

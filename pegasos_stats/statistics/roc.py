@@ -102,7 +102,7 @@ def auc_interval(codes: Codes, scores: Floats, level: float = 0.95) -> Interval:
     """
     from scipy.special import ndtri
 
-    check_interval("exact", level)
+    level = check_interval("exact", level)
     variance = _delong_variance(codes, scores)
     if not variance > 0.0:
         return Interval(float("nan"), float("nan"))
