@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
+from pegasos_stats.columns import floats_of
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -154,7 +155,7 @@ class LabelCoding:
         -------
         Series, shape (n,), named after the outcome
         """
-        signs = np.asarray(signs, dtype=np.float64)
+        signs = column_of_scores(signs).to_numpy()
         missing = np.isnan(signs)
         pair = pd.Series(list(self.levels), dtype=self.dtype)
         if missing.any():
@@ -173,8 +174,8 @@ class LabelCoding:
         ties : "na", "positive" or "negative"
             As for `signs_of`.
         """
-        signs = signs_of(np.asarray(scores, dtype=np.float64), ties)
-        return self.decode(signs, scores.index)
+        column = column_of_scores(scores)
+        return self.decode(signs_of(column.to_numpy(), ties), column.index)
 
     def probabilities(self, scores: "pd.Series[float]") -> pd.DataFrame:
         """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
@@ -191,8 +192,27 @@ class LabelCoding:
         from scipy.special import expit
 
         negative, positive = self.levels
-        z = scores.to_numpy()
-        return pd.DataFrame({negative: expit(-z), positive: expit(z)}, scores.index)
+        column = column_of_scores(scores)
+        z = column.to_numpy()
+        return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
+
+
+def column_of_scores(scores: Any) -> "pd.Series[float]":
+    """View scores, or signs, as a column of numbers, NaN where one is missing.
+
+    Raises
+    ------
+    DataError
+        If they are anything else.
+    """
+    refused = DataError(
+        f"Scores are of type {type(scores).__name__} and no column of numbers; give a "
+        "Series or an array with a number for each row."
+    )
+    values = floats_of(scores, refused)
+    if values.ndim != 1:
+        raise refused
+    return pd.Series(values, scores.index if isinstance(scores, pd.Series) else None)
 
 
 def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
@@ -353,7 +373,8 @@ def _levels_given(
 ) -> list[Any]:
     """Check an explicit pair (negative, positive) against the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
-    pair = list(coding) if ordered else []
+    several = ordered and getattr(coding, "ndim", 1) == 1
+    pair = list(coding) if several else []
     good = len(pair) == 2 and all(map(is_single, pair))
     if not good or bool(pair[0] == pair[1]):
         raise OptionError(

@@ -75,7 +75,10 @@ class ConfusionMatrix:
     choices: Choices = DEFAULTS
     scored: Scored | None = None
 
-    @cached_property
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
+
+    @property
     def table(self) -> pd.DataFrame:
         """Counts with named axes, ``table(Actual = , Predicted = )`` of R.
 

@@ -25,7 +25,8 @@ Codes = NDArray[np.intp]
 def checked_levels(levels: Any) -> list[Any]:
     """Return the levels as a list, or raise `OptionError`."""
     ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
-    found = [plain(level) for level in levels] if ordered else []
+    several = ordered and getattr(levels, "ndim", 1) == 1
+    found = [plain(level) for level in levels] if several else []
     if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
         raise OptionError(
             f"levels={shown(levels)} is not allowed; give a list of different labels."

@@ -146,6 +146,11 @@ class Covariance:
     df: float
     description: str
 
+    def __post_init__(self) -> None:
+        for array in (self.matrix, self.bread, self.meat, self.newton_step):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
     @property
     def std_error(self) -> Vector:
         """Standard errors, shape (k,): roots of the diagonal of `matrix`."""

@@ -175,6 +175,6 @@ def checked_state(state: ArrayLike) -> Integers:
         return values.astype(np.int64)
     raise OptionError(
         f"The state has shape {values.shape} and begins with "
-        f"{values.ravel()[:2].tolist()}, where a kind in {kinds}, a place from 1 to "
-        "624 and 624 whole numbers, not all 0, are allowed; {CURE}."
+        f"{shown(values.ravel()[:2].tolist())}, where a kind in {kinds}, a place from "
+        f"1 to 624 and 624 whole numbers, not all 0, are allowed; {CURE}."
     )

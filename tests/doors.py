@@ -1,0 +1,390 @@
+"""The doors of the package: what is called, with ordinary values for every argument.
+
+A property test puts anything in the place of one or two of them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+import pegasos_stats as ps
+from tests.nasty import ANYTHING, N, labels, rows
+
+Strategy = st.SearchStrategy[Any]
+
+QUICK = ps.Pegasos(epochs=1, seed=1)
+Y = ["a", "b"] * (N // 2)
+X = np.random.default_rng(1).normal(size=(N, 2)).round(2)
+DATA = pd.DataFrame(X, columns=["u", "v"]).assign(y=Y)
+
+SOLVERS = st.sampled_from([QUICK, ps.SDCA(seed=1, epochs=2, tol=0.0)])
+FLAGS = st.booleans()
+
+
+@dataclass(frozen=True)
+class Door:
+    """One callable of the package.
+
+    Attributes
+    ----------
+    name : str
+    call : callable
+    ordinary : mapping of argument to value
+    kinds : mapping of argument to strategy
+        Of those that have a kind of their own beside anything.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    ordinary: Mapping[str, Any]
+    kinds: Mapping[str, Strategy] = field(default_factory=dict)
+
+    def odd(self, argument: str) -> Strategy:
+        """What may stand in the place of an argument."""
+        kind = self.kinds.get(argument)
+        return ANYTHING if kind is None else st.one_of(kind, ANYTHING)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@cache
+def made() -> SimpleNamespace:
+    """One of each thing that has doors of its own."""
+    svm, logit = ps.SVM(Y, X, lam=0.1), ps.logit("y ~ u + v", DATA, lam=0.1)
+    near = ps.SDCA(tol=1e-9, epochs=500, seed=1)
+    kernel = ps.KernelSVM(Y, X, lam=0.1)
+    rough = ps.SDCA(seed=1, epochs=50)
+    return SimpleNamespace(
+        svm=svm,
+        logit=logit,
+        kernel=kernel,
+        hinge=ps.SVM(pd.Series(Y, name="y"), DATA[["u", "v"]], lam=0.1).fit(near),
+        log=logit.fit(near),
+        boot=logit.fit(near, cov_type=ps.Bootstrap(replicates=5, seed=1)),
+        kernel_fit=kernel.fit(QUICK),
+        matrix=ps.confusion(Y, ["a"] * 5 + ["b"] * 7),
+        validated=ps.cross_validate(logit, rough, folds=2, seed=1),
+        path=ps.lambda_path(svm, [1.0, 0.1], rough, folds=2, seed=1),
+        calibrated=ps.calibrate(svm, rough, folds=2, seed=1),
+        study=ps.compare_solvers(svm, {"P": QUICK, "S": rough}, runs=2, seed=1),
+        coding=svm.coding,
+        tests=logit.fit(near).t_test("u = v"),
+    )
+
+
+DATA_KINDS = {"data": rows(), "actual": labels(), "test": rows()}
+MODEL = {
+    "lam": 1.0,
+    "intercept": True,
+    "coding": "factor",
+    "na_action": "drop",
+    "weights": None,
+    "standardize": False,
+}
+MODEL_KINDS = {"y": labels(), "X": rows(), "intercept": FLAGS, "standardize": FLAGS}
+KERNEL = {"kernel": "polynomial", "degree": 2, "offset": 1.0, "memory": 2**20}
+GIVEN = {"data": None, "actual": None}
+FOLDS = {"folds": 2, "repeats": 1, "seed": 1, "workers": 1, "progress": False}
+ROUGH = ps.SDCA(seed=1, epochs=20)
+TABLED = {"positive": None, "mode": None, "prevalence": None, "beta": 1.0}
+
+
+def fitted(model: type[Any]) -> Callable[..., Any]:
+    """Build a model, fit it quickly and look at all that the fit says."""
+
+    def built(**options: Any) -> Any:
+        result = model(**options).fit(QUICK)
+        looked_at(result)
+        return result
+
+    return built
+
+
+def looked_at(result: Any) -> None:
+    """Read everything that a fit says of itself."""
+    str(result.summary()), repr(result), result.summary()._repr_html_()
+    result.predict(), result.confusion(), result.glance(), result.tidy()
+
+
+def drawn(method: str) -> Callable[..., Any]:
+    """A method of a new generator."""
+    return lambda **options: getattr(ps.RRandom(1), method)(**options)
+
+
+def of(thing: str, method: str) -> Callable[..., Any]:
+    """A method of one of the things made."""
+    return lambda **options: getattr(getattr(made(), thing), method)(**options)
+
+
+def figure(thing: str, method: str) -> Callable[..., Any]:
+    """A figure of a fit, on axes of its own."""
+
+    def draw(**options: Any) -> Any:
+        from matplotlib.figure import Figure
+
+        if options.get("ax") == "new":
+            options["ax"] = Figure().subplots()
+        return getattr(getattr(made(), thing).plot, method)(**options)
+
+    return draw
+
+
+MODELS = [
+    Door("SVM", fitted(ps.SVM), {"y": Y, "X": X} | MODEL, MODEL_KINDS),
+    Door("Logit", fitted(ps.Logit), {"y": Y, "X": X} | MODEL, MODEL_KINDS),
+    Door(
+        "KernelSVM",
+        fitted(ps.KernelSVM),
+        {"y": Y, "X": X} | MODEL | KERNEL,
+        MODEL_KINDS,
+    ),
+    Door(
+        "KernelSVM gaussian",
+        ps.KernelSVM,
+        {"y": Y, "X": X, "kernel": "gaussian", "gamma": 0.5},
+        MODEL_KINDS,
+    ),
+    Door(
+        "svm",
+        lambda formula, **o: fitted(lambda **p: ps.svm(formula, **p))(**o),
+        {"formula": "y ~ u", "data": DATA, "lam": 1.0, "coding": "factor"},
+        {"data": rows()},
+    ),
+    Door(
+        "LabelCoding", ps.LabelCoding.from_labels, {"labels": Y}, {"labels": labels()}
+    ),
+]
+SOLVER_OPTIONS = {"epochs": 1, "seed": 1, "sample_kind": "rejection", "ties": "na"}
+SOLVERS_DOORS = [
+    Door(
+        "Pegasos",
+        lambda **options: made().svm.fit(ps.Pegasos(**options)),
+        SOLVER_OPTIONS
+        | {"order": "shuffle", "steps": None, "batch_size": 1, "project": False}
+        | {"average": "none", "refit_intercept": False, "arithmetic": "reference"}
+        | {"intercept": None},
+        {"order": st.sampled_from(["sequential", [0, 1], np.arange(N)[None, ::-1]])},
+    ),
+    Door(
+        "Pegasos.paper",
+        lambda **options: made().svm.fit(ps.Pegasos.paper(**options)),
+        {"steps": 3, "batch_size": 1, "project": False, "seed": 1},
+    ),
+    Door(
+        "SDCA",
+        lambda **options: made().svm.fit(ps.SDCA(**options)),
+        SOLVER_OPTIONS | {"tol": 0.9, "gap_tol": None, "start": "zero"},
+    ),
+    Door(
+        "Sandwich",
+        lambda **o: made().hinge.with_covariance(ps.Sandwich(**o)).bse,
+        {"bandwidth": "silverman", "factor": 1.0, "move": True, "correction": "HC0"},
+    ),
+    Door(
+        "Bootstrap",
+        lambda **o: made().log.with_covariance(ps.Bootstrap(**o)).bse,
+        {"replicates": 3, "seed": 1, "interval": "normal", "sample_kind": "rejection"}
+        | {"tol": 1e-3, "workers": 1},
+    ),
+]
+FITS = [
+    Door(
+        f"{model}.fit",
+        of(model, "fit"),
+        {"solver": QUICK, "trace": True, "test": None, "progress": False} | more,
+        {"solver": SOLVERS, "test": st.tuples(labels(), rows()), "trace": FLAGS},
+    )
+    for model, more in (
+        ("svm", {"refine": None, "cov_type": "sandwich"}),
+        ("logit", {"refine": None, "cov_type": "none"}),
+        ("kernel", {}),
+    )
+]
+RESULTS = [
+    Door(f"{fit}.{method}", of(fit, method), options, DATA_KINDS)
+    for fit in ("hinge", "log", "kernel_fit")
+    for method, options in (
+        ("decision_function", {"data": None}),
+        ("predict", {"data": None, "ties": "na"}),
+        ("confusion", GIVEN | {"ties": "na"} | TABLED),
+        ("augment", GIVEN | {"ties": None, "prefix": "."}),
+    )
+]
+INFERENCE = [
+    Door("log.predict_proba", of("log", "predict_proba"), {"data": None}, DATA_KINDS),
+    Door("log.conf_int", of("log", "conf_int"), {"alpha": 0.05}),
+    Door("boot.conf_int", of("boot", "conf_int"), {"alpha": 0.05}),
+    Door(
+        "log.t_test",
+        of("log", "t_test"),
+        {"r_matrix": "u = v"},
+        {"r_matrix": st.text("uv=+-*/() 19e.,^`", max_size=12)},
+    ),
+    Door("log.wald_test", of("log", "wald_test"), {"r_matrix": "u = v = 0"}),
+    Door("log.tidy", of("log", "tidy"), {"conf_level": 0.9, "original": False}),
+    Door("log.summary", of("log", "summary"), {"alpha": 0.05, "max_terms": 3}),
+    Door("log.with_covariance", of("log", "with_covariance"), {"cov_type": "none"}),
+    Door("tests.summary_frame", of("tests", "summary_frame"), {"alpha": 0.05}),
+    Door("tests.tidy", of("tests", "tidy"), {"conf_level": 0.95}),
+]
+INTERVAL = {"method": "exact", "level": 0.95}
+TABLES = [
+    Door(
+        "confusion",
+        lambda **options: (ps.confusion(**options).summary(), ps.confusion(**options)),
+        {"actual": Y, "predicted": Y[::-1], "levels": None, "scores": None}
+        | {"probabilities": None}
+        | TABLED,
+        {"actual": labels(), "predicted": labels(), "scores": labels()},
+    ),
+    Door("matrix.tidy", of("matrix", "tidy"), INTERVAL),
+    Door("matrix.conf_int", of("matrix", "conf_int"), INTERVAL),
+    Door("matrix.error_interval", of("matrix", "error_interval"), INTERVAL),
+    Door("matrix.summary", of("matrix", "summary"), {"mode": None}),
+    Door(
+        "compare_predictions",
+        lambda **options: str(ps.compare_predictions(**options)),
+        {"actual": Y, "predicted_a": Y, "predicted_b": Y[::-1], "level": 0.9}
+        | {"names": ("one", "other")},
+        {"actual": labels(), "predicted_a": labels(), "predicted_b": labels()},
+    ),
+    Door(
+        "reliability",
+        ps.reliability,
+        {"actual": Y, "probabilities": np.linspace(0, 1, N), "bins": 3, "level": 0.9}
+        | {"strategy": "uniform", "positive": "b"},
+        {"actual": labels(), "probabilities": rows()},
+    ),
+]
+SELECTION = [
+    Door(
+        "cross_validate",
+        ps.cross_validate,
+        {"model": ps.SVM(Y, X), "solver": ROUGH, "metrics": "error_rate"} | FOLDS,
+        {"folds": st.one_of(labels(), rows())},
+    ),
+    Door(
+        "lambda_path",
+        ps.lambda_path,
+        {"model": ps.SVM(Y, X), "lambdas": [1, 0.1], "solver": ROUGH, "metric": None}
+        | {"metrics": None}
+        | FOLDS,
+        {
+            "lambdas": st.lists(
+                st.sampled_from([5e-324, 1e-160, 1.0, 1e300]), max_size=3
+            )
+        },
+    ),
+    Door("calibrate", ps.calibrate, {"model": ps.SVM(Y, X), "solver": ROUGH} | FOLDS),
+    Door(
+        "lambda_grid", ps.lambda_grid, {"model": ps.SVM(Y, X), "count": 3, "ratio": 0.1}
+    ),
+    Door(
+        "Folds.stratified",
+        ps.Folds.stratified,
+        {"y": Y, "k": 2, "repeats": 1, "seed": 1, "sample_kind": "rejection"},
+        {"y": labels()},
+    ),
+    Door(
+        "compare_solvers",
+        ps.compare_solvers,
+        {"model": ps.SVM(Y, X), "solvers": {"P": QUICK}, "runs": 1, "test": None}
+        | {"seed": 1, "workers": 1, "progress": False},
+        {"test": st.tuples(labels(), rows())},
+    ),
+    Door("study.solver", of("study", "solver"), {"name": "P", "run": 1}),
+    Door(
+        "validated.confusion", of("validated", "confusion"), {"repeat": 1, "ties": "na"}
+    ),
+    Door("path.by", of("path", "by"), {"metric": "auc"}),
+    Door("path.best_model", of("path", "best_model"), {"rule": "min"}),
+    Door("path.refit", of("path", "refit"), {"rule": "min"}),
+    Door("calibrated.predict", of("calibrated", "predict"), {"data": X}, DATA_KINDS),
+    Door(
+        "calibrated.predict_proba",
+        of("calibrated", "predict_proba"),
+        {"data": X},
+        DATA_KINDS,
+    ),
+    Door(
+        "calibrated.reliability",
+        of("calibrated", "reliability"),
+        {"bins": 2, "strategy": "uniform", "level": 0.9},
+    ),
+    Door(
+        "first_difference",
+        ps.first_difference,
+        {"run_a": ps.SVM(Y, X).fit(QUICK), "run_b": ps.SVM(Y, X).fit(QUICK)},
+    ),
+]
+CODING = [
+    Door(
+        "coding.encode",
+        of("coding", "encode"),
+        {"labels": pd.Series(Y)},
+        {"labels": labels()},
+    ),
+    Door(
+        "coding.decode",
+        of("coding", "decode"),
+        {"signs": np.ones(N)},
+        {"signs": labels()},
+    ),
+    Door(
+        "coding.predicted",
+        of("coding", "predicted"),
+        {"scores": pd.Series(np.ones(N)), "ties": "na"},
+        {"scores": labels()},
+    ),
+    Door(
+        "coding.probabilities",
+        of("coding", "probabilities"),
+        {"scores": pd.Series(np.ones(N))},
+        {"scores": labels()},
+    ),
+]
+DRAWS = [
+    Door("RRandom", ps.RRandom, {"seed": 1, "sample_kind": "rejection"}),
+    *(
+        Door(f"RRandom.{method}", drawn(method), options)
+        for method, options in (
+            ("runif", {"n": 3, "min": 0.0, "max": 1.0}),
+            ("rnorm", {"n": 3, "mean": 0.0, "sd": 1.0}),
+            ("rexp", {"n": 3, "rate": 1.0}),
+            ("rbinom", {"n": 3, "size": 2, "prob": 0.5}),
+            ("permutation", {"n": 3}),
+            ("sample_int", {"n": 3, "size": 2, "replace": False, "prob": None}),
+            ("sample", {"x": [1, 2], "size": 1, "replace": False, "prob": None}),
+            ("set_state", {"state": ps.RRandom(1).get_state()}),
+        )
+    ),
+]
+FIGURES = [
+    Door(f"plot.{method}", figure("log", method), options | {"ax": "new"}, DATA_KINDS)
+    for method, options in (
+        ("margins", GIVEN),
+        ("roc", GIVEN),
+        ("confusion", GIVEN),
+        ("coefficients", {"max_terms": 2}),
+        ("coefficient_image", {"shape": (1, 2)}),
+    )
+]
+DOORS = [
+    *MODELS,
+    *SOLVERS_DOORS,
+    *FITS,
+    *RESULTS,
+    *INFERENCE,
+    *TABLES,
+    *SELECTION,
+    *CODING,
+    *DRAWS,
+    *FIGURES,
+]
