@@ -279,3 +279,21 @@ def _not_numeric_message(wrong: "pd.Series[Any]") -> str:
         f"in {counted(len(wrong), 'row')} ({listing(wrong.index)}); give numbers, or "
         "make it a factor of the model: C(...) in a formula."
     )
+
+
+def column_of_scores(scores: Any) -> "pd.Series[float]":
+    """View scores, or signs, as a column of numbers, NaN where one is missing.
+
+    Raises
+    ------
+    DataError
+        If they are anything else.
+    """
+    refused = DataError(
+        f"Scores are of type {type(scores).__name__} and no column of numbers; give a "
+        "Series or an array with a number for each row."
+    )
+    values = floats_of(scores, refused)
+    if values.ndim != 1:
+        raise refused
+    return pd.Series(values, scores.index if isinstance(scores, pd.Series) else None)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
-from pegasos_stats.columns import floats_of
+from pegasos_stats.columns import column_of_scores
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -155,7 +155,7 @@ class LabelCoding:
         -------
         Series, shape (n,), named after the outcome
         """
-        signs = column_of_scores(signs).to_numpy()
+        signs = np.asarray(column_of_scores(signs), dtype=np.float64)
         missing = np.isnan(signs)
         pair = pd.Series(list(self.levels), dtype=self.dtype)
         if missing.any():
@@ -175,7 +175,8 @@ class LabelCoding:
             As for `signs_of`.
         """
         column = column_of_scores(scores)
-        return self.decode(signs_of(column.to_numpy(), ties), column.index)
+        found = signs_of(np.asarray(column, dtype=np.float64), ties)
+        return self.decode(found, column.index)
 
     def probabilities(self, scores: "pd.Series[float]") -> pd.DataFrame:
         """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
@@ -195,24 +196,6 @@ class LabelCoding:
         column = column_of_scores(scores)
         z = column.to_numpy()
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
-
-
-def column_of_scores(scores: Any) -> "pd.Series[float]":
-    """View scores, or signs, as a column of numbers, NaN where one is missing.
-
-    Raises
-    ------
-    DataError
-        If they are anything else.
-    """
-    refused = DataError(
-        f"Scores are of type {type(scores).__name__} and no column of numbers; give a "
-        "Series or an array with a number for each row."
-    )
-    values = floats_of(scores, refused)
-    if values.ndim != 1:
-        raise refused
-    return pd.Series(values, scores.index if isinstance(scores, pd.Series) else None)
 
 
 def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:

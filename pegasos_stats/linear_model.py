@@ -218,7 +218,8 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse.
+        columns of a frame, stay sparse. The model has a copy of its own, so that what
+        becomes of `X` changes no fit; that takes its memory once more.
     lam : float, default 1.0
         Penalty, above zero (lambda in the literature).
     intercept : bool, default True

@@ -193,9 +193,11 @@ def owned(values: Any, data: Any) -> Any:
         values = values.copy()
         parts = [values.data, values.indices, values.indptr]
     else:
-        # A view that pandas gives is read-only, and what it is of may change.
-        view = not values.flags.writeable
-        if view or (isinstance(data, np.ndarray) and np.may_share_memory(values, data)):
+        # What pandas gives a view of, read-only, the caller may still change.
+        new = values.flags.owndata and values.flags.writeable
+        if not new or (
+            isinstance(data, np.ndarray) and np.may_share_memory(values, data)
+        ):
             values = values.copy()
         parts = [values]
     for part in parts:

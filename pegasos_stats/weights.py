@@ -224,7 +224,7 @@ def _numbers(weights: Any, each: str) -> Vector:
             "weights hold a number beyond the largest double, 1.8e308; give smaller "
             "ones: only their ratios matter."
         ) from None
-    except (TypeError, ValueError):
+    except Exception:  # also what an object of others raises
         kind = "" if each == "levels" else f" of type {type(weights).__name__}"
         raise DataError(
             f"weights{kind} are not numbers; give one number for each row, a weight "

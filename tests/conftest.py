@@ -29,8 +29,8 @@ options(digits = 17, warn = 2)
 RNGkind("default", "default", "default")
 """
 
-# Examples of property tests: the same ones in every `make test`; new ones, and ten
-# times as many, in every round of `make fuzz` (--hypothesis-profile=search).
+# Examples of property tests: the same ones in every `make test`; new ones, and twice
+# as many, in every round of `make fuzz` (--hypothesis-profile=search).
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "repeatable",
@@ -44,7 +44,7 @@ settings.register_profile(
     "search",
     settings.get_profile("repeatable"),
     derandomize=False,
-    max_examples=500,
+    max_examples=100,
     print_blob=True,
 )
 settings.load_profile("repeatable")

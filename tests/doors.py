@@ -24,6 +24,7 @@ X = np.random.default_rng(1).normal(size=(N, 2)).round(2)
 DATA = pd.DataFrame(X, columns=["u", "v"]).assign(y=Y)
 
 SOLVERS = st.sampled_from([QUICK, ps.SDCA(seed=1, epochs=2, tol=0.0)])
+NEW = "new axes"
 FLAGS = st.booleans()
 
 
@@ -129,7 +130,7 @@ def figure(thing: str, method: str) -> Callable[..., Any]:
     def draw(**options: Any) -> Any:
         from matplotlib.figure import Figure
 
-        if options.get("ax") == "new":
+        if options["ax"] is NEW:
             options["ax"] = Figure().subplots()
         return getattr(getattr(made(), thing).plot, method)(**options)
 
@@ -367,7 +368,7 @@ DRAWS = [
     ),
 ]
 FIGURES = [
-    Door(f"plot.{method}", figure("log", method), options | {"ax": "new"}, DATA_KINDS)
+    Door(f"plot.{method}", figure("log", method), options | {"ax": NEW}, DATA_KINDS)
     for method, options in (
         ("margins", GIVEN),
         ("roc", GIVEN),

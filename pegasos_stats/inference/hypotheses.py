@@ -68,7 +68,12 @@ def _as_text(hypotheses: Any) -> list[str] | None:
     if isinstance(hypotheses, str):
         return _split(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
-        return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
+        refused = OptionError(
+            f"hypotheses={shown(hypotheses)} cannot be read; give a number for each "
+            "expression in text."
+        )
+        with refusing(refused):
+            return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     listed = isinstance(hypotheses, list | tuple)
     if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
         return [piece for part in hypotheses for piece in _split(part, ",")]
@@ -108,8 +113,8 @@ def _linear(side: str, names: Sequence[Any], text: str) -> tuple[Vector, float]:
             found = _affine(tree, len(names))
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
-            f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, such "
-            f"as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
+            f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
+            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
         ) from None
     return found[:-1], float(found[-1])
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegasos_stats.errors import DependencyError, OptionError
+from pegasos_stats.foreign import refusing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,9 +112,11 @@ def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> 
     if ax is None:
         made: Axes = pyplot().subplots(figsize=(width, height))[1]
         return made
-    if not hasattr(ax, "get_xlim"):
-        raise OptionError(
-            f"ax is of type {type(ax).__name__}; give the axes of one panel, for "
-            "example plt.subplots()[1]."
-        )
+    refused = OptionError(
+        f"ax is of type {type(ax).__name__}; give the axes of one panel, for example "
+        "plt.subplots()[1]."
+    )
+    with refusing(refused):
+        if not hasattr(ax, "get_xlim"):
+            raise refused
     return ax
