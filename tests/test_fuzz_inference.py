@@ -284,6 +284,8 @@ def test_a_pivot_is_zero_up_to_rounding_and_not_beyond(k):
         H[-1, 0] = H[0, -1] = np.sqrt(1.0 - times * ROUNDING * k)
         assert np.isnan(inverse_of(H)).all() == singular
     assert ROUNDING == 1e-13
+    for singular in (0.0, -1.0, np.inf, np.nan):
+        assert np.isnan(inverse_of(np.diag([1.0] * (k - 1) + [singular]))).all()
 
 
 @pytest.mark.parametrize("seed", range(10))
