@@ -11,6 +11,7 @@ from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.objective import Certificate, finite
 from pegasos_stats.options import check_choice, check_count, check_positive, number_of
 from pegasos_stats.problem import Problem
+from pegasos_stats.rounding import UNIT, Within, lower_bound
 
 Matrix = NDArray[np.float64]
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
@@ -189,27 +190,55 @@ def scores_of_kernel(problem: KernelProblem, found: KernelSolution, X: Any) -> A
 
 
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
-    """Primal and dual objective of a kernel fit.
+    """Primal and dual objective of a kernel fit, with bounds of their rounding.
 
     The primal needs no kernel value; the dual one pass over the rows with a count
     above zero, if its point is not the fit's own.
     """
-    from pegasos_stats.kernels.kernel_pegasos import kernel_dual, kernel_primal
+    from pegasos_stats.kernels.kernel_pegasos import kernel_primal
 
-    y, lam, steps = problem.y, problem.lam, found.n_iter
-    counts, g, alpha = weighted_counts(problem, found), found.g, found.alpha
-    w = 1.0 if problem.weights is None else problem.weights
+    y, scale = problem.y, problem.lam * found.n_iter
+    counts, w = weighted_counts(problem, found), problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
-        primal = kernel_primal(y, counts, g, lam, steps, alpha, w)
-        code, free = problem.kernel.code(), problem.intercept
-        dual = kernel_dual(code, problem.X, y, counts, g, lam, steps, free, w)
-        margins = y * (g / (lam * steps) + alpha)
+        given = problem.lam, found.n_iter, found.alpha, w
+        primal = finite(kernel_primal(y, counts, found.g, *given))
+        margins = y * (found.g / scale + found.alpha)
+        bounds = _bounds(problem, found, primal, margins)
+    dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
     at_zero = margins == 0.0
     return Certificate(
-        finite(primal),
-        dual if dual > 0.0 else 0.0,
+        primal,
+        dual,
         int((margins < 0).sum()),
         (int((at_zero & (y < 0)).sum()), int((at_zero & (y > 0)).sum())),
+        rounding,
+    )
+
+
+def _bounds(
+    problem: KernelProblem, found: KernelSolution, primal: float, margins: Any
+) -> tuple[Within, Within, Within]:
+    """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
+    from pegasos_stats.kernels import kernel_pegasos as kernels
+
+    y, lam, T, w = problem.y, problem.lam, found.n_iter, problem.weights
+    counts, kernel = weighted_counts(problem, found), problem.kernel.code()
+    box: Any = 1.0 if w is None else w
+    c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
+    given = kernel, problem.X, y, counts, found.g, c
+    cost = 0.5 * lam * (kernels.dual_form(*given) / (lam * T) / (lam * T))
+    counted = kernel, problem.X, counts, found.g, c, found.n_violations
+    errors = kernels.form_errors(*counted)
+    half = 0.5 / (lam * T) / T
+    moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
+    near = problem.row_weights[~(margins >= 1.0 + moved)]
+    loss = float(near @ moved[~(margins >= 1.0 + moved)]) / problem.n
+    sums = 64.0 * UNIT
+    mean = float(c.sum()) / T
+    return (
+        Within(primal, loss + half * errors.norm + sums * primal),
+        Within(mean, sums * mean),
+        Within(max(0.0, cost), half * errors.dual_norm + sums * abs(cost)),
     )
 
 

@@ -98,7 +98,12 @@ def notes_of(fit: Fit) -> list[str]:
 
 def certified(fit: Fit) -> str:
     """How far the fit is from the optimum, in words."""
-    share = max(fit.relative_gap, 0.0)
+    share = fit.relative_gap
+    if share == float("inf"):
+        return (
+            "Nothing is certified: the numbers are so large that rounding could hide "
+            "any gap; bring the predictors to a common scale."
+        )
     most = "less than 0.01%" if share < 1e-4 else f"at most {share:.2%}"
     return (
         "Certified by duality: the optimum is not below "

@@ -8,9 +8,12 @@ Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
 solver for SVM*, Mathematical Programming B 127 (2011), figure 3.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.kernels.balance import balance
 from pegasos_stats.kernels.compiling import with_python_division
 from pegasos_stats.kernels.gram import (
     WIDTH,
@@ -22,6 +25,10 @@ from pegasos_stats.kernels.gram import (
     blocked,
     kernel_values,
 )
+
+UNIT = 2.0**-53  # rounding of one operation, relative
+SMALLEST = 2.0**-1000  # beside which what underflows does not count
+MARGIN = 1.01  # for higher powers, and the rounding of a bound
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -185,16 +192,16 @@ def feasible_counts(
     ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
     (lam n)`` with the dual variables ``a_i = c_i n / T``. Feasible are ``a_i`` in
     [0, w_i], so ``c_i <= w_i T / n``: always so after whole epochs of an order that
-    visits each row once; otherwise larger counts are cut to that. A free intercept
-    needs ``sum_i a_i y_i = 0`` too: the counts of the class with the larger sum are
-    scaled down.
+    visits each row once; otherwise larger counts are cut to that, or a little less
+    where it is rounded. A free intercept needs ``sum_i a_i y_i = 0`` too: the counts of
+    the class with the larger sum are scaled down, so that the sums are the same
+    exactly, see ``balance.py``.
     """
-    c = np.minimum(counts, w * (T / y.size))
+    exact = T % y.size == 0 and isinstance(w, float)
+    most = w * (T / y.size) * (1.0 if exact else 1.0 - 2.0**-51)
+    c: Vector = np.minimum(counts, most).astype(np.float64)
     if intercept:
-        above, below = c[y > 0].sum(), c[y < 0].sum()
-        larger = y > 0 if above > below else y < 0
-        if above != below:
-            c[larger] *= min(above, below) / max(above, below)
+        balance(c, y)
     return c
 
 
@@ -226,9 +233,76 @@ def kernel_dual(
         Whether the intercept is free.
     """
     c = feasible_counts(y, counts, T, intercept, w)
-    d = counts - c
-    form = (counts * y) @ g - 2.0 * ((d * y) @ g) + quadratic_form(kernel, X, d * y)
+    form = dual_form(kernel, X, y, counts, g, c)
     return float(c.sum() / T - 0.5 * lam * (form / (lam * T) / (lam * T)))
+
+
+def dual_form(
+    kernel: Kernel, X: Matrix, y: Vector, counts: Vector, g: Vector, c: Vector
+) -> float:
+    """``c'Qc`` for counts ``c`` near the ones that gave `g`, see `kernel_dual`."""
+    d = counts - c
+    moved = 2.0 * float((d * y) @ g)
+    return float((counts * y) @ g) - moved + quadratic_form(kernel, X, d * y)
+
+
+class FormErrors(NamedTuple):
+    """Bounds of what rounding does to the sums of a kernel fit.
+
+    Attributes
+    ----------
+    g : float64 array, shape (n,)
+        Of ``g_i``.
+    norm : float
+        Of ``sum_i c_i y_i g_i``.
+    dual_norm : float
+        Of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the feasible counts.
+    """
+
+    g: Vector
+    norm: float
+    dual_norm: float
+
+
+def form_errors(
+    kernel: Kernel, X: Matrix, counts: Vector, g: Vector, c: Vector, violations: int
+) -> FormErrors:
+    """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
+
+    A value of the kernel is off by some units in the last place for every feature, and
+    `g` by one for every violation (Higham 2002, section 3.1).
+    """
+    size = np.sqrt(diagonal_of(kernel, X))
+    roundings = value_roundings(kernel, X.shape[1])
+    unit, d = MARGIN * UNIT, np.abs(counts - c)
+    off = unit * (violations + roundings + 8.0) * size * float(counts @ size)
+    dots = unit * (g.size + 8.0)
+    norm = float(counts @ off) + dots * float(counts @ np.abs(g))
+    rest = unit * (roundings + 2.0 * g.size + 16.0) * float(d @ size) ** 2
+    moved = 2.0 * float(d @ off) + 2.0 * dots * float(d @ np.abs(g))
+    return FormErrors(off, norm, norm + moved + rest)
+
+
+def value_roundings(kernel: Kernel, p: int) -> float:
+    """Roundings of a value of the kernel, of ``sqrt(K(x, x) K(z, z))``, at most."""
+    if kernel.kind == KernelKind.PRECOMPUTED:
+        return 0.0
+    if kernel.kind == KernelKind.POLYNOMIAL:
+        return kernel.degree * (p + 4.0)
+    return p + 8.0
+
+
+def diagonal_of(kernel: Kernel, X: Matrix) -> Vector:
+    """``K(x_i, x_i)``, or a little more; of a given matrix its diagonal."""
+    with np.errstate(over="ignore", under="ignore"):
+        if kernel.kind == KernelKind.PRECOMPUTED:
+            return np.asarray(np.maximum(0.0, np.diag(X)) * MARGIN)
+        if kernel.kind == KernelKind.GAUSSIAN:
+            return np.full(len(X), MARGIN)
+        found: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * SMALLEST
+        if kernel.kind == KernelKind.POLYNOMIAL:
+            found = (found + kernel.offset) ** kernel.degree * MARGIN
+        return found
 
 
 def quadratic_form(kernel: Kernel, X: Matrix, v: Vector) -> float:

@@ -81,7 +81,7 @@ def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
     """Objective and lower bound; the optimum lies between them."""
     epoch = trace["epoch"].to_numpy()
     objective = trace["objective"].to_numpy()
-    bound = objective - trace["gap"].to_numpy()
+    bound = np.maximum(0.0, objective - trace["gap"].to_numpy())
     floor = float(objective.min()) / DEPTH
     lowest = bound
     if logarithmic := floor > 0.0 and wide(objective):
@@ -105,14 +105,14 @@ def _end_axis(values: Floats, floor: float, ax: "Axes") -> None:
 
 
 def _gap(trace: pd.DataFrame, ax: "Axes") -> None:
-    """Duality gap; epochs in which rounding leaves none are not drawn."""
+    """Duality gap; epochs in which nothing is certified are not drawn."""
     gap = trace["gap"].to_numpy()
-    share = max(float(gap[-1] / trace["objective"].iloc[-1]), 0.0)
+    share = float(gap[-1] / trace["objective"].iloc[-1])
+    gap = np.where((gap > 0.0) & np.isfinite(gap), gap, np.nan)
     above = gap[gap > 0.0]
     if above.size:
         ax.set_yscale("log")
         write_decimals(above, ax.yaxis)
-    gap = np.where(gap > 0.0, gap, np.nan)
     label = f"Objective less bound; relative gap {share:.2g} at the end"
     _line(trace["epoch"].to_numpy(), gap, label, lines(3)[2], ax)
     ax.set_ylabel("Duality gap")

@@ -37,7 +37,7 @@ def answer(subject: Subject) -> Section:
     if area is not None:
         note = f"of the {subject.held_out.name} rows: 1 is perfect, 0.5 is guessing"
         tiles.append(Tile("Area under the ROC curve", decimals(area), note))
-    gap = max(subject.result.relative_gap, 0.0)
+    gap = subject.result.relative_gap
     note = "of the objective, at most: certified by duality"
     shown = percent(gap) if gap >= SMALLEST else "< 0.01%"
     tiles.append(Tile("Distance from the optimum", shown, note))

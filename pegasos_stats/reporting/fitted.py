@@ -133,7 +133,7 @@ def _run_time(subject: Subject) -> list[tuple[Text, Text]]:
 def optimum(subject: Subject) -> Section:
     """The certificate in words, as numbers, and over the epochs."""
     result = subject.result
-    gap, relative = max(result.gap, 0.0), max(result.relative_gap, 0.0)
+    gap, relative = result.gap, result.relative_gap
     certified = prose(
         "The objective of the fit is {}. By duality no model whatever has one below "
         "{}. So the fit is within {} of the optimum: fitting longer could gain {} of "
