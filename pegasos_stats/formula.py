@@ -10,13 +10,14 @@ import pandas as pd
 from pegasos_stats.columns import plain_column
 from pegasos_stats.design import check_columns
 from pegasos_stats.errors import (
+    LONGEST,
     ColumnError,
     DataError,
     FormulaError,
     OptionError,
     listing,
 )
-from pegasos_stats.foreign import check_is_ours, in_native_order
+from pegasos_stats.foreign import check_is_ours, in_native_order, refusing
 from pegasos_stats.language.evaluation import Evaluation, column_value
 from pegasos_stats.language.functions import KNOWN
 from pegasos_stats.language.nodes import Call, Column, Functions, Node, columns_in
@@ -51,7 +52,12 @@ def split_formula(formula: str) -> tuple[str, str]:
     >>> split_formula("am ~ wt + factor(hp)")
     ('am', 'wt + C(hp)')
     """
-    text = str(formula)
+    refused = FormulaError(
+        f"The formula is of type {type(formula).__name__}; give text such as 'y ~ .' "
+        "or 'y ~ a + C(b)'."
+    )
+    with refusing(refused):
+        text = str(formula)
     if len(text) > MOST_LETTERS:
         raise FormulaError(
             f"The formula {shown(text)} has {len(text):,} letters, and at most "
@@ -83,8 +89,8 @@ def check_functions(functions: Any, columns: Any = ()) -> Functions:
         return {}
     if not isinstance(functions, Mapping) or not all(map(callable, functions.values())):
         raise OptionError(
-            f"functions={functions!r} is not allowed; give a dictionary of names and "
-            "functions, such as functions={'half': lambda x: x / 2}."
+            f"functions={listing([functions])} is not allowed; give a dictionary of "
+            "names and functions, such as functions={'half': lambda x: x / 2}."
         )
     wrong = [name for name in functions if not is_word(name)]
     if wrong:
@@ -115,15 +121,24 @@ def as_data(data: Any) -> pd.DataFrame:
     if isinstance(data, dict):
         try:
             return in_native_order(pd.DataFrame(data))
-        except ValueError as error:
+        except Exception as error:  # its keys and values may be of others
             raise DataError(
-                f"data is a dictionary that makes no frame ({error}); give columns of "
-                "one length each."
+                f"data is a dictionary that makes no frame ({_said(error)}); give "
+                "columns of one length each."
             ) from None
     raise DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns."
     )
+
+
+def _said(error: Exception) -> str:
+    """What an exception says, in one line; its type if it says nothing."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # code of others
+        text = ""
+    return text[:LONGEST] if text else type(error).__name__
 
 
 def unwrapped(expression: str) -> str:

@@ -35,6 +35,12 @@ class Held:
         return f"{type(self.value).__name__}: {shown(self.value)}"
 
 
+@st.composite
+def held(draw: Any, values: st.SearchStrategy[Any]) -> Held:
+    """Draw a value that need not have a repr."""
+    return Held(draw(values))
+
+
 def only_ours(call: Callable[[], Any]) -> Any:
     """Result of a call, or the error of the package that it raised.
 

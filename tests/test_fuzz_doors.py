@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pegasos_stats.errors import PegasosStatsError
 from tests.doors import DOORS
-from tests.nasty import Held, only_ours
+from tests.nasty import held, only_ours
 
 pytestmark = pytest.mark.fuzz
 
@@ -22,6 +22,6 @@ def test_ordinary_values_are_answered(door):
 def test_nothing_but_errors_of_the_package_comes_out(door, data):
     names = list(door.ordinary)
     chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2))
-    drawn = {name: data.draw(door.odd(name).map(Held), name) for name in chosen}
-    options = {name: held.value for name, held in drawn.items()}
+    drawn = {name: data.draw(held(door.odd(name)), name) for name in chosen}
+    options = {name: value.value for name, value in drawn.items()}
     only_ours(lambda: door.call(**{**door.ordinary, **options}))
