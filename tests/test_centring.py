@@ -88,3 +88,27 @@ def test_columns_near_zero_are_left_as_they_are():
     assert far_centre(Problem(FAR, Y, lam=1.0, intercept=False)) is None
     centre = far_centre(Problem(FAR, Y, lam=1.0))
     assert centre.nonzero()[0].tolist() == [0, 2]
+
+
+def test_columns_far_below_zero_and_constant_ones_are_far_too():
+    centre = far_centre(Problem(NEAR - 1e8, Y, lam=1.0))
+    np.testing.assert_allclose(centre, (NEAR - 1e8).mean(axis=0), rtol=1e-12)
+    constant = np.column_stack([NEAR[:, 1], np.full(N, -1e9)])
+    assert far_centre(Problem(constant, Y, lam=1.0)).tolist() == [0.0, -1e9]
+
+
+def test_all_rows_are_looked_at():
+    often = np.where(np.arange(N) % 2, 1e6 + NEAR[:, 1], 1e6)  # every second is a tie
+    assert far_centre(Problem(often[:, None], Y, lam=1.0)) is not None
+    two = np.where(np.arange(N) % 2, 1e6, -1e6)  # its spread is as large as its values
+    assert far_centre(Problem(two[:, None], Y, lam=1.0)) is None
+
+
+def test_a_tolerance_reached_only_for_centred_columns_is_said():
+    X = NEAR[:, :1] + 1e15  # whole numbers are all that is left
+    with pytest.warns(
+        ps.errors.ConvergenceWarning,
+        match="^SDCA has reached tol=1e-12 "
+        "for centred columns only: the relative gap is ",
+    ):
+        ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-12, seed=1))

@@ -10,8 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
+from pegasos_stats.kernels import refits
+from pegasos_stats.kernels.lanes import padded
+from pegasos_stats.kernels.losses import Loss
 from pegasos_stats.objective import feasible, primal
 from pegasos_stats.problem import Problem
+from pegasos_stats.selection.lambdas import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.
 PEER = 1e-7
@@ -232,3 +236,36 @@ def test_held_out_rows_must_be_complete():
         ps.SVM([0, 1], np.eye(2)).fit(
             ps.Pegasos(seed=1), trace=True, test=([0], np.full((1, 2), np.nan))
         )
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_the_dual_of_the_intercept_alone_balances_unequal_classes(loss):
+    X, y = np.zeros((5, 1)), np.array([1.0, -1.0, -1.0, -1.0, -1.0])
+    problem = Problem(X, y, 1.0, loss, weights=np.array([0.5, 2.0, 1.0, 1.0, 0.5]))
+    a = null_dual(problem)
+    share = problem.weights[y > 0].sum() / problem.weights.sum()
+    assert a @ y == pytest.approx(0.0, abs=1e-15)
+    if loss == "log":  # the slope of the loss at the intercept log(share / (1 - share))
+        np.testing.assert_allclose(
+            a, problem.weights * np.where(y > 0, 1 - share, share)
+        )
+
+
+@pytest.mark.parametrize("loss", [Loss.HINGE, Loss.LOG])
+def test_the_distance_of_a_refit_is_that_of_its_gap(loss):
+    name = loss.name.lower()
+    problem = problem_of(6, name)
+    n, p = problem.X.shape
+    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), np.ones(n), 1.0
+    estimates, found = np.zeros((1, p + 1)), np.zeros((1, 3))
+    given = problem.X, problem.lam, True, 0.2, np.arange(n)[None]
+    room = refits.room(problem.X, n, p, int(loss))
+    refits.refit_resamples(
+        *given, refits.Origin(problem.y, *nothing), estimates, found, room
+    )
+    # Of all rows once: the objective is that of the problem, and a far tolerance leaves
+    # a gap; the hinge refits the intercept afterwards, which may lower the objective.
+    at = primal(problem, estimates[0, 1:], estimates[0, 0])
+    gap = problem.lam / 2.0 * found[0, refits.DISTANCE] ** 2
+    assert found[0, refits.GAP] > 1e-6
+    assert gap / found[0, refits.GAP] == pytest.approx(at, rel=0.2)
