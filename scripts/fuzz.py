@@ -9,11 +9,11 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROUND = [sys.executable, "-m", "pytest", "-q", "-m", "fuzz", "--numprocesses", "auto"]
 ROUND += ["--exitfirst"]
-GRACE = 60.0  # seconds that a round has to end in
 
 
 def main() -> int:
@@ -24,26 +24,28 @@ def main() -> int:
         seed = secrets.randbelow(2**31)
         options = ["--hypothesis-profile=search", f"--hypothesis-seed={seed}"]
         print(f"== round {rounds + 1}, seed {seed}", flush=True)
-        round_ = subprocess.Popen([*ROUND, *options])
-        try:
-            found = round_.wait(max(end - time.monotonic(), 0.0))
-        except subprocess.TimeoutExpired:
-            stop(round_)
-            break
-        if found:
+        if found := run_until(end, [*ROUND, *options]):
             return found
         rounds += 1
-    print(f"Nothing found in {rounds} whole rounds and a part.")
+    print(f"Nothing found in {rounds} rounds, the last one cut off.")
     return 0
 
 
-def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a round that has found nothing so far: with a find it ends by itself."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
+def run_until(end: float, command: list[str]) -> int:
+    """Exit code of a round that ends by itself or is cut off; 0 without a find.
+
+    A round that is cut off still names what has failed by then.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    cut = threading.Timer(end - time.monotonic(), process.send_signal, [signal.SIGINT])
+    cut.start()
+    found = False
+    for line in process.stdout or ():
+        print(line, end="", flush=True)
+        found |= line.startswith(("FAILED ", "ERROR "))
+    code, in_time = process.wait(), cut.is_alive()
+    cut.cancel()
+    return (code if in_time else 0) or int(found)
 
 
 if __name__ == "__main__":

@@ -138,6 +138,7 @@ OTHERS += [
 ]
 OTHERS += [len, object(), Ellipsis, range(3), np.void(b"ab")]
 SCALARS = st.sampled_from(PLAIN + NUMBERS + TEXT + MISSING + OTHERS)
+NAMES = SCALARS.filter(pd.api.types.is_hashable)
 
 ODD: list[Callable[[], Any]] = [
     list,
@@ -219,7 +220,7 @@ def labels(draw: Any) -> Any:
                 lambda: held,
                 lambda: pd.Series(held),
                 lambda: pd.DataFrame({"y": held}),
-                lambda: pd.Series(np.arange(N) % 2, name=draw(SCALARS)),
+                lambda: pd.Series(np.arange(N) % 2, name=draw(NAMES)),
                 lambda: pd.Series(held, index=pd.Index(list("ab" * 6))),
                 lambda: np.array(np.arange(N) % 2).astype(
                     draw(st.sampled_from(DTYPES))
@@ -278,7 +279,7 @@ def frames(draw: Any, X: Any) -> Any:
         for _ in range(2)
     ]
     frame = pd.concat(columns, axis=1)
-    names = draw(st.lists(SCALARS, min_size=2, max_size=2))
+    names = draw(st.lists(NAMES, min_size=2, max_size=2))
     if draw(st.booleans()):
         frame.columns = pd.Index(names, dtype=object, tupleize_cols=draw(st.booleans()))
     index = draw(
