@@ -66,7 +66,9 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / objective``."""
+        """``gap / objective``; of an objective of 0, 0 if the gap is, else infinite."""
+        if self.objective == 0.0:
+            return 0.0 if self.gap == 0.0 else float("inf")
         return self.gap / self.objective
 
 

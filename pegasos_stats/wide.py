@@ -230,8 +230,9 @@ class Wide:
 
     def _goal(self, at: Certificate) -> float:
         """Return the relative gap to come to."""
-        goal = self._solver.tol or (self._solver.gap_tol or 0.0) / at.objective
-        return max(goal, LEAST_GOAL)
+        if self._solver.tol > 0.0 or at.objective == 0.0:
+            return max(self._solver.tol, LEAST_GOAL)
+        return max((self._solver.gap_tol or 0.0) / at.objective, LEAST_GOAL)
 
     def _plan(self, gap: float, goal: float) -> None:
         """Go on with other steps, or choose the epoch of the next look.

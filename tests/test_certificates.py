@@ -13,7 +13,7 @@ import pegasos_stats as ps
 from pegasos_stats.kernels import refits
 from pegasos_stats.kernels.lanes import padded
 from pegasos_stats.kernels.losses import Loss
-from pegasos_stats.objective import feasible, primal
+from pegasos_stats.objective import Certificate, feasible, primal
 from pegasos_stats.problem import Problem
 from pegasos_stats.selection.lambdas import null_dual
 
@@ -269,3 +269,9 @@ def test_the_distance_of_a_refit_is_that_of_its_gap(loss):
     gap = problem.lam / 2.0 * found[0, refits.DISTANCE] ** 2
     assert found[0, refits.GAP] > 1e-6
     assert gap / found[0, refits.GAP] == pytest.approx(at, rel=0.2)
+
+
+def test_an_objective_of_zero_has_a_relative_gap():
+    # P underflows: what is left of it is rounding, or nothing.
+    assert Certificate(0.0, 0.0, 0).relative_gap == 0.0
+    assert Certificate(0.0, 0.0, 0, rounding=1e-320).relative_gap == np.inf

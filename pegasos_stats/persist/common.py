@@ -297,6 +297,6 @@ def _certificate(stored: Any, n: int) -> Certificate:
     counts = [whole(count, "a count of rows") for count in (certificate.errors, *pair)]
     if type(pair) is not tuple or len(pair) != 2 or sum(counts) > n:
         raise ValueError(f"the certificate counts {counts} of {n} rows")
-    if objective <= 0.0 or dual - objective > BELOW * max(1.0, objective):
+    if objective < 0.0 or dual - objective > BELOW * max(1.0, objective):
         raise ValueError(f"the objective is {objective}, its lower bound {dual}")
     return certificate
