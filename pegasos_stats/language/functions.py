@@ -249,11 +249,15 @@ METHODS: dict[str, Function] = {
 }
 ATTRIBUTES: dict[str, Function] = {
     f"dt.{name}": Function(attrgetter(f"dt.{name}"))
-    for name in (
-        "year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday",
-        "dayofyear", "quarter",
-    )
-}  # fmt: skip
+    for name in ("year", "month", "day", "hour", "minute", "second", "quarter")
+}
+# Under their earlier names too, of which pandas warns.
+for _name, _now in {
+    "dayofweek": "day_of_week",
+    "weekday": "day_of_week",
+    "dayofyear": "day_of_year",
+}.items():
+    ATTRIBUTES[f"dt.{_name}"] = Function(attrgetter(f"dt.{_now}"))
 CONSTANTS: dict[str, Any] = {
     "np.pi": np.pi,
     "np.e": np.e,

@@ -226,8 +226,9 @@ def releveled(x: Any, ref: Any) -> Any:
 def summary(compute: Callable[..., Any]) -> Callable[..., Any]:
     """A number about a column, found at fit and kept for new data."""
 
-    def kept(x: Any, *options: Any, state: dict[str, Any]) -> Any:
+    def kept(x: Any, q: Any = None, *, state: dict[str, Any]) -> Any:
         if "value" not in state:
+            options = () if q is None else (q,)
             state["value"] = float(compute(as_numbers(column_of(x)), *options))
         return state["value"]
 
