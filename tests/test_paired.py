@@ -1,9 +1,12 @@
 """Two classifiers on the same rows."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar as peer
+from statsmodels.stats.proportion import proportion_confint
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
@@ -65,6 +68,27 @@ def test_newcombes_interval_of_a_published_table():
     # (2014): -0.507 to -0.026
     interval = paired_difference_interval(1, 1, 7, 12)
     assert interval == pytest.approx((-0.507, -0.026), abs=5e-4)
+
+
+# Both, first only, second only, neither: phi above n / 2, below it, and negative.
+@pytest.mark.parametrize(
+    "counts", [(40, 3, 9, 48), (90, 2, 25, 13), (6, 5, 7, 9), (3, 30, 20, 4)]
+)
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_newcombes_interval_is_that_of_its_formula(counts, level):
+    a, b, c, d = counts
+    n, wilson = sum(counts), {"alpha": 1.0 - level, "method": "wilson"}
+    p, q = (a + b) / n, (a + c) / n
+    low_p, high_p = proportion_confint(a + b, n, **wilson)
+    low_q, high_q = proportion_confint(a + c, n, **wilson)
+    apart = a * d - b * c
+    phi = (max(apart - n / 2, 0) if apart > 0 else apart) / math.sqrt(
+        (a + b) * (c + d) * (a + c) * (b + d)
+    )
+    down, up = (p - low_p, high_q - q), (high_p - p, q - low_q)
+    below, above = (math.sqrt(x * x - 2 * phi * x * y + y * y) for x, y in (down, up))
+    found = paired_difference_interval(*counts, level)
+    assert found == pytest.approx((p - q - below, p - q + above), rel=1e-12)
 
 
 def test_the_interval_covers_as_often_as_it_says():

@@ -243,10 +243,30 @@ def test_the_point_of_score_zero_is_that_of_the_predictions(odd):
     assert true == rare[0] / rare.sum()
 
 
-def test_a_curve_needs_both_levels(digits):
-    with pytest.raises(DataError, match="None of 82 rows is 6 and has a score"):
-        digits.plot.roc(TEST[TEST["digit"] == 5])
-    with pytest.raises(DataError, match="None of 0 rows"):
+@pytest.mark.parametrize(
+    ("ties", "point"),
+    [("na", (0.5, 0.25)), ("negative", (0.5, 0.25)), ("positive", (1.0, 0.75))],
+)
+def test_ties_say_where_the_point_of_score_zero_is(ties, point):
+    x = np.array([1.0, 0.0, 1.0, 0.0, 0.0, -1.0])
+    y = ["n", "n", "p", "p", "p", "p"]
+    solver = ps.Pegasos(order=[2], ties=ties)
+    result = ps.SVM(y, x.reshape(-1, 1), intercept=False).fit(solver)
+    assert result.coef.item() > 0.0
+    (false,), (true,) = line_of(result.plot.roc(ax=axes()), "Score 0").get_data()
+    assert (false, true) == point
+
+
+@pytest.mark.parametrize("digit", [5, 6])
+def test_a_curve_needs_both_levels(digits, digit):
+    rows, other = TEST[TEST["digit"] == digit], 11 - digit
+    with pytest.raises(DataError) as refused:
+        digits.plot.roc(rows)
+    assert str(refused.value) == (
+        f"None of {len(rows)} rows is {other} and has a score; a ROC curve needs rows "
+        "of both levels."
+    )
+    with pytest.raises(DataError, match=r"^None of 0 rows is 5 and has"):
         digits.plot.roc(TEST[:0])
     with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.margins(TEST[:0])
