@@ -346,4 +346,5 @@ def cannot_use(formula: str, error: Exception) -> FormulaError:
     reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
     if "'xor'" in reason:
         reason = POWERS
+    reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
     return unusable(formula, reason or type(error).__name__)

@@ -282,6 +282,105 @@ def test_short_integers_neither_overflow_nor_lose_digits(data, dtype):
     np.testing.assert_array_equal(matrix.values, expected)
 
 
+WHOLE = {
+    "u": np.array([200, 3, 7], dtype="uint8"),
+    "v": np.array([100, 5, 9], dtype="uint8"),
+    "w": np.array([1, 2, 3], dtype="uint64"),
+    "far": np.array([2**63 + 2**20, 1, 2], dtype="uint64"),
+    "big": np.array([2**40, -3, 5]),
+    "half": np.array([300, 2, 1], dtype="float16"),
+    "flag": [True, False, True],
+}
+
+
+@pytest.mark.parametrize(
+    ("term", "of_reals"),
+    [
+        ("u:v", lambda d: d.u * d.v),
+        ("u:v:u", lambda d: d.u * d.v),  # a variable counts once
+        ("big:u", lambda d: d.big * d.u),
+        ("I(u):v", lambda d: d.u * d.v),
+        ("half:u", lambda d: d.half * d.u),
+        ("flag:u", lambda d: d.flag * d.u),
+        ("I(big * big)", lambda d: d.big * d.big),
+        ("I(big * big * big)", lambda d: d.big**3),
+        ("I(big**4)", lambda d: d.big**4),
+        ("I(big * 2**40)", lambda d: d.big * 2.0**40),
+        ("I(big + 9223372036854775807)", lambda d: d.big + 2.0**63),
+        ("I(2**-w)", lambda d: 2.0**-d.w),
+        ("I(big**-1)", lambda d: 1 / d.big),
+        ("I(w - 2)", lambda d: d.w - 2),
+        ("I(-w)", lambda d: -d.w),
+        ("abs(w - big)", lambda d: abs(d.w - d.big)),
+        ("I(far - 1)", lambda d: d.far - 1),
+        ("I(far // 2)", lambda d: np.floor(d.far / 2)),
+        ("np.square(big)", lambda d: d.big**2),
+        ("np.power(big, 3)", lambda d: d.big**3),
+        ("np.power(u, -1)", lambda d: 1 / d.u),
+        ("np.multiply(big, big)", lambda d: d.big**2),
+        ("np.reciprocal(u)", lambda d: 1 / d.u),
+        ("sum(big * 2**22):u", lambda d: (d.big * 2.0**22).sum() * d.u),
+        ("as_integer(big * 1e9)", lambda d: d.big * 1e9),
+    ],
+)
+def test_whole_numbers_are_computed_with_as_real_ones_are(term, of_reals):
+    data = pd.DataFrame(WHOLE).assign(y=[0, 1, 0])
+    _, matrix = design_of(f"y ~ {term}", data)
+    expected = of_reals(data.astype(np.float64))
+    np.testing.assert_array_equal(matrix.values[:, 0], expected)
+
+
+def test_polynomials_and_numbers_of_another_type_do_not_wrap_around():
+    data = pd.DataFrame(WHOLE).assign(y=[0, 1, 0])
+    _, matrix = design_of("y ~ poly(big, 2, raw=True)", data)
+    np.testing.assert_array_equal(matrix.values[:, 1], data["big"] * 1.0 * data["big"])
+    with pytest.raises(FormulaError, match="numbers that int32 cannot hold"):
+        design_of("y ~ I(big.astype('int32'))", data)
+    _, matrix = design_of("y ~ I(half.astype('int32'))", data)
+    np.testing.assert_array_equal(matrix.values[:, 0], [300, 2, 1])
+
+
+def test_whole_numbers_stay_whole_where_they_are_levels(data):
+    design, _ = design_of("y ~ C(`blood type` * 2 - 1)", data)
+    levels = [name.rpartition("T.")[2] for name in design.names]
+    assert levels == ["3]", "5]", "7]", "9]"]
+
+
+def test_labels_of_intervals_have_as_many_digits_as_tell_them_apart(data):
+    """``levels(cut(1990:1995, c(1989, 1992, 1995)))`` of R."""
+    years = data.assign(x=[1990, 1991, 1993, 1994, 1995])
+    design, _ = design_of("y ~ cut(x, [1989, 1992, 1995])", years)
+    assert design.names == ("cut(x, [1989, 1992, 1995])[T.(1992,1995]]",)
+
+
+def test_a_choice_needs_a_test_and_a_mean_needs_numbers(data):
+    for term, words in (("ifelse(g, 1, 2)", "such as x > 1"), ("sum(g)", "numbers")):
+        with pytest.raises(FormulaError, match=words):
+            design_of(f"y ~ {term}", data)
+
+
+def test_products_of_terms_are_counted_in_the_whole_formula(data, monkeypatch):
+    limit = "pegasos_stats.language.materializing.MOST_PRODUCTS"
+    monkeypatch.setattr(limit, 10)
+    product = "(x + flag) * (x + c)"  # four of them
+    assert design_of(f"y ~ {product} + {product}", data)
+    with pytest.raises(FormulaError, match="more than 10 products of terms"):
+        design_of(f"y ~ {product} + {product} + {product}", data)
+
+
+def test_places_in_text_are_whole_numbers(data):
+    for term in ("substr(g, 1, 1e30)", "I(g.str.slice(0.5) == 'u')"):
+        with pytest.raises(FormulaError, match="takes whole numbers as places"):
+            design_of(f"y ~ {term}", data)
+
+
+@pytest.mark.parametrize("character", ["\ud800", "\u202e", "\x07"])
+def test_characters_that_cannot_be_shown_are_escaped(data, character):
+    with pytest.raises(FormulaError) as refused:
+        design_of(f"y ~ x {character}", data)
+    assert str(refused.value).isprintable()
+
+
 @pytest.mark.parametrize(
     ("formula", "value"),
     [

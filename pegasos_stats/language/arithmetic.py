@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 LARGEST_POWER = 1024.0
+LARGEST = 2.0**63  # of whole numbers in 64 bits
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "+": operator.add,
@@ -24,6 +25,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "not": operator.invert,
 }
 CONNECTIVES = ("&", "|", "not")
+GROWING = ("+", "-", "*", "**", "negative")
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -54,7 +56,7 @@ def folded(name: str, values: Sequence[Any]) -> Any:
     found = OPERATORS[name](*values)
     if isinstance(found, complex) or found != found:
         raise ArithmeticError("a number of it is not real")
-    return found if not isinstance(found, int) or abs(found) < 2**63 else float(found)
+    return float(found) if isinstance(found, int) and abs(found) >= LARGEST else found
 
 
 def _is_huge(base: int, exponent: int) -> bool:
@@ -71,7 +73,7 @@ def operated(name: str, values: Sequence[Any]) -> Any:
     """Apply an operator to columns and constants.
 
     Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
-    false as 0, as in R.
+    false as 0, as in R. Whole numbers become real ones where they would overflow.
 
     Raises
     ------
@@ -92,6 +94,8 @@ def operated(name: str, values: Sequence[Any]) -> Any:
         return not values[0]
     if name not in CONNECTIVES:
         values = [as_numbers(value) for value in values]
+    if name in GROWING:
+        return in_range(OPERATORS[name], values)
     found = values[0] if len(values) > 1 else OPERATORS[name](values[0])
     for value in values[1:]:
         found = OPERATORS[name](found, value)
@@ -136,12 +140,63 @@ def as_numbers(value: Any) -> Any:
     return value.astype(np.int64) if logical else value
 
 
+def in_range(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Compute with whole numbers; with real ones if 64 bits cannot hold the result.
+
+    So it is for powers below zero, which are no whole numbers.
+
+    Examples
+    --------
+    >>> in_range(operator.mul, [pd.Series([2**40]), 2**40]).tolist()
+    [1.2089258196146292e+24]
+    >>> in_range(operator.pow, [pd.Series([2, 4]), -1]).tolist()
+    [0.5, 0.25]
+    """
+    if not all(_is_whole(value) for value in values):
+        return compute(*values)
+    real = compute(*(value * 1.0 for value in values))
+    if not np.all(np.abs(real) < LARGEST):
+        return real
+    try:
+        return compute(*values)
+    except ValueError:
+        return real
+
+
+def _is_whole(value: Any) -> bool:
+    if is_column(value):
+        return bool(value.dtype.kind in "iu")
+    return isinstance(value, int | np.integer)
+
+
 def widened(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column whose numbers are short in full length, where they do not overflow."""
+    """A column whose numbers are short or without a sign, as others of its kind.
+
+    Examples
+    --------
+    >>> widened(pd.Series([1, 2], dtype="uint8")).dtype.name
+    'int64'
+    """
     kind, size = column.dtype.kind, getattr(column.dtype, "itemsize", 8)
-    if kind in "iu" and size < 8:
+    if kind == "u" and size == 8 and (column >= 2**63).any():
+        return column.astype(np.float64)
+    if kind == "u" or (kind == "i" and size < 8):
         return column.astype(np.int64)
     return column.astype(np.float64) if kind == "f" and size < 4 else column
+
+
+def as_real(value: Any) -> Any:
+    """Whole numbers as real ones, whose products do not overflow; all else stays.
+
+    Examples
+    --------
+    >>> as_real(pd.Series([1, 2], dtype="uint8")).dtype.name
+    'float64'
+    """
+    if type(value) not in (pd.Series, np.ndarray):  # not what C() makes of numbers
+        return value
+    short = value.dtype.kind == "f" and getattr(value.dtype, "itemsize", 8) < 4
+    return value.astype(np.float64) if value.dtype.kind in "iu" or short else value
 
 
 def is_text(value: Any) -> bool:

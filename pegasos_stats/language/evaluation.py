@@ -9,8 +9,10 @@ import pandas as pd
 
 from pegasos_stats.language.arithmetic import (
     as_numbers,
+    as_real,
     check_shapes,
     compared,
+    in_range,
     is_column,
     is_text,
     operated,
@@ -80,8 +82,11 @@ class Evaluation:
             arguments = [as_numbers(argument) for argument in arguments]
         keywords = {name: self.value(value) for name, value in node.keywords}
         self._check(node, arguments, keywords)
+        if function.elementwise:
+            return in_range(function.resolved, arguments)
         if function.state:
             keywords[function.state] = self.state.setdefault(node.key, {})
+            arguments = [as_real(argument) for argument in arguments]
         return function.resolved(*arguments, **keywords)
 
     def _check(

@@ -7,6 +7,7 @@ keep what they find at fit in a state, and so do the summaries of a column, such
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -94,7 +95,7 @@ UFUNCS: tuple[np.ufunc, ...] = (
     np.less_equal, np.log, np.log10, np.log1p, np.log2, np.logaddexp, np.logaddexp2,
     np.logical_and, np.logical_not, np.logical_or, np.logical_xor, np.maximum,
     np.minimum, np.multiply, np.negative, np.not_equal, np.positive, np.power,
-    np.rad2deg, np.radians, np.reciprocal, np.remainder, np.rint, np.sign, np.signbit,
+    np.rad2deg, np.radians, np.remainder, np.rint, np.sign, np.signbit,
     np.sin, np.sinh, np.sqrt, np.square, np.subtract, np.tan, np.tanh, np.trunc,
 )  # fmt: skip
 BARE = (
@@ -145,6 +146,7 @@ def _summaries(ddof: int) -> dict[str, Function]:
 
 ELEMENTWISE = {ufunc.__name__: _elementwise(ufunc) for ufunc in UFUNCS}
 ELEMENTWISE |= {name: ELEMENTWISE[known] for name, known in NUMPYS.items()}
+ELEMENTWISE["reciprocal"] = Function(partial(np.divide, 1.0), elementwise=True)
 
 TRANSFORMED = {
     "I": Function(lambda x: x),

@@ -19,12 +19,13 @@ from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
 from pegasos_stats.errors import FormulaError
+from pegasos_stats.language.arithmetic import as_real
 from pegasos_stats.language.evaluation import Evaluation, column_value
 from pegasos_stats.language.nodes import Functions
 from pegasos_stats.language.reading import formatted, read_expression
 from pegasos_stats.language.refusing import unusable
 
-MOST_PRODUCTS = 1_000_000
+MOST_PRODUCTS = 250_000  # some seconds
 
 
 class TermParser(DefaultFormulaParser):  # type: ignore[misc]
@@ -64,6 +65,7 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
     def __init__(self, formula: str) -> None:
         super().__init__()
         self._formula = formula
+        self._products = 0
 
     @property
     def operators(self) -> list[Operator]:
@@ -84,7 +86,8 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
         return joined
 
     def _check(self, left: OrderedSet[Term], right: OrderedSet[Term]) -> None:
-        if len(left) * len(right) > MOST_PRODUCTS:
+        self._products += len(left) * len(right)
+        if self._products > MOST_PRODUCTS:
             raise unusable(
                 self._formula, f"it has more than {MOST_PRODUCTS:,} products of terms"
             )
@@ -129,7 +132,7 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         return self.get_model_matrix(spec, na_action="ignore", output="pandas")
 
     def _lookup(self, name: str) -> tuple[Any, set[Any]]:
-        return self.data[name], set()
+        return as_real(self.data[name]), set()
 
     def _evaluate(
         self, expr: str, metadata: Any, spec: ModelSpec
@@ -137,7 +140,7 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         columns = self.data.columns
         tree = read_expression(expr, columns, self._formula, self._functions)
         found = column_value(tree, Evaluation(self.data, spec.transform_state))
-        return found, set()
+        return as_real(found), set()
 
     def _evaluate_factor(
         self, factor: Factor, spec: ModelSpec, drop_rows: set[int]

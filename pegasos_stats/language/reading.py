@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from pegasos_stats.language.arithmetic import CONNECTIVES, OPERATORS, folded
@@ -358,6 +357,8 @@ def _connects(node: ast.AST) -> bool:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # needed for a message alone
+
     found = get_close_matches(name, known, 1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 

@@ -1,13 +1,18 @@
 """Functions of R and methods of columns, as formulas mean them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.language.arithmetic import as_numbers
+from pegasos_stats.language.arithmetic import (
+    LARGEST,
+    as_numbers,
+    as_real,
+    is_text,
+)
 
 TYPES = {
     "bool": "bool",
@@ -50,6 +55,8 @@ def rounded(x: Any, digits: int = 0) -> Any:
 
 def one_of(test: Any, yes: Any, no: Any) -> Any:
     """``ifelse(test, yes, no)``: text becomes categories of the term."""
+    if is_text(test):
+        raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
     found = np.where(test, yes, no)
     if found.dtype.kind in "biuf":
         return found
@@ -79,7 +86,10 @@ def as_type(x: Any, dtype: str) -> Any:
     """Column in another type, which is one of `TYPES`."""
     if not isinstance(dtype, str) or dtype not in TYPES:
         raise ValueError(f"astype() takes one of {', '.join(TYPES)}, not {dtype!r}")
-    return cast("Any", column_of(x)).astype(TYPES[dtype])
+    found = cast("Any", column_of(x)).astype(TYPES[dtype])
+    if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
+        raise ValueError(f"astype() has numbers that {dtype} cannot hold")
+    return found
 
 
 def as_numeric(x: Any) -> Any:
@@ -88,8 +98,9 @@ def as_numeric(x: Any) -> Any:
 
 
 def as_integer(x: Any) -> Any:
-    """Whole numbers, cut towards zero as in R."""
-    return np.trunc(as_numeric(x)).astype("int64")
+    """Whole numbers, cut towards zero as in R; beyond 64 bits they stay real."""
+    whole = np.trunc(as_numeric(x))
+    return whole.astype("int64") if (whole.abs() < LARGEST).all() else whole
 
 
 def as_logical(x: Any) -> Any:
@@ -166,7 +177,8 @@ def _breaks(x: Any, breaks: Any) -> list[float]:
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
     marks = "(]" if right else "[)"
-    names = [f"{marks[0]}{a:.3g},{b:.3g}{marks[1]}" for a, b in pairwise(edges)]
+    texts = next(filter(_neighbours_differ, _written(edges)), [])
+    names = [f"{marks[0]}{a},{b}{marks[1]}" for a, b in pairwise(texts)]
     if lowest and right:
         names[0] = f"[{names[0][1:]}"
     if lowest and not right:
@@ -174,14 +186,32 @@ def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
     return names
 
 
+def _written(edges: list[float]) -> Iterator[list[str]]:
+    """Breaks as text, with three digits and then, as in R, with more."""
+    for digits in range(3, 18):
+        yield [f"{edge:.{digits}g}" for edge in edges]
+
+
+def _neighbours_differ(texts: list[str]) -> bool:
+    return all(a != b for a, b in pairwise(texts))
+
+
 def substring(x: Any, start: int, stop: int) -> Any:
     """``substr(x, start, stop)`` of R: places from 1, both ends included."""
+    _check_places("substr", start, stop)
     return column_of(x).str.slice(max(start - 1, 0), max(stop, 0))
 
 
 def sliced(x: Any, start: int | None = None, stop: int | None = None) -> Any:
     """``x.str.slice(start, stop)``."""
+    _check_places("slice", *(place for place in (start, stop) if place is not None))
     return column_of(x).str.slice(start, stop)
+
+
+def _check_places(name: str, *places: Any) -> None:
+    wrong = [place for place in places if not isinstance(place, int)]
+    if wrong:
+        raise ValueError(f"{name}() takes whole numbers as places, not {wrong[0]!r}")
 
 
 def starts_with(x: Any, prefix: str) -> Any:
@@ -228,8 +258,11 @@ def summary(compute: Callable[..., Any]) -> Callable[..., Any]:
 
     def kept(x: Any, q: Any = None, *, state: dict[str, Any]) -> Any:
         if "value" not in state:
+            if is_text(x):
+                raise TypeError("means and other summaries take numbers")
             options = () if q is None else (q,)
-            state["value"] = float(compute(as_numbers(column_of(x)), *options))
+            numbers = as_real(as_numbers(column_of(x)))
+            state["value"] = float(compute(numbers, *options))
         return state["value"]
 
     return kept
