@@ -328,9 +328,13 @@ def test_threads_of_the_command_line_write_one_path(folder, capsys):
 # once for each moment of the writing. Prints the status of each process, its number,
 # and what it left.
 INTERRUPTED = """
-import json, os, sys, time
+import json, os, signal, sys, time
 from pegasos_stats.cli.endings import no_part_left
 from pegasos_stats.outputs import Kind, checked_place, outputs
+
+for name in ("SIGTERM", "SIGHUP"):  # a job in the background inherits them ignored
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
 folder, number = sys.argv[1], int(sys.argv[2])
@@ -370,7 +374,7 @@ for delay in range(40):
 
 def interrupted(folder, number):
     command = [sys.executable, "-c", INTERRUPTED, str(folder), str(int(number))]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stderr == ""
     ended = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(ended) == 40
