@@ -112,7 +112,7 @@ def tried(mutant: Mutant, tree: Tree, reach: Reach, most: float) -> Verdict:
         slow = COMPILING if mutant.file.startswith(KERNELS) else STARTING
         seen, remark = tree.fails(tests, slow + SLOWER * total)
     rest = f", {left_out} left out for their time" if left_out else ""
-    return Verdict(mutant, seen, remark or f"{len(tests)} tests passed{rest}")
+    return Verdict(mutant, seen, remark if seen else f"{remark}{rest}")
 
 
 def verdicts(
@@ -139,7 +139,7 @@ def main() -> int:
     options = arguments()
     seed = secrets.randbelow(2**31) if options.seed is None else options.seed
     start = time.monotonic()
-    reach = Reach(ROOT, recorded(options.map, options.old_map))
+    reach = Reach(ROOT, recorded(options.map, options.old_map, options.jobs))
     for test in reach.failed:
         print(f"not used, fails without a change: {test}")
     mutants = drawn(candidates(ROOT, options.paths), options.count, seed)
