@@ -17,6 +17,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.inference.bootstrap import BootstrapResult
 from pegasos_stats.inference.covariance import Covariance
 from pegasos_stats.objective import Certificate
+from pegasos_stats.rounding import CLOSEST
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.solvers import Pegasos
 from pegasos_stats.tables import significant
@@ -31,7 +32,6 @@ SMALL = 0.25
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
-CLOSEST = 1e-13  # relative gap that rounding still tells from 0
 
 
 @dataclass(frozen=True, eq=False)

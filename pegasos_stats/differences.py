@@ -78,7 +78,8 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, intercept=False)
     >>> script = model.fit(ps.Pegasos.r_script(epochs=5, seed=443))
-    >>> first_difference(script, model.fit(ps.Pegasos.homework(epochs=5))).step
+    >>> other = model.fit(ps.Pegasos.r_script(epochs=5, seed=1))
+    >>> first_difference(script, other).step
     1
     """
     _check(run_a, run_b)

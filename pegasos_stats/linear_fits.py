@@ -50,7 +50,8 @@ class LinearFit(Results):
         --------
         >>> import pegasos_stats as ps
         >>> data = pd.DataFrame({"y": list("abab"), "x": [1.0, 20.0, 3.0, 40.0]})
-        >>> result = ps.svm("y ~ x", data, lam=0.01, standardize=True).fit()
+        >>> model = ps.svm("y ~ x", data, lam=0.01, standardize=True)
+        >>> result = model.fit(ps.SDCA(seed=1))
         >>> scores = result.params_original["x"] * data["x"]
         >>> scores += result.params_original["Intercept"]
         >>> bool((scores - result.decision_function()).abs().max() < 1e-12)

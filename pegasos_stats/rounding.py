@@ -40,6 +40,7 @@ UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
 LIBRARY = {"hinge": 4.0 * UNIT, "log": 16.0 * UNIT}  # of a loss, all its operations
 STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
+CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
 SMALL, SMALLEST = 1e-11, 1e-14  # of an objective, what rounding may do to it
 SHARE = 0.1  # the same, of a gap
 MARGIN = 1.01  # for what is left out of a bound: higher powers, its own rounding

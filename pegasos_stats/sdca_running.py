@@ -17,6 +17,7 @@ from pegasos_stats.running import (
     refitted,
     with_progress,
 )
+from pegasos_stats.rounding import CLOSEST
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_coordinates import Plain, solution_of
 from pegasos_stats.wide import Wide
@@ -126,6 +127,11 @@ def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
             f"SDCA has reached {goal} for centred columns only: {gaps}, because "
             "columns far from zero leave few digits to a score; centre the predictors, "
             "as by standardize=True."
+        )
+    elif at.relative_gap <= CLOSEST:
+        text = (
+            f"SDCA has not reached {goal}: {gaps}, as near as the rounding of sums lets "
+            "a certificate tell; give a larger tolerance."
         )
     else:
         text = (

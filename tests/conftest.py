@@ -50,27 +50,9 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
-# Known to fail, and to be mended first: certificates that count rounding do not reach
-# tolerances of 1e-14, and five tests are at odds with changes that came together.
-KNOWN_FAILURES = {
-    "test_a_column_is_far_beyond_thirty_deviations_on_either_side",
-    "test_rows_of_weight_zero_are_no_rows_of_their_level",
-    "test_checks_end_where_they_say[check_count]",
-    "test_r_checks_the_certificate_of_what_it_cannot_repeat",
-    "test_newton_step_leads_to_the_optimum",
-    "test_original_estimates_and_errors_are_those_of_logit",
-    "test_gaps_of_zero_leave_the_figure_whole",
-    "test_a_vignette_runs_and_its_page_loads_nothing[06_sdca_against_pegasos]",
-}
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.name in KNOWN_FAILURES or item.name.startswith(
-            "test_original_estimates_and_errors_are_those_of_logit"
-        ):
-            item.add_marker(pytest.mark.xfail(reason="known failure, to be mended"))
         for fixture in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS[fixture])
 

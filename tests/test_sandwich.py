@@ -241,7 +241,7 @@ def test_dual_weights_far_from_the_optimum_are_left_aside():
 
 def test_newton_step_leads_to_the_optimum():
     problem = problem_of("log")
-    beta, alpha = fitted(problem, 1e-14)
+    beta, alpha = fitted(problem, 1e-13)
     near = sandwich(problem, beta + 1e-4, alpha - 1e-4)
     # The step is right up to the square of the distance.
     np.testing.assert_allclose(near.newton_step, [1e-4] + [-1e-4] * 3, atol=1e-7)

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import ConvergenceWarning, DataError
 from pegasos_stats.scaling import Scaling
 
 # Scores are sums of four terms of about 10; two ways of summing them.
@@ -99,7 +99,7 @@ def test_original_estimates_and_errors_are_those_of_logit():
     table = sm.datasets.spector.load_pandas().data
     X, y = table[["GPA", "TUCE", "PSI"]], table["GRADE"]
     model = ps.Logit(y, X, lam=1e-12, standardize=True)
-    result = model.fit(ps.SDCA(tol=1e-15, epochs=1000, seed=1))
+    result = model.fit(ps.SDCA(tol=1e-13, epochs=1000, seed=1))
     found = result.tidy(original=True).set_index("term")
     peer = sm.Logit(y, sm.add_constant(X)).fit(disp=0, cov_type="HC0", tol=1e-14)
     expected = {"estimate": peer.params, "std_error": peer.bse, "p_value": peer.pvalues}
@@ -173,3 +173,11 @@ def test_sums_that_overflow_are_an_error(storage):
     columns = storage(np.array([[1.5e308, 1.0], [1.5e308, 2.0], [-1e308, 4.0]]))
     with pytest.raises(DataError, match="overflows"):
         ps.SVM(["a", "b", "a"], columns, standardize=True)
+
+
+def test_a_tolerance_below_the_rounding_of_sums_is_named_as_such(data):
+    model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
+    with pytest.warns(ConvergenceWarning, match="as near as the rounding of sums lets"):
+        model.fit(ps.SDCA(tol=1e-17, epochs=200, seed=1))
+    with pytest.warns(ConvergenceWarning, match="after 1 epoch: .*; give more epochs"):
+        model.fit(ps.SDCA(tol=1e-17, epochs=1, seed=1))

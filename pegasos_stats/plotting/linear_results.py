@@ -63,7 +63,7 @@ class LinearPlots(ResultPlots):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ p34 + p43", train).fit()
+        >>> result = ps.svm("digit ~ p34 + p43", train).fit(ps.SDCA(seed=1))
         >>> from matplotlib.figure import Figure
         >>> ax = result.plot.coefficients(ax=Figure().subplots())
         >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -111,7 +111,7 @@ class LinearPlots(ResultPlots):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit()
+        >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
         >>> from matplotlib.figure import Figure
         >>> ax = result.plot.coefficient_image((8, 8), ax=Figure().subplots())
         >>> ax.images[0].get_array().shape

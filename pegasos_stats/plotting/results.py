@@ -152,7 +152,7 @@ class ResultPlots:
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit()
+        >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
         >>> from matplotlib.figure import Figure
         >>> ax = result.plot.margins(test, ax=Figure().subplots())
         >>> ax.get_legend_handles_labels()[1][0]
@@ -183,7 +183,7 @@ class ResultPlots:
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit()
+        >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
         >>> from matplotlib.figure import Figure
         >>> result.plot.confusion(test, ax=Figure().subplots()).get_title()
         '1 of 163 misclassified (0.6%)'
@@ -228,7 +228,7 @@ class ResultPlots:
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit()
+        >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
         >>> from matplotlib.figure import Figure
         >>> ax = result.plot.roc(test, ax=Figure().subplots())
         >>> ax.get_legend_handles_labels()[1][1]
