@@ -12,6 +12,7 @@ class NoSeed:
 
     @staticmethod
     def randbelow(limit: int) -> int:
+        """Refuse."""
         raise AssertionError("this example draws at random: give it a seed")
 
 

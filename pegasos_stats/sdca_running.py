@@ -10,6 +10,7 @@ from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.objective import Certificate, certificate
 from pegasos_stats.problem import Problem, Solution
 from pegasos_stats.proximal import ProximalNewton
+from pegasos_stats.rounding import CLOSEST
 from pegasos_stats.running import (
     Moment,
     Observer,
@@ -17,7 +18,6 @@ from pegasos_stats.running import (
     refitted,
     with_progress,
 )
-from pegasos_stats.rounding import CLOSEST
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.sdca_coordinates import Plain, solution_of
 from pegasos_stats.wide import Wide
@@ -130,8 +130,8 @@ def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
         )
     elif at.relative_gap <= CLOSEST:
         text = (
-            f"SDCA has not reached {goal}: {gaps}, as near as the rounding of sums lets "
-            "a certificate tell; give a larger tolerance."
+            f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
+            "certificate tell; give a larger tolerance."
         )
     else:
         text = (

@@ -265,7 +265,7 @@ def test_checks_end_where_they_say(check):
         said = f"name={shown!r} is not allowed; give {SENTENCE[check]}."
         assert str(caught.value) == said
     if check is check_count:
-        with pytest.raises(OptionError, match="=2147483648 .* from 1 to 2147483647"):
+        with pytest.raises(OptionError, match=r"=2147483648 .* from 1 to 2147483647"):
             check("name", 2**31)
 
 
