@@ -63,13 +63,13 @@ def as_at_fit(
     numeric : tuple of str
         Columns that were numeric at fit; the others were categories.
     """
-    turned = {}
+    turned = data.copy(deep=False)
     for name, known in levels.items():
         codes = positions(data[name], known)
         unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
         if not unseen.any() and not any(isinstance(level, str) for level in known):
             turned[name] = _of_levels(codes, known, numbers=name in numeric)
-    return data.assign(**turned) if turned else data
+    return turned
 
 
 def _of_levels(codes: NDArray[np.intp], known: list[Any], numbers: bool) -> Any:

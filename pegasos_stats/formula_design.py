@@ -95,7 +95,8 @@ class FormulaDesign:
         used = _complete_rows(data, variables, usable)
         if len(used) == 0:
             raise DataError(_nothing_complete(data, variables))
-        numbers = [v for v in variables if used[v].dtype.kind in "fiub"]
+        kinds = [dtype.kind for dtype in used.dtypes]
+        numbers = [v for v, k in zip(variables, kinds, strict=True) if k in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
         coded = _materialize(terms, used, formula, functions)
@@ -228,13 +229,11 @@ def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
 
 def _check_dates(frame: pd.DataFrame) -> None:
     """Raise `ColumnError` for dates and durations, which are no numbers."""
-    for name in frame.columns:
-        if frame[name].dtype.kind in "mM" or isinstance(
-            frame[name].dtype, pd.PeriodDtype
-        ):
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
             raise ColumnError(
-                f"Column {listing([name])} is of type {frame[name].dtype}; give "
-                "numbers, such as days since a date, or categories."
+                f"Column {listing([name])} is of type {dtype}; give numbers, such as "
+                "days since a date, or categories."
             )
 
 
@@ -264,5 +263,9 @@ def _complete_rows(
 ) -> pd.DataFrame:
     """Rows without missing values, indexed by position, in plain dtypes."""
     frame = data[variables].reset_index(drop=True)
-    frame = frame[usable & frame.notna().all(axis=1).to_numpy()]
-    return frame.apply(plain_column)
+    complete = usable & frame.notna().all(axis=1).to_numpy()
+    frame = frame[complete].copy(deep=False)
+    for name, dtype in frame.dtypes.items():
+        if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
+            frame[name] = plain_column(frame[name])
+    return frame

@@ -22,6 +22,7 @@ from pegasos_stats.errors import FormulaError
 from pegasos_stats.language.arithmetic import as_real
 from pegasos_stats.language.evaluation import Evaluation, column_value
 from pegasos_stats.language.nodes import Functions
+from pegasos_stats.language.plain import matrix_with_columns
 from pegasos_stats.language.reading import formatted, read_expression
 from pegasos_stats.language.refusing import unusable
 
@@ -129,6 +130,9 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
 
     def matrix(self, spec: SimpleFormula | ModelSpec) -> Any:
         """Matrix of the terms, without the rows in which a factor has no level."""
+        return matrix_with_columns(spec, self.data, self._coded)
+
+    def _coded(self, spec: SimpleFormula | ModelSpec) -> Any:
         return self.get_model_matrix(spec, na_action="ignore", output="pandas")
 
     def _lookup(self, name: str) -> tuple[Any, set[Any]]:

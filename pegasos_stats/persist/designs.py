@@ -209,11 +209,11 @@ def _probe(design: FormulaDesign) -> pd.DataFrame:
     for factor, (_, state) in design.spec.encoder_state.items():
         if "categories" in state:
             levels.setdefault(unwrapped(factor), list(state["categories"]))
-    n = max([4, *map(len, levels.values())])
+    n, numeric = max([4, *map(len, levels.values())]), set(design.numeric)
     numbers = np.linspace(0.25, 0.75, n)
     columns = {}
     for variable in design.variables:
-        default = list(numbers) if variable in design.numeric else ["a"]
+        default = list(numbers) if variable in numeric else ["a"]
         known = levels.get(variable, default)
         columns[variable] = [known[i % len(known)] for i in range(n)]
     return pd.DataFrame(columns)
