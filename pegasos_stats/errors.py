@@ -11,6 +11,7 @@ import numpy as np
 
 HERE = f"{Path(__file__).parent}{os.sep}"
 LONGEST = 120  # characters of a value in a message
+ADDRESS = " object at 0x"  # of what has no text of its own
 
 
 class PegasosStatsError(Exception):
@@ -94,11 +95,16 @@ def shown(value: Any) -> str:
     >>> shown("a"), shown(np.float64(2.5)), shown(np.arange(3)), shown("b" * 500)[-5:]
     ("'a'", '2.5', 'array([0, 1, 2])', 'bb...')
     """
+    unread = f"an object of type {type(value).__name__}"
     try:
-        text = " ".join(repr(plain(value)).split())
+        whole = repr(plain(value))
+        text = " ".join(whole.split())
         text.encode()
     except Exception:  # code of others
-        return f"an object of type {type(value).__name__}"
+        return unread
+    table = "\n" in whole and not isinstance(value, np.ndarray)
+    if (table and len(text) > LONGEST) or ADDRESS in text or not text.isprintable():
+        return unread
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 

@@ -13,8 +13,9 @@ MOST = 2**31 - 1  # the largest integer of R
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is one real number; a boolean is none."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    """Whether `value` is one real number; a boolean is none, nor is a duration."""
+    others = bool | np.bool_ | np.timedelta64
+    return isinstance(value, numbers.Real) and not isinstance(value, others)
 
 
 def number_of(value: Any) -> float:

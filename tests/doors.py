@@ -3,9 +3,11 @@
 A property test puts anything in the place of one or two of them.
 """
 
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -377,7 +379,62 @@ FIGURES = [
         ("coefficient_image", {"shape": (1, 2)}),
     )
 ]
+
+
+def in_folder(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Call with a path in a folder that is removed afterwards."""
+
+    def called(**options: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            return call(Path(folder) / "fit.md", **options)
+
+    return called
+
+
+def reloaded(path: Path, **options: Any) -> Any:
+    """Save a fit, and load it."""
+    ps.save(**options, path=path)
+    return ps.load(path)
+
+
+def saved_before(path: Path, **options: Any) -> Any:
+    """Load what was saved."""
+    ps.save(made().svm.fit(QUICK), path)
+    return ps.load(path, **options)
+
+
+def read_again(path: Path, **options: Any) -> Any:
+    """Write rows of numbers, and read them."""
+    path.write_text("1 1:2 2:3\n-1 2:1\n")
+    return ps.read_svmlight(path, **options)
+
+
+ASKED = {"title": "A fit", "image_shape": (1, 2), "overwrite": True}
+FILES = [
+    Door(
+        "save",
+        in_folder(lambda path, result, **o: reloaded(path, result=result, **o)),
+        {"result": ps.SVM(Y, X).fit(QUICK), "about": {"a": 1}, "overwrite": False},
+    ),
+    Door(
+        "load",
+        in_folder(saved_before),
+        {"functions": None},
+    ),
+    Door(
+        "read_svmlight",
+        in_folder(read_again),
+        {"n_features": 2, "zero_based": False},
+    ),
+    Door(
+        "report",
+        in_folder(lambda path, **options: ps.report(path=path, **options)),
+        {"result": ps.SVM(Y, X).fit(QUICK), "test": (Y, X), "format": "html"} | ASKED,
+        {"test": st.tuples(labels(), rows())},
+    ),
+]
 DOORS = [
+    *FILES,
     *MODELS,
     *SOLVERS_DOORS,
     *FITS,

@@ -24,6 +24,7 @@ from pegasos_stats.cli.facts import (
     written_trace,
 )
 from pegasos_stats.confusion import ConfusionMatrix
+from pegasos_stats.outputs import shown_path
 from pegasos_stats.tables import significant
 
 
@@ -64,7 +65,7 @@ class FitReport:
             parts += [f"{name.capitalize()} data", str(table), ""]
         parts.append(f"Fitted in {self.seconds:.2f} s")
         if self.saved:
-            parts.append(f"Model saved in {self.saved}")
+            parts.append(f"Model saved in {shown_path(self.saved)}")
         return "\n".join(parts) + "\n"
 
     def as_json(self) -> str:
@@ -148,7 +149,7 @@ class PredictReport:
         if self.table is not None:
             parts += ["", str(self.table)]
         if self.written:
-            parts += ["", f"Predictions written to {self.written}"]
+            parts += ["", f"Predictions written to {shown_path(self.written)}"]
         return "\n".join(parts) + "\n"
 
     def as_json(self) -> str:

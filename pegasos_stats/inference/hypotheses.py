@@ -52,7 +52,12 @@ def constraints(hypotheses: Any, names: Sequence[Any]) -> tuple[Matrix, Vector]:
     >>> q
     array([0., 1.])
     """
-    words = _as_text(hypotheses)
+    refused = OptionError(
+        f"hypotheses={shown(hypotheses)} cannot be read; give a number for each "
+        "expression in text."
+    )
+    with refusing(refused):
+        words = _as_text(hypotheses)
     if words is None:
         R, q = _as_matrix(hypotheses, len(names))
     else:
@@ -68,12 +73,7 @@ def _as_text(hypotheses: Any) -> list[str] | None:
     if isinstance(hypotheses, str):
         return _split(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
-        refused = OptionError(
-            f"hypotheses={shown(hypotheses)} cannot be read; give a number for each "
-            "expression in text."
-        )
-        with refusing(refused):
-            return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
+        return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     listed = isinstance(hypotheses, list | tuple)
     if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
         return [piece for part in hypotheses for piece in _split(part, ",")]

@@ -26,7 +26,7 @@ def checked_path(path: object) -> str:
     """
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
-    except TypeError:
+    except Exception:  # code of others
         name = path
     if not isinstance(name, str):
         what = type(name).__name__

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import IO
 
 from pegasos_stats.errors import DataError
+from pegasos_stats.options import check_flag
 from pegasos_stats.outputs.parts import new_part, remove_part
 from pegasos_stats.outputs.paths import checked_path, open_descriptor, shown_path
 
@@ -108,11 +109,12 @@ def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
     Raises
     ------
     OptionError
-        If the path is none.
+        If the path is none, or `overwrite` is neither True nor False.
     DataError
         If no file can be written there, or one is there that is read-only or that the
         package did not write.
     """
+    check_flag("overwrite", overwrite)
     name = checked_path(path)
     place = Place(name, shown_path(name), kind, overwrite)
     if os.path.basename(name) in NAMES_OF_FOLDERS:

@@ -9,9 +9,11 @@ import numpy as np
 
 from pegasos_stats.errors import (
     DataError,
+    OptionError,
     PegasosStatsError,
     PegasosStatsWarning,
     listing,
+    shown,
     warn_caller,
 )
 from pegasos_stats.formula import check_functions
@@ -107,7 +109,7 @@ def save(
         If something in the fit cannot be written so that it comes back the same, or
         the file cannot be written, or another one is there that is no model.
     OptionError
-        If `path` is none.
+        If `path` is none, or `about` no dictionary.
 
     See Also
     --------
@@ -127,6 +129,11 @@ def save(
     from importlib.metadata import version
 
     place = checked_place(path, MODEL, overwrite)
+    if not isinstance(about, dict | None):
+        raise OptionError(
+            f"about={shown(about)} is not allowed; give a dictionary of names and "
+            "facts, such as {'study': 'pilot'}."
+        )
     kind, arrays = _kind_of(result), common_arrays(result)
     header: Header = {
         "package": version("pegasos_stats"),

@@ -12,6 +12,7 @@ import pandas as pd
 from pegasos_stats.errors import DataError, LabelError, OptionError, plain
 from pegasos_stats.files import COMMAS, CsvStyle, opened, read_csv
 from pegasos_stats.formula import outcome_of
+from pegasos_stats.outputs import checked_path, shown_path
 
 Path = str | PathLike[str]
 
@@ -139,18 +140,19 @@ def checked_source(source: Any, result: Any, tested: bool) -> Origin:
     formula = result.design.formula
     if source is None:
         return of_memory(formula, tested)
-    table = read_csv(fspath(source))
+    name = checked_path(source)
+    table = read_csv(name)
     if not holds_data_of(result, table):
         raise OptionError(
-            f"The file {fspath(source)} does not hold the data of the fit; give the "
+            f"The file {shown_path(name)} does not hold the data of the fit; give the "
             "path of the CSV file that the training data were read from."
         )
-    known, name = of_csv(source, table), literal(result.coding.name)
+    known, outcome = of_csv(name, table), literal(result.coding.name)
     return replace(
         known,
         python=[*known.python, *(["# test is the held-out data"] * tested)],
-        labels=f"train[{name}]",
-        rows=f"train.drop(columns={name})",
+        labels=f"train[{outcome}]",
+        rows=f"train.drop(columns={outcome})",
         test="test" if tested else None,
     )
 

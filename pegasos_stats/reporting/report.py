@@ -4,11 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.foreign import is_valid_text, refusing
+from pegasos_stats.outputs import checked_path, shown_path
+from pegasos_stats.plotting.image import checked_shape
 from pegasos_stats.reporting.answer import answer
 from pegasos_stats.reporting.asked import NAMES, question
 from pegasos_stats.reporting.coefficients import coefficients
@@ -181,16 +184,32 @@ def report(
     >>> ps.report(result, test, path)
     <Report: digit: 5 or 6, ...digits.html>
     """
+    _check_asked(result, title, image_shape)
     if path is not None:
         page = checked_page(path, format, overwrite)
-        if source is not None and page.writes(fspath(source)):
+        read = None if source is None else checked_path(source)
+        if read is not None and page.writes(read):
             raise OptionError(
-                f"The report would be written over its source, {fspath(source)}; give "
-                "another path."
+                f"The report would be written over its source, {shown_path(read)}; "
+                "give another path."
             )
     origin = checked_source(source, result, test is not None)
     made = report_of(result, test, origin, title=title, image_shape=image_shape)
     return made if path is None else made.write(path, format, overwrite=overwrite)
+
+
+def _check_asked(result: Any, title: Any, image_shape: Any) -> None:
+    """Raise an error unless there is a fit, and what else is asked for can be shown."""
+    refused = DataError(
+        f"A {type(result).__name__} has no report; give what fit() returns."
+    )
+    with refusing(refused):
+        if not all(hasattr(result, name) for name in ("design", "problem", "coding")):
+            raise refused
+    if title is not None and not (isinstance(title, str) and is_valid_text(title)):
+        raise OptionError(f"title={shown(title)} is not allowed; give text.")
+    if image_shape is not None:
+        checked_shape(image_shape, len(result.design.names))
 
 
 def report_of(
