@@ -18,9 +18,10 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
-from pegasos_stats.persist import load, save
+from pegasos_stats.persist import container, load, save
 from pegasos_stats.persist.archive import unpacked_archive
 from pegasos_stats.persist.container import sealed
+from pegasos_stats.persist.earlier import is_model
 from tests.saved_models import as_format_1, put_together, taken_apart
 
 MIB = 2**20
@@ -454,3 +455,41 @@ def test_an_archive_of_another_is_not_ours(tmp_path):
         sealed({"beta": np.zeros(2)}),
         re.escape("is not a model saved by pegasos_stats"),
     )
+
+
+def test_an_archive_with_offsets_of_64_bits_is_read(saved, tmp_path, monkeypatch):
+    """Of 2 GiB and more; the limits are lowered, since no test needs such a file."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
+    monkeypatch.setattr(container, "LARGE", 1000)
+    arrays = {"header": np.zeros(3, np.uint8), "a": np.arange(500.0)}
+    content = container.sealed(arrays)
+    assert b"PK\x06\x06" in content
+    found = container.Container(io.BytesIO(content))
+    np.testing.assert_array_equal(found.array("a"), arrays["a"])
+
+
+@pytest.mark.parametrize("field", [32, 40])  # members, and bytes of the directory
+def test_a_directory_of_64_bits_is_bounded_too(field, monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
+    monkeypatch.setattr(container, "LARGE", 1000)
+    content = bytearray(container.sealed({"a": np.arange(500.0)}))
+    at = content.index(b"PK\x06\x06")
+    opened = container.archive_in(io.BytesIO(content))
+    assert opened.namelist() == ["a.npy"]
+    content[at + field : at + field + 8] = (2**17).to_bytes(8, "little")
+    with pytest.raises(ValueError, match="members"):
+        container.archive_in(io.BytesIO(content))
+
+
+def test_a_file_with_a_huge_directory_is_no_model_and_takes_no_memory():
+    """A hundred thousand members, of which zipfile would make objects."""
+    entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", *[0] * 16)
+    entries = 10**5
+    end = (b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, len(entry) * entries, 4, 0)
+    content = b"PK\x03\x04" + entry * entries + container.END.pack(*end)
+    tracemalloc.start()
+    try:
+        assert not is_model(io.BytesIO(content))
+        assert tracemalloc.get_traced_memory()[1] < MIB
+    finally:
+        tracemalloc.stop()

@@ -25,8 +25,11 @@ Arrays = dict[str, NDArray[Any]]
 SEAL = b"pegasos_stats sha256 "
 DIGITS = 64
 END = struct.Struct("<4s4H2LH")  # the end of a zip archive, without its comment
+END_OF_LARGE = struct.Struct("<4sQ2H2L4Q")  # before it, where offsets take 64 bits
+LOCATOR = struct.Struct("<4sLQL")  # between the two
 BLOCK = 2**20
 
+LARGE = 2**31  # bytes, from which zipfile writes offsets in 64 bits
 MOST_MEMBERS = 64
 MOST_DIRECTORY = 2**16  # bytes
 SMALL = 64 * 2**20  # bytes that a compressed file may always inflate to
@@ -82,7 +85,8 @@ def sealed(arrays: Arrays) -> bytes:
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")  # of a fixed date
             info.create_system = 3  # the same on every system
-            with archive.open(info, "w", force_zip64=array.nbytes >= 2**31) as member:
+            large = array.nbytes + MOST_DESCRIBED >= LARGE
+            with archive.open(info, "w", force_zip64=large) as member:
                 np.lib.format.write_array(member, array, (1, 0), allow_pickle=False)
     content = out.getbuffer()
     content[-DIGITS:] = hashlib.sha256(content[:-DIGITS]).hexdigest().encode()
@@ -123,8 +127,7 @@ class Container:
         if handle.read(4) != b"PK\x03\x04":
             raise NotOursError
         self.sealed = _is_sealed(handle, self.size)
-        _check_directory(handle, self.size, self.sealed)
-        self._archive = zipfile.ZipFile(handle)
+        self._archive = archive_in(handle)
         infos = {info.filename: info for info in self._archive.infolist()}
         if "header.npy" not in infos:
             raise NotOursError
@@ -194,12 +197,31 @@ class Container:
         return Member(info, dtype, shape, found[2] == b"True", start_of_numbers)
 
 
-def _is_sealed(handle: IO[bytes], size: int) -> bool:
-    """Whether a file has a seal; ValueError if it is another file's."""
+def archive_in(handle: IO[bytes]) -> zipfile.ZipFile:
+    """Open a file as an archive, if its end says that its directory is small.
+
+    Raises
+    ------
+    ValueError, zipfile.BadZipFile and others
+        If it is no archive of ours, or damaged; its digest is not looked at.
+    """
+    size = handle.seek(0, os.SEEK_END)
+    _check_directory(handle, size, _seal(handle, size) != b"")
+    return zipfile.ZipFile(handle)
+
+
+def _seal(handle: IO[bytes], size: int) -> bytes:
+    """The seal at the end of a file; empty if it has none."""
     length = len(SEAL) + DIGITS
     handle.seek(max(0, size - length))
     comment = handle.read(length)
-    if not comment.startswith(SEAL):
+    return comment if comment.startswith(SEAL) else b""
+
+
+def _is_sealed(handle: IO[bytes], size: int) -> bool:
+    """Whether a file has a seal; ValueError if it is another file's."""
+    comment = _seal(handle, size)
+    if not comment:
         return False
     handle.seek(0)
     digest, left = hashlib.sha256(), size - DIGITS
@@ -218,13 +240,27 @@ def _check_directory(handle: IO[bytes], size: int, has_seal: bool) -> None:
     """Raise ValueError unless the archive ends with the file and has few members."""
     comment = len(SEAL) + DIGITS if has_seal else 0
     at = max(0, size - END.size - comment)
-    handle.seek(max(0, at - 20))
-    before, end = handle.read(min(20, at)), handle.read(END.size)
+    more = min(at, END_OF_LARGE.size + LOCATOR.size)
+    handle.seek(at - more)
+    before, end = handle.read(more), handle.read(END.size)
     if len(end) < END.size or not end.startswith(b"PK\x05\x06"):
         raise ValueError("its end is missing")
     _, _, _, _, count, length, _, stated = END.unpack(end)
-    large = size >= 2**32  # has its numbers in another place, and its size is honest
-    if stated != comment or (before.startswith(b"PK\x06\x07") and not large):
+    large = before[-LOCATOR.size :].startswith(b"PK\x06\x07")
+    if stated != comment or (large and size < LARGE):
         raise ValueError("its end is not as it was written")
-    if not large and (count > MOST_MEMBERS or length > MOST_DIRECTORY):
+    if large:
+        count, length = _stated_of_large(before, at - more)
+    if count > MOST_MEMBERS or length > MOST_DIRECTORY:
         raise ValueError(f"it has {count} members")
+
+
+def _stated_of_large(before: bytes, at: int) -> tuple[int, int]:
+    """Members and bytes of the directory of an archive with offsets of 64 bits."""
+    if len(before) < END_OF_LARGE.size + LOCATOR.size:
+        raise ValueError("its end is missing")
+    mark, _, _, _, _, _, _, count, length, _ = END_OF_LARGE.unpack_from(before)
+    _, _, place, _ = LOCATOR.unpack_from(before, END_OF_LARGE.size)
+    if mark != b"PK\x06\x06" or place != at:
+        raise ValueError("its end is not as it was written")
+    return count, length

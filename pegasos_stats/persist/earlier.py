@@ -1,9 +1,9 @@
 """What a saved model looks like from outside, before it may be replaced."""
 
-import zipfile
 from typing import IO
 
 from pegasos_stats.outputs import Kind
+from pegasos_stats.persist.container import archive_in
 
 MARK = b'"format": "pegasos_stats model"'
 BEGIN = 1000  # bytes of the header that hold the mark
@@ -12,7 +12,7 @@ BEGIN = 1000  # bytes of the header that hold the mark
 def is_model(handle: IO[bytes]) -> bool:
     """Whether a file has the mark of a saved model; nothing else of it is read."""
     try:
-        with zipfile.ZipFile(handle) as archive, archive.open("header.npy") as header:
+        with archive_in(handle) as archive, archive.open("header.npy") as header:
             return MARK in header.read(BEGIN)
     except Exception:  # whatever zipfile makes of damage, or of something else
         return False
