@@ -1,6 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -122,9 +123,12 @@ class FormulaDesign:
         data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
         used = _complete_rows(data, variables, np.ones(len(data), dtype=bool))
+        if len(used) == 0:
+            nothing = np.empty((0, len(self.names)))
+            return ModelMatrix(nothing, np.zeros(len(data), dtype=bool), data.index)
         _check_numbers(used[list(self.numeric)], data.index[used.index])
         check_levels(used, levels, data.index)
-        coded = _materialize(self.spec, used, self.formula, self.functions)
+        coded = _materialize(_copied(self.spec), used, self.formula, self.functions)
         return self._finished(coded, data.index)
 
     def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
@@ -235,6 +239,13 @@ def _check_dates(frame: pd.DataFrame) -> None:
                 f"Column {listing([name])} is of type {dtype}; give numbers, such as "
                 "days since a date, or categories."
             )
+
+
+def _copied(spec: Any) -> Any:
+    """A specification to work with: formulaic writes into the one that it is given."""
+    levels = {name: (kind, dict(s)) for name, (kind, s) in spec.encoder_state.items()}
+    transforms = deepcopy(spec.transform_state)
+    return spec.update(encoder_state=levels, transform_state=transforms)
 
 
 def _materialize(

@@ -1,5 +1,7 @@
 """Formulas: terms, contrasts, missing values, and the same coding on new data."""
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -505,3 +507,30 @@ def test_factors_beside_a_sparse_column_have_their_contrasts(text):
     expected, found = (design_of("y ~ .", frame) for frame in (data, sparse))
     assert found[0].names == expected[0].names == ("a", "g[T.v]")
     np.testing.assert_array_equal(found[1].values, expected[1].values)
+
+
+EMPTY = [
+    lambda frame: frame.iloc[:0].astype(object),
+    lambda frame: frame.iloc[:0],
+    lambda frame: frame.assign(x=None),
+    lambda frame: frame.assign(x=pd.Series([pd.NA] * len(frame), dtype="string")),
+]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize("terms", ["x + g", "poly(x, 2)", "x:g + c", "scale(x)"])
+def test_a_design_is_the_same_after_data_without_a_complete_row(empty, terms, data):
+    whole = data.dropna().reset_index(drop=True)
+    design, fitted = design_of(f"y ~ {terms}", whole)
+    none = empty(whole)
+    found = design.matrix(none)
+    assert found.values.shape == (0, len(design.names))
+    assert (found.kept.tolist(), len(found.index)) == ([False] * len(none), len(none))
+    np.testing.assert_array_equal(design.matrix(whole).values, fitted.values)
+
+
+def test_new_data_leave_no_trace_in_a_design(data):
+    design, _ = design_of("y ~ g + scale(x)", data)
+    before = deepcopy((design.spec.transform_state, str(design.spec.encoder_state)))
+    design.matrix(data[data["g"] == "u"])
+    assert (design.spec.transform_state, str(design.spec.encoder_state)) == before
