@@ -183,15 +183,46 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 decimal=style.decimal,
                 low_memory=False,
             )
+        _check_fields(path, data)
     except PegasosStatsError:
         raise
     except (*UNREADABLE, ValueError) as error:
         raise DataError(
             f"The file {shown_path(path)} cannot be read as CSV: {_reason(error)}."
         ) from None
+    data = _with_long_numbers(data, style.decimal)
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def _check_fields(path: str, data: pd.DataFrame) -> None:
+    """Raise `DataError` if pandas took fields for names of rows that have no column."""
+    named = data.shape[1]
+    other_separator = named == 1 and set(str(data.columns[0])) & set(";\t|")
+    if isinstance(data.index, pd.RangeIndex) or other_separator:
+        return
+    found = named + data.index.nlevels
+    raise DataError(
+        f"The file {shown_path(path)} cannot be read as CSV: its first row has {found} "
+        f"fields and its header {named}; name every column, with nothing before the "
+        "first comma for names of rows."
+    )
+
+
+def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
+    """Make floats, as R does, of columns with whole numbers beyond 64 bits."""
+    mark = re.escape(decimal)
+    number = re.compile(rf"[+-]?\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
+    floats = {}
+    for name, column in data.items():
+        found = column.dropna()
+        if column.dtype.kind in "biuf" or not len(found):
+            continue
+        if all(number.fullmatch(str(cell)) for cell in found):
+            cells = (float(str(cell).replace(decimal, ".")) for cell in found)
+            floats[str(name)] = pd.Series(cells, index=found.index)
+    return data.assign(**floats) if floats else data
 
 
 def _check_packing(path: str, handle: IO[bytes]) -> None:

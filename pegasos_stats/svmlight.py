@@ -1,5 +1,6 @@
 """Files in the svmlight (libsvm) format: labels and sparse rows as text."""
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from pegasos_stats.files import (
     opened,
     unreadable,
 )
-from pegasos_stats.options import check_count
+from pegasos_stats.options import check_count, check_flag
 from pegasos_stats.outputs import checked_path
 
 Integers = NDArray[np.int64]
@@ -108,6 +109,8 @@ def read_svmlight(
     """
     if n_features is not None:
         check_count("n_features", n_features)
+    if zero_based is not None:
+        check_flag("zero_based", zero_based)
     name = checked_path(path)
     entries = _joined(list(_parsed_blocks(name)), name)
     if zero_based is None:
@@ -216,7 +219,7 @@ def _parsed(block: bytes, line: int) -> _Entries | None:
     if len(numbers) != len(lengths) + 2 * len(colons):
         return None
     pairs = np.delete(numbers, at).reshape(-1, 2)
-    if not _allowed(pairs[:, 0]).all():
+    if not _allowed(pairs[:, 0]).all() or np.isinf(numbers[at]).any():
         return None
     indices = pairs[:, 0].astype(np.int64)
     return _Entries(lines[leads] + line, numbers[at], lengths, indices, pairs[:, 1])
@@ -323,6 +326,9 @@ def _diagnosis(block: bytes, line: int, name: str) -> str:
         wrong = [word for word in words[1:] if not _is_pair(word)]
         if words and not LABEL.fullmatch(words[0]):
             wrong.insert(0, words[0])
+        if words and not wrong and math.isinf(float(words[0])):
+            label = words[0][:30].decode("latin-1")
+            return f"Line {number} of {name} has the label {label!r}; give finite ones."
         if wrong:
             shown = wrong[0][:30].decode("latin-1")
             return f"Line {number} of {name} holds {shown!r}; {due}"

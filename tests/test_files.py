@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
@@ -59,6 +61,59 @@ WRONG = {
 def test_what_is_wrong_and_what_to_do(name, folder):
     with pytest.raises(DataError, match=WRONG[name]):
         read_csv(name)
+
+
+@pytest.mark.parametrize("more", [1, 2])
+@pytest.mark.parametrize("rows", ["all", "first"])
+def test_rows_longer_than_the_header_name_nobody(more, rows, folder, capsys):
+    lines = ["y,u", *("ab"[i % 2] + f",{i}" for i in range(8))]
+    Path("good.csv").write_text("\n".join(lines))
+    for i in range(1, 9 if rows == "all" else 2):
+        lines[i] += ",1" * more
+    Path("long.csv").write_text("\n".join(lines))
+    assert main(["fit", "good.csv", "--outcome", "y", "--save", "m"]) == 0
+    capsys.readouterr()
+    for words in (
+        ["fit", "long.csv", "--outcome", "y"],
+        ["fit", "good.csv", "--outcome", "y", "--test", "long.csv"],
+        ["report", "long.csv", "--outcome", "y"],
+        ["predict", "m", "long.csv"],
+    ):
+        assert main(words) == 2
+        assert capsys.readouterr() == (
+            "",
+            "pegasos-stats: The file long.csv cannot be read as CSV: its first row has "
+            f"{2 + more} fields and its header 2; name every column, with nothing "
+            "before the first comma for names of rows.\n",
+        )
+
+
+LONG = ["18446744073709551616", "9" * 400, "-" + "9" * 30]
+
+
+@pytest.mark.parametrize("long", LONG)
+@pytest.mark.parametrize("other", ["-1", "2", "2.5", "", "1e3"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_whole_numbers_beyond_64_bits_are_numbers(long, other, turned, folder):
+    cells = [other, long] if turned else [long, other]
+    Path("long.csv").write_text("y,a\n" + "".join(f"p,{c}\n" for c in cells))
+    found = read_csv("long.csv")["a"]
+    assert found.dtype == np.float64
+    expected = [float(cell) if cell else np.nan for cell in cells]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_number_that_no_float_holds_is_infinite_to_a_fit(folder, capsys):
+    Path("far.csv").write_text("y,a\n" + f"n,1\np,{'9' * 400}\n")
+    assert main(["fit", "far.csv", "--outcome", "y"]) == 2
+    assert "Column 'a' holds infinite values in 1 row (1); " in capsys.readouterr().err
+
+
+def test_text_with_one_number_stays_text(folder):
+    Path("text.csv").write_text(f"a,b\n{'9' * 30},1_000\nx,1.5.2\n")
+    found = read_csv("text.csv")
+    assert found["a"].tolist() == ["9" * 30, "x"]
+    assert found["b"].tolist() == ["1_000", "1.5.2"]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(folder):

@@ -177,3 +177,14 @@ def test_missing_files_and_bad_options(tmp_path):
 )
 def test_looking_like_svmlight(content, found, tmp_path):
     assert looks_like_svmlight(written(tmp_path, content)) is found
+
+
+@pytest.mark.parametrize("label", ["1e400", "-1e400", "inf", "+inf", "-inf"])
+def test_an_infinite_label_is_refused(label, tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text(f"1 1:2\n{label} 1:3\n")
+    with pytest.raises(DataError) as caught:
+        read_svmlight(path)
+    assert str(caught.value) == (
+        f"Line 2 of {path} has the label {label!r}; give finite ones."
+    )
