@@ -18,6 +18,10 @@ KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 
 CHOLESKY_ROWS = 3000  # some seconds at most
 MOST_DEGREES = 1000
+INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
+TINIEST = 1e-300  # the same, where that is 0
+ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
+ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
 NAMES: tuple[KernelName, ...] = ("linear", "polynomial", "gaussian", "precomputed")
 
 
@@ -228,7 +232,7 @@ def _bounds(
     given = kernel, problem.X, y, counts, found.g, c
     cost = 0.5 * lam * (kernels.dual_form(*given) / (lam * T) / (lam * T))
     counted = kernel, problem.X, counts, found.g, c, found.n_violations
-    errors = kernels.form_errors(*counted)
+    errors = kernels.form_errors(*counted, _added(problem))
     half = 0.5 / (lam * T) / T
     moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
     near = problem.row_weights[~(margins >= 1.0 + moved)]
@@ -242,8 +246,23 @@ def _bounds(
     )
 
 
+def _added(problem: KernelProblem) -> float:
+    """What makes a given matrix positive semi-definite, added to its diagonal, at most.
+
+    If the Cholesky factorisation of `_check_semidefinite` went to its end, the matrix
+    factored is off by up to ``(n + 1) u`` of its trace (Higham 2002, theorem 10.3).
+    """
+    if problem.kernel.name != "precomputed":
+        return 0.0
+    n, largest = problem.n, float(np.diag(problem.X).max())
+    return (INDEFINITE + UNIT * (n + 4.0) * n) * largest + TINIEST
+
+
 def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
-    """Columns of the rows used of a precomputed kernel, shape (n, n).
+    """Columns of the rows used of a precomputed kernel, shape (n, n), symmetric.
+
+    Values ``K_ij`` and ``K_ji`` that differ by no more than rounding are both replaced
+    by their mean: by `ASYMMETRY` of the value, or `ROUNDED` of ``sqrt(K_ii K_jj)``.
 
     Parameters
     ----------
@@ -262,12 +281,21 @@ def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
             "square matrix of values between all rows of the fit."
         )
     K = np.ascontiguousarray(K[:, kept])
-    if not np.allclose(K, K.T, rtol=1e-8, atol=0.0):  # rounding of its computation
-        raise DataError(
-            "The precomputed kernel is not symmetric; give K(x_i, x_j) = K(x_j, x_i)."
-        )
+    if not np.array_equal(K, K.T):
+        K = _symmetric(K)
     _check_semidefinite(K)
     return K
+
+
+def _symmetric(K: Matrix) -> Matrix:
+    root = np.sqrt(np.maximum(0.0, np.diag(K)))
+    with np.errstate(over="ignore"):
+        most = ASYMMETRY * np.abs(K.T) + ROUNDED * np.multiply.outer(root, root)
+        if (np.abs(K - K.T) <= most).all():
+            return 0.5 * K + 0.5 * K.T
+    raise DataError(
+        "The precomputed kernel is not symmetric; give K(x_i, x_j) = K(x_j, x_i)."
+    )
 
 
 def _check_semidefinite(K: Matrix) -> None:
@@ -277,17 +305,17 @@ def _check_semidefinite(K: Matrix) -> None:
     beyond by the necessary condition ``K_ij^2 <= K_ii K_jj``.
     """
     diagonal = np.diag(K)
-    rounding = 1e-10 * float(np.abs(diagonal).max())
+    rounding = INDEFINITE * float(np.abs(diagonal).max())
     good = bool((diagonal >= 0.0).all())
     if good and len(K) <= CHOLESKY_ROWS:
         try:
-            np.linalg.cholesky(K + (rounding + 1e-300) * np.eye(len(K)))
+            np.linalg.cholesky(K + (rounding + TINIEST) * np.eye(len(K)))
         except np.linalg.LinAlgError:
             good = False
     elif good:
         bound = np.sqrt(diagonal)
         good = all(
-            (np.abs(row) <= (1 + 1e-10) * bound[i] * bound + rounding).all()
+            (np.abs(row) <= (1 + INDEFINITE) * bound[i] * bound + rounding).all()
             for i, row in enumerate(K)
         )
     if not good:

@@ -13,7 +13,7 @@ import pegasos_stats as ps
 from pegasos_stats.objective import best_intercept
 from pegasos_stats.problem import Problem
 from pegasos_stats.sdca_running import run_sdca
-from tests.exactly import fractions, normalized, risk, rows_of
+from tests.exactly import TEN, fractions, normalized, risk, rows_of
 
 DIGITS = Fraction(1, 10**30)  # of a log loss, far below every bound
 
@@ -145,6 +145,9 @@ def moved(beta, alpha, centre):
 KERNELS = {
     "linear": lambda p: {},
     "polynomial": lambda p: {"degree": 3, "offset": 1.0},
+    "gaussian": lambda p: {"gamma": 1.0 / p},
+    "wide gaussian": lambda p: {"gamma": 1e-7},
+    "narrow gaussian": lambda p: {"gamma": 300.0},
 }
 
 
@@ -153,7 +156,7 @@ KERNELS = {
     seed=st.integers(0, 10**6),
     n=st.integers(2, 10),
     p=st.integers(1, 4),
-    columns=st.sampled_from(sorted({*COLUMNS} - {"scales", "tiny", "huge"})),
+    columns=st.sampled_from(sorted(COLUMNS)),
     weights=st.sampled_from(sorted(WEIGHTS)),
     kernel=st.sampled_from(sorted(KERNELS)),
     lam=st.sampled_from([1e-12, 1e-3, 0.1, 1.0, 1e3]),
@@ -170,29 +173,100 @@ def test_no_certificate_of_a_kernel_lies(
     y[:2] = 1, -1
     length = {"steps": 25} if order == "replace" else {"epochs": 4}
     options = {"intercept": intercept, "weights": w, **KERNELS[kernel](p)}
-    model = ps.KernelSVM(y, X, lam=lam, kernel=kernel, **options)
+    model = ps.KernelSVM(y, X, lam=lam, kernel=kernel.split()[-1], **options)
+    fits = fits_of(model, seed, order, length)
+    check_kernel_certificates(fits, gram_of(rows_of(X), KERNELS[kernel](p)))
+
+
+@pytest.mark.fuzz
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 10),
+    p=st.integers(1, 4),
+    apart=st.sampled_from([0.0, 1e-16, 1e-12, 9e-9]),
+    scale=st.sampled_from([1e-200, 1e-9, 1.0, 1e9]),
+    weights=st.sampled_from(sorted(WEIGHTS)),
+    lam=st.sampled_from([1e-12, 1e-3, 0.1, 1.0, 1e3]),
+)
+def test_no_certificate_of_a_given_matrix_lies(seed, n, p, apart, scale, weights, lam):
+    """Rows may repeat, mirrored values differ, and a little be missing on the diagonal.
+
+    The certificate is that of the kernel with it: that of the matrix lies nowhere.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))[rng.integers(n, size=n)]
+    K = scale * np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    K[np.triu_indices(n, 1)] *= 1.0 + apart * rng.uniform(-1, 1, n * (n - 1) // 2)
+    y = np.where(rng.random(n) < 0.4, 1, -1)
+    y[:2] = 1, -1
+    w = WEIGHTS[weights](n, rng)
+    if np.linalg.eigvalsh((K + K.T) / 2).min() < -0.9e-10 * scale:
+        return  # far from a kernel, and refused where it is farther
+    model = ps.KernelSVM(y, K, lam=lam, kernel="precomputed", weights=w)
+    used = model.problem.X
+    np.testing.assert_array_equal(used, used.T)
+    np.testing.assert_allclose(used, (K + K.T) / 2, rtol=1e-15)
+    fits = fits_of(model, seed, "shuffle", {"epochs": 4})
+    missing = Fraction(max(0.0, -np.linalg.eigvalsh(used).min()))
+    check_kernel_certificates(fits, with_diagonal(rows_of(used), missing))
+
+
+@pytest.mark.parametrize("lam", [1e-9, 1e-8, 1e-3])
+def test_what_a_given_matrix_lacks_of_a_kernel_counts(lam):
+    """``K + 1e-10 I`` is a kernel, whose functions leave a risk below 1."""
+    more, near = 1e-10, 1.0 + 0.9e-10
+    K = np.array([[1.0, near], [near, 1.0]])
+    model = ps.KernelSVM([0, 1], K, kernel="precomputed", lam=lam, intercept=False)
+    fit = model.fit(ps.Pegasos(epochs=50, seed=1))
+    gram = with_diagonal(rows_of(K), Fraction(more))
+    value = gram[0][0] - gram[0][1]  # of the function (1, -1) at both rows
+    size = 1 / (2 * Fraction(lam))
+    risk_of_it = Fraction(lam) * size * size * value + max(0, 1 - size * value)
+    assert risk_of_it < 1
+    assert Fraction(fit.certificate.dual_objective) <= risk_of_it
+
+
+def with_diagonal(gram, more):
+    """A matrix with more on its diagonal."""
+    return [
+        [value + more * (i == j) for j, value in enumerate(row)]
+        for i, row in enumerate(gram)
+    ]
+
+
+def fits_of(model, seed, order, length):
+    """A short fit, and a longer one; none where they say that something overflows."""
+    free = model.problem.intercept
+    longer = ps.Pegasos(epochs=60, seed=seed, refit_intercept=free)
+    short = ps.Pegasos(seed=seed, order=order, **length)
     try:
-        longer = ps.Pegasos(epochs=60, seed=seed, refit_intercept=intercept)
-        short = ps.Pegasos(seed=seed, order=order, **length)
         fits = [model.fit(solver) for solver in (short, longer)]
-        certificates = [fit.certificate for fit in fits]
+        return [fit for fit in fits if fit.certificate]
     except ps.errors.DataError:
-        return  # it says that something overflows
-    gram = gram_of(rows_of(X), KERNELS[kernel](p))
+        return []
+
+
+def check_kernel_certificates(fits, gram):
+    """No bound is above the risk of any of the fits, or of the function 0."""
+    if not fits:
+        return
     each = fractions(fits[0].problem.row_weights)
     risks = [kernel_risk(gram, fit, each) for fit in fits]
-    nothing = kernel_risk(gram, fits[0], each, of_nothing=True)
-    least = min(*risks, nothing)
-    for at, of_fit in zip(certificates, risks, strict=True):
+    least = min(*risks, kernel_risk(gram, fits[0], each, of_nothing=True))
+    rounding = DIGITS * least  # of the values of a Gaussian kernel
+    for fit, of_fit in zip(fits, risks, strict=True):
+        at = fit.certificate
         assert at.gap >= 0.0
-        if at.gap == np.inf:
-            continue
-        assert Fraction(at.dual_objective) <= least
-        assert of_fit - Fraction(at.gap) <= least
+        if at.gap < np.inf:
+            assert Fraction(at.dual_objective) <= least + rounding
+            assert of_fit - Fraction(at.gap) <= least + rounding
 
 
 def gram_of(rows, options):
-    """Values of the kernel in fractions."""
+    """Values of the kernel in fractions, those of a Gaussian to 50 digits."""
+    if "gamma" in options:
+        gamma = Fraction(options["gamma"])
+        return [[gaussian(gamma * distance(x, z)) for z in rows] for x in rows]
     offset = Fraction(options.get("offset", 0))
     degree = options.get("degree", 1)
     return [
@@ -202,6 +276,18 @@ def gram_of(rows, options):
         ]
         for x in rows
     ]
+
+
+def distance(x, z):
+    """Squared distance."""
+    return sum((a - b) ** 2 for a, b in zip(x, z, strict=True))
+
+
+def gaussian(square):
+    """``exp(-square)``; 0 where it is below every double by far."""
+    if square > 2000:
+        return Fraction(0)
+    return Fraction(TEN.exp(-TEN.divide(square.numerator, square.denominator)))
 
 
 def kernel_risk(gram, fit, weights, of_nothing=False):

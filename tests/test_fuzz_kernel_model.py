@@ -149,6 +149,14 @@ def test_a_matrix_is_a_kernel_up_to_rounding_and_not_beyond(by_pairs, monkeypatc
         else:
             with pytest.raises(DataError, match="not symmetric"):
                 checked_gram(K, kept)
+    for near, allowed in ((3.9e-12, True), (4.1e-12, False)):
+        K = np.array([[4.0, 0.0], [near, 4.0]])
+        if allowed:
+            found = [[4.0, near / 2], [near / 2, 4.0]]
+            np.testing.assert_array_equal(checked_gram(K, kept), found)
+        else:
+            with pytest.raises(DataError, match="not symmetric"):
+                checked_gram(K, kept)
     with pytest.raises(DataError, match="positive semi-definite"):
         checked_gram(np.diag([1.0, -1e-300]), kept)
     checked_gram(np.diag([1.0, 0.0]), kept)

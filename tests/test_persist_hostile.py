@@ -419,6 +419,19 @@ def test_arrays_fit_together(name, change, parts, tmp_path):
     check_refused(tmp_path / "a", put_together(header, arrays))
 
 
+@pytest.mark.parametrize("form", [put_together, as_format_1])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_coefficients_are_named_as_the_terms_name_them(form, place, tmp_path):
+    """Of a spline too, whose columns no row made up at loading may be within."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(9.0, size=24), "y": np.arange(24) % 2})
+    result = ps.svm("y ~ bs(a, df=3)", data).fit(ps.Pegasos(epochs=2, seed=1))
+    save(result, tmp_path / "a")
+    header, arrays = taken_apart(tmp_path / "a")
+    header["fit"]["design"]["names"][place] = "another"
+    check_refused(tmp_path / "a", form(header, arrays))
+
+
 def test_a_large_header_is_refused_at_saving(saved, tmp_path):
     result = load(saved)
     with pytest.raises(DataError, match="cannot be saved so that it comes back"):

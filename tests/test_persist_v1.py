@@ -76,3 +76,24 @@ def test_a_newer_format_is_named(version, tmp_path):
     (tmp_path / "a").write_bytes(put_together(header | {"version": version}, arrays))
     with pytest.raises(DataError, match=f"has format {str(version)[:150]}.*newer one"):
         load(tmp_path / "a")
+
+
+@pytest.mark.parametrize("above", [1e-12, 1e-5, 7e-3])
+def test_a_bound_above_the_objective_is_no_bound(above, tmp_path):
+    """Format 1 counted no rounding; format 2 does, and has no excuse."""
+    header, arrays = taken_apart(V1 / "given_rows.model")
+    facts = dict(header["fit"]["certificate"]["value"])
+    dual = facts["objective"] * (1.0 + above)
+    pairs = [[k, dual if k == "dual_objective" else v] for k, v in facts.items()]
+    header["fit"]["certificate"]["value"] = pairs
+    (tmp_path / "a").write_bytes(as_format_1(header, arrays))
+    with pytest.warns(PegasosStatsWarning, match="format 1"):
+        result = load(tmp_path / "a")
+    assert (result.objective, result.gap) == (facts["objective"], facts["objective"])
+    save(result, tmp_path / "again")
+    again, arrays = taken_apart(tmp_path / "again")
+    pairs = again["fit"]["certificate"]["value"]
+    pairs[[key for key, _ in pairs].index("dual_objective")][1] = dual
+    (tmp_path / "again").write_bytes(put_together(again, arrays))
+    with pytest.raises(DataError, match="its lower bound"):
+        load(tmp_path / "again")

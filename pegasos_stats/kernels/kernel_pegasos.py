@@ -265,17 +265,25 @@ class FormErrors(NamedTuple):
 
 
 def form_errors(
-    kernel: Kernel, X: Matrix, counts: Vector, g: Vector, c: Vector, violations: int
+    kernel: Kernel,
+    X: Matrix,
+    counts: Vector,
+    g: Vector,
+    c: Vector,
+    violations: int,
+    added: float = 0.0,
 ) -> FormErrors:
     """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
 
     A value of the kernel is off by some units in the last place for every feature, and
-    `g` by one for every violation (Higham 2002, section 3.1).
+    `g` by one for every violation (Higham 2002, section 3.1). What is `added` to the
+    diagonal of a given matrix, for it to be that of a kernel, counts too.
     """
     size = np.sqrt(diagonal_of(kernel, X))
     roundings = value_roundings(kernel, X.shape[1])
     unit, d = MARGIN * UNIT, np.abs(counts - c)
     off = unit * (violations + roundings + 8.0) * size * float(counts @ size)
+    off = off + MARGIN * added * counts
     dots = unit * (g.size + 8.0)
     norm = float(counts @ off) + dots * float(counts @ np.abs(g))
     rest = unit * (roundings + 2.0 * g.size + 16.0) * float(d @ size) ** 2

@@ -1,7 +1,7 @@
 """What all kinds of fits have, as JSON and arrays, and back."""
 
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ TRACE = {
     "cpu_seconds": "f8",
 }
 LARGEST_SEED = 2**31 - 1
-BELOW = 0.01  # of an objective: by so much far columns once put the dual above it
+BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
 
 
@@ -125,7 +125,7 @@ class Common:
         self.design = _design(fit["design"], archive.checked, functions)
         self.coding = unpacked_coding(fit["coding"])
         self.trace = _trace(fit["trace"], archive)
-        self.certificate = _certificate(fit["certificate"], self.n)
+        self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
         self.table = self._table(fit["training_table"])
         self.dropped = Dropped(
             *(whole(rows, "rows left out") for rows in items(fit["dropped"], "rows", 2))
@@ -285,8 +285,12 @@ def _trace(stored: Any, archive: Archive) -> pd.DataFrame | None:
     return pd.DataFrame(trace)
 
 
-def _certificate(stored: Any, n: int) -> Certificate:
-    """The certificate; fields that were added later may be missing."""
+def _certificate(stored: Any, n: int, exact: bool) -> Certificate:
+    """The certificate; in format 1 fields that were added later may be missing.
+
+    A lower bound above the objective is none. Format 1 knew no rounding: there 0 takes
+    its place, below which no objective is.
+    """
     found = restored(stored)
     certificate = Certificate(**found)
     objective = real(certificate.objective, "the objective")
@@ -297,6 +301,9 @@ def _certificate(stored: Any, n: int) -> Certificate:
     counts = [whole(count, "a count of rows") for count in (certificate.errors, *pair)]
     if type(pair) is not tuple or len(pair) != 2 or sum(counts) > n:
         raise ValueError(f"the certificate counts {counts} of {n} rows")
-    if objective < 0.0 or dual - objective > BELOW * max(1.0, objective):
+    most = objective if exact else objective + BELOW * max(1.0, objective)
+    if objective < 0.0 or dual > most:
         raise ValueError(f"the objective is {objective}, its lower bound {dual}")
-    return certificate
+    return (
+        certificate if dual <= objective else replace(certificate, dual_objective=0.0)
+    )

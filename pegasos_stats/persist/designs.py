@@ -93,6 +93,9 @@ def unpacked_design(
     _check_outcome(stored["formula"], variables, own)
     _check_terms(stored, set(variables), own)
     spec = _unpacked_spec(stored["spec"])
+    found = [str(name) for part in spec.structure or [] for name in part.columns]
+    if list(names) != [name for name in found if name != "Intercept"]:
+        raise ValueError("its coefficients are not the columns of its terms")
     return FormulaDesign(stored["formula"], spec, names, variables, numeric, own)
 
 
