@@ -102,6 +102,10 @@ class FormulaDesign:
         _check_dates(used)
         coded = _materialize(terms, used, formula, functions)
         names = tuple(str(n) for n in coded.columns if n != "Intercept")
+        if not names:
+            raise FormulaError(
+                f"The formula {shown(formula)} has no predictor; add one."
+            )
         spec = coded.model_spec
         used_columns = tuple(variables), tuple(numbers)
         design = cls(formula, spec, names, *used_columns, functions)

@@ -231,11 +231,11 @@ def check_labels(labels: "pd.Series[Any]", name: str) -> None:
             continue
         if isinstance(value, str):
             raise LabelError(
-                f"The outcome {name!r} holds {shown(value)}, which is no valid text; "
-                "read the data with the encoding that they have."
+                f"The outcome {shown(name)} holds {shown(value)}, which is no valid "
+                "text; read the data with the encoding that they have."
             )
         raise LabelError(
-            f"The outcome {name!r} holds values of type {type(value).__name__}; "
+            f"The outcome {shown(name)} holds values of type {type(value).__name__}; "
             "labels must be text, numbers, booleans or categories."
         )
 
@@ -345,8 +345,8 @@ def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
     except Exception:  # values of others may raise what they like
         kinds = sorted({type(value).__name__ for value in found})
         raise LabelError(
-            f"The outcome {name!r} mixes values of types {', '.join(kinds)}, which "
-            "have no order; convert the column to one type, or give "
+            f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
+            "which have no order; convert the column to one type, or give "
             "coding=(negative, positive)."
         ) from None
 
@@ -367,7 +367,7 @@ def _levels_given(
     found = distinct(labels)
     if sum(level in found for level in pair) != 2 or len(found) != 2:
         raise LabelError(
-            f"The outcome {name!r} has the levels {listing(found)} and "
+            f"The outcome {shown(name)} has the levels {listing(found)} and "
             f"coding={shown(coding)} was given; both levels and no other must occur."
         )
     return pair
@@ -375,21 +375,21 @@ def _levels_given(
 
 def _count_message(levels: list[Any], name: str) -> str:
     if not levels:
-        return f"The outcome {name!r} has no value; it needs two levels."
+        return f"The outcome {shown(name)} has no value; it needs two levels."
     cure = (
         "take data in which both classes occur"
         if len(levels) == 1
         else "keep the rows of two of them, or recode the column"
     )
     return (
-        f"The outcome {name!r} has {counted(len(levels), 'level')}, "
+        f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
         f"{listing(levels)}; exactly two are needed: {cure}."
     )
 
 
 def _unknown_message(coding: LabelCoding, unknown: "pd.Series[Any]") -> str:
     return (
-        f"The outcome {coding.name!r} holds {listing(unknown.unique())} in "
+        f"The outcome {shown(coding.name)} holds {listing(unknown.unique())} in "
         f"{counted(len(unknown), 'row')} ({listing(unknown.index)}); the model knows "
         f"the levels {listing(coding.levels)} only: drop or recode these rows."
     )

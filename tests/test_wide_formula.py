@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.errors import FormulaError, LabelError
 from pegasos_stats.formula import read_terms
 from pegasos_stats.language.materializing import Materializer
 from pegasos_stats.persist.designs import _packed_spec
@@ -93,3 +94,22 @@ def test_columns_may_have_any_name_that_a_formula_can_hold(data):
         named = data[["y", "a", "g"]].rename(columns={"g": name})
         result = ps.svm(f"y ~ {name} + a", named).fit(ps.Pegasos(epochs=2, seed=1))
         assert result.predict(named).tolist() == result.predict().tolist()
+
+
+def test_products_of_factors_have_a_limit(data, monkeypatch):
+    limit = "pegasos_stats.language.materializing.MOST_COLUMNS"
+    monkeypatch.setattr(limit, 4)
+    assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")))
+    with pytest.raises(FormulaError, match="products of factors have more than 4 col"):
+        ps.svm("y ~ hashed(a, levels=3):hashed(b, levels=2)", data)
+
+
+def test_a_polynomial_of_degree_0_is_no_predictor(data):
+    with pytest.raises(FormulaError, match="has no predictor; add one"):
+        ps.svm("y ~ poly(a, 0)", data)
+
+
+def test_a_long_outcome_is_cut_in_messages(data):
+    with pytest.raises(LabelError) as caught:
+        ps.svm(f"I({'<'.join(['b'] * 2000)}) ~ a", data)
+    assert len(str(caught.value)) < 1000

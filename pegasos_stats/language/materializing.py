@@ -4,6 +4,7 @@ Formulaic reads how terms are joined and codes factors; what stands in a term is
 computed from our own tree. This module is imported where formulaic is needed.
 """
 
+import math
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -27,6 +28,7 @@ from pegasos_stats.language.reading import formatted, read_expression
 from pegasos_stats.language.refusing import unusable
 
 MOST_PRODUCTS = 250_000  # some seconds
+MOST_COLUMNS = 100_000  # of products of factors, some seconds
 
 
 class TermParser(DefaultFormulaParser):  # type: ignore[misc]
@@ -127,6 +129,7 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         super().__init__(frame)
         self._formula = formula
         self._functions = functions
+        self._products = 0
 
     def matrix(self, spec: SimpleFormula | ModelSpec) -> Any:
         """Matrix of the terms, without the rows in which a factor has no level."""
@@ -153,4 +156,15 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         values = found.values.__wrapped__
         if isinstance(values, pd.Series) and values.dtype.kind not in "biuf":
             drop_rows.update(np.flatnonzero(values.isna()).tolist())
+        return found
+
+    def _get_columns_for_term(
+        self, factors: list[dict[str, Any]], spec: ModelSpec, scale: float = 1
+    ) -> dict[str, Any]:
+        if len(factors) > 1:
+            self._products += math.prod(map(len, factors))
+        if self._products > MOST_COLUMNS:
+            what = f"its products of factors have more than {MOST_COLUMNS:,} columns"
+            raise unusable(self._formula, what)
+        found: dict[str, Any] = super()._get_columns_for_term(factors, spec, scale)
         return found
