@@ -12,7 +12,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, save
 from pegasos_stats.persist.common import BELOW
 from pegasos_stats.persist.tree import text_of
-from tests.saved_models import put_together, taken_apart
+from tests.saved_models import as_format_1, put_together, taken_apart
 
 N = 12
 rng = np.random.default_rng(0)
@@ -381,20 +381,37 @@ def test_what_may_differ_a_little_does(saved, tmp_path):
 
 @pytest.mark.parametrize("objective", [0.5, 50.0])
 @pytest.mark.parametrize("share", [0.99, 1.01])
-def test_a_dual_is_above_its_objective_by_a_little_at_most(
+@pytest.mark.filterwarnings("ignore:The model was saved in format 1")
+def test_a_dual_is_above_its_objective_by_a_little_and_in_format_1_alone(
     objective, share, saved, tmp_path
 ):
     _, _, header, arrays = saved["linear"]
     dual = objective + share * BELOW * max(1.0, objective)
     header = edited(header, ["certificate", "objective"], objective)
     header = edited(header, ["certificate", "dual_objective"], dual)
-    content = put_together(header, arrays)
+    reason = f"the objective is {objective}, its lower bound {dual}"
+    check_refused(tmp_path / "a", put_together(header, arrays), reason)
+    content = as_format_1(header, arrays)
     if share > 1.0:
-        reason = f"the objective is {objective}, its lower bound {dual}"
         check_refused(tmp_path / "a", content, reason)
         return
     (tmp_path / "a").write_bytes(content)
-    assert load(tmp_path / "a").certificate.dual_objective == dual
+    assert load(tmp_path / "a").certificate.dual_objective == 0.0
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_dual_is_at_most_its_objective(above, saved, tmp_path):
+    _, _, header, arrays = saved["linear"]
+    dual = np.nextafter(0.5, 1.0) if above else 0.5
+    header = edited(header, ["certificate", "objective"], 0.5)
+    header = edited(header, ["certificate", "dual_objective"], float(dual))
+    content = put_together(header, arrays)
+    if above:
+        reason = f"the objective is 0.5, its lower bound {float(dual)}"
+        check_refused(tmp_path / "a", content, reason)
+        return
+    (tmp_path / "a").write_bytes(content)
+    assert load(tmp_path / "a").gap == 0.0
 
 
 def test_functions_that_no_file_holds_are_named_with_what_to_give(tmp_path):
