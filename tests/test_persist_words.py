@@ -1,6 +1,7 @@
 """Saved models, field by field: what comes back, and the whole word of a refusal."""
 
 import dataclasses
+import io
 import json
 
 import numpy as np
@@ -8,9 +9,10 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.persist import load, save
 from pegasos_stats.persist.common import BELOW
+from pegasos_stats.persist.container import Container
 from pegasos_stats.persist.tree import text_of
 from tests.saved_models import as_format_1, put_together, taken_apart
 
@@ -448,3 +450,28 @@ def test_what_is_no_fit_is_not_saved(what, tmp_path):
         save(what, tmp_path / "a")
     kind = type(what).__name__
     assert str(caught.value) == f"A {kind} cannot be saved; give what fit() returns."
+
+
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [(1, 64 * 2**20), (2**20, 64 * 2**20), (3 * 2**20, 32 * 3 * 2**20)],
+)
+def test_a_compressed_file_may_inflate_to_64_mib_or_32_times_its_size(size, most):
+    content = as_format_1({}, {"a": np.zeros(size, np.uint8)}, compress=False)
+    found = Container(io.BytesIO(content)).most_memory
+    assert most <= found <= most * (1.0 + 1000.0 / size)
+
+
+def test_a_sealed_file_does_not_inflate():
+    content = put_together({}, {"a": np.zeros(1)})
+    assert Container(io.BytesIO(content)).most_memory == np.inf
+
+
+@pytest.mark.parametrize("about", ["text", [1], 3])
+def test_facts_are_a_dictionary(about, saved, tmp_path):
+    with pytest.raises(OptionError) as caught:
+        save(saved["gram"][0], tmp_path / "a", about=about)
+    assert str(caught.value) == (
+        f"about={about!r} is not allowed; give a dictionary of names and facts, such "
+        "as {'study': 'pilot'}."
+    )
