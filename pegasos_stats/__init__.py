@@ -7,6 +7,9 @@
 1
 """
 
+from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
+
+# isort: split
 from pegasos_stats import datasets, errors
 from pegasos_stats.calibration.calibrated import CalibratedResults
 from pegasos_stats.calibration.calibrating import calibrate

@@ -14,6 +14,7 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 # Floors from the ground up; a module may import from lower floors only, and from
 # its own floor only where the later name imports the earlier one.
 FLOORS = [
+    ["interrupts"],
     ["errors"],
     ["kernels"],
     ["foreign"],

@@ -1,10 +1,14 @@
 """The command line as a program: help, pipes, interrupts, strict output."""
 
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import pegasos_stats
 from pegasos_stats.cli import main
 from tests.command_line import run, strict
 
@@ -66,3 +70,20 @@ def test_an_interrupt_gives_one_line(capsys, monkeypatch):
     monkeypatch.setattr("pegasos_stats.cli.commands._fit_rows", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "pegasos-stats: interrupted\n"
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas"])
+def test_an_interrupt_while_libraries_are_loaded_gives_one_line(library, tmp_path):
+    (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt")
+    folders = [str(tmp_path), str(Path(pegasos_stats.__file__).parents[1])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
+
+    def ended(*words):
+        command = [sys.executable, *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    found = ended("-m", "pegasos_stats", "demo")
+    assert (found.stdout, found.stderr) == ("", "pegasos-stats: interrupted\n")
+    assert found.returncode == -signal.SIGINT
+    other = ended("-c", "import pegasos_stats")
+    assert "Traceback" in other.stderr
