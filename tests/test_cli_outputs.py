@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -9,11 +10,13 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from pegasos_stats.cli import main
 from pegasos_stats.cli.places import predictions_path
+from pegasos_stats.errors import DependencyError
 from tests.command_line import run
 
 ROWS = "y,a,b\n" + "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(20))
@@ -419,3 +422,24 @@ def test_a_fit_is_ended_at_once(folder):
     assert running.wait(timeout=10) == -signal.SIGTERM
     assert not (folder / "b.model").exists()
     assert not list(folder.glob(".*"))
+
+
+def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatch):
+    def failing(*given, **options):
+        raise DependencyError("no figures")
+
+    monkeypatch.setattr("pegasos_stats.cli.pages.report_of", failing)
+    assert main(["demo", "--save", "d.model", "--report", "d.html"]) == 2
+    assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
+    assert not Path("d.model").exists()
+    assert not Path("d.html").exists()
+
+
+def test_a_report_of_the_demonstration_leaves_what_is_printed_as_it_is(folder, capsys):
+    assert main(["demo", "--epochs", "2"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["demo", "--epochs", "2", "--report", "d.md"]) == 0
+    more = capsys.readouterr().out
+    assert re.sub(r"in .* s\n", "", more) == (
+        re.sub(r"in .* s\n", "", alone) + f"Report     {Path.cwd() / 'd.md'}\n"
+    )

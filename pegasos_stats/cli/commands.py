@@ -23,6 +23,7 @@ from pegasos_stats.cli.pages import (
     page_of_digits,
     page_of_files,
     where,
+    written,
     written_page,
 )
 from pegasos_stats.cli.places import PREDICTIONS, check_places, predictions_path
@@ -91,12 +92,12 @@ def demo(options: argparse.Namespace) -> Printed:
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
     given = "digit ~ .", train, {"test": test}
-    printed = _fitted(title, *given, options)
     if options.report is None:
-        return printed
-    options.trace = True  # for its figure
-    made = page_of_digits(_fit_rows(*given, options), train, test, options)
-    return Printed(f"{printed.out}{where(made)}\n", printed.err)
+        return _fitted(title, *given, options)
+    traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
+    page = page_of_digits(_fit_rows(*given, traced), train, test, options)
+    printed = _fitted(title, *given, options)
+    return Printed(f"{printed.out}{where(written(page, options))}\n", printed.err)
 
 
 def predict(options: argparse.Namespace) -> Printed:

@@ -35,10 +35,14 @@ def page_of_files(
 def page_of_digits(
     result: Any, train: Rows, test: Rows, options: argparse.Namespace
 ) -> Report:
-    """Report a fit of the data that come with the package, and write the page."""
+    """Report a fit of the data that come with the package."""
     title = "Handwritten fives and sixes"
     given = (result, test.frame, origin_of_digits(train, options))
-    made = report_of(*given, title=title, image_shape=(8, 8))
+    return report_of(*given, title=title, image_shape=(8, 8))
+
+
+def written(made: Report, options: argparse.Namespace) -> Report:
+    """Write a report to where ``--report`` says."""
     with no_part_left():
         return made.write(options.report, overwrite=options.overwrite)
 
