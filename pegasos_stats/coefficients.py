@@ -1,5 +1,6 @@
 """Coefficients with a covariance: errors, tests, intervals, and whether to trust."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -113,9 +114,14 @@ class Inference:
         near = CLOSE
         if self.far.any():
             allowed = SMALL * self.std_error[self.far].min()
-            needed = 0.5 * self.lam * allowed**2 / self.certificate.objective
-            near = min(CLOSE, 10.0 ** np.floor(np.log10(needed)))
+            near = self._near_enough(0.5 * self.lam * float(allowed) ** 2)
         return self.cure.format(f"{near:.0e}".replace("e-0", "e-"))
+
+    def _near_enough(self, gap: float) -> float:
+        """The power of ten that a relative gap has to reach for a gap."""
+        objective = self.certificate.objective
+        needed = gap / objective if objective > 0.0 else CLOSE
+        return 10.0 ** math.floor(math.log10(needed)) if 0.0 < needed < CLOSE else CLOSE
 
     def told(self) -> Self:
         """Return this, having warned once if the numbers cannot be trusted.
@@ -218,11 +224,13 @@ class Inference:
 
     def _too_far(self) -> str:
         far, errors = self.far, self.std_error
-        distance = np.nanmax(self.distance[far])
+        distance = float(np.nanmax(self.distance[far]))
+        known = distance < math.inf
+        most = f"up to {significant(distance, 2)}" if known else "how much is not known"
         return (
             "WARNING: the fit may be too far from its optimum for these standard "
             f"errors. {counted(int(far.sum()), 'coefficient')} may be off by more than "
-            f"a quarter of the standard error: by up to {significant(distance, 2)}, "
+            f"a quarter of the standard error: by {most}, "
             f"the smallest error being {significant(errors[far].min(), 2)}. "
             f"{self.remedy} goes on to the optimum."
         )

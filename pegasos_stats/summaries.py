@@ -1,5 +1,6 @@
 """What a summary says about every fit: its header and its notes."""
 
+import math
 from typing import Any
 
 from pegasos_stats.confusion import ConfusionMatrix
@@ -96,19 +97,24 @@ def notes_of(fit: Fit) -> list[str]:
     return notes
 
 
+UNCERTIFIED = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+
+
 def certified(fit: Fit) -> str:
     """How far the fit is from the optimum, in words."""
     share = fit.relative_gap
-    if share == float("inf"):
-        return (
-            "Nothing is certified: the numbers are so large that rounding could hide "
-            "any gap; bring the predictors to a common scale."
-        )
+    if fit.gap == math.inf:
+        return UNCERTIFIED
     most = "less than 0.01%" if share < 1e-4 else f"at most {share:.2%}"
+    gained = f"{most} of the objective"
+    if share == math.inf:  # of an objective of 0
+        gained = f"at most {significant(fit.gap, 3)}"
     return (
         "Certified by duality: the optimum is not below "
-        f"{significant(fit.dual_objective, 6)}, so {most} of the objective could be "
-        "gained."
+        f"{significant(fit.dual_objective, 6)}, so {gained} could be gained."
     )
 
 

@@ -308,3 +308,13 @@ def test_the_figure_shows_the_table(calibrated):
     assert len(ax.patches) == len(table)
     assert ax.get_xlabel() == "predicted probability of yes"
     mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("positive", [None, "a"])
+@pytest.mark.parametrize("actual", [[], [None, None]])
+def test_without_a_label_there_is_no_reliability(actual, positive):
+    with pytest.raises(OptionError) as caught:
+        ps.reliability(actual, [0.5] * len(actual), positive=positive)
+    assert str(caught.value) == (
+        "No row has a label, so that there are no levels; give labels of two."
+    )

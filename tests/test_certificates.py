@@ -1,5 +1,6 @@
 """Duality gaps: what they promise, against optima found by others."""
 
+import re
 import subprocess
 import sys
 
@@ -275,3 +276,38 @@ def test_an_objective_of_zero_has_a_relative_gap():
     # P underflows: what is left of it is rounding, or nothing.
     assert Certificate(0.0, 0.0, 0).relative_gap == 0.0
     assert Certificate(0.0, 0.0, 0, rounding=1e-320).relative_gap == np.inf
+
+
+INFINITE = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+
+
+def with_certificate(found):
+    """A fit whose certificate is another one."""
+    result = ps.SVM([0, 1] * 5, np.arange(10.0)[:, None]).fit(ps.Pegasos(seed=1))
+    vars(result)["certificate"] = found
+    return result
+
+
+def test_an_infinite_gap_is_no_number_in_words():
+    result = with_certificate(Certificate(1.0, 0.0, 0, rounding=np.inf))
+    assert result.gap == result.relative_gap == np.inf
+    assert INFINITE in " ".join(str(result.summary()).split())
+    text = ps.report(result).as_markdown()
+    assert f"\n{INFINITE}\n" in text
+    assert "| Distance from the optimum | not known | " in text
+    assert not re.search(r"\binf\b", text)
+
+
+def test_the_gap_of_an_objective_of_zero_is_said_as_it_is():
+    result = with_certificate(Certificate(0.0, -(2.0**-60), 0))
+    assert "so at most 8.67e-19 could be gained." in " ".join(
+        str(result.summary()).split()
+    )
+    text = ps.report(result).as_markdown()
+    assert "| Distance from the optimum | 8.67e−19 | at most: certified by" in text
+    assert "is within 8.67e−19 of the optimum.\n" in text
+    assert "Relative gap" not in text
+    assert not re.search(r"\binf\b", text)

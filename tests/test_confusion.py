@@ -139,3 +139,16 @@ def test_lists_are_no_labels():
 def test_the_level_of_an_interval_is_checked(level):
     with pytest.raises(OptionError, match="level="):
         ps.confusion([0, 1], [0, 1]).error_interval(level=level)
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted", "listed"),
+    [([1, "a"], [1, 1], "1, 'a'"), (["1", 1, 2], [2, "1", 1], "'1', 1, 2")],
+)
+def test_labels_without_an_order_are_named_once(actual, predicted, listed):
+    with pytest.raises(LabelError) as caught:
+        ps.confusion(actual, predicted)
+    assert str(caught.value) == (
+        f"The labels {listed} have no common order; give levels=[...] or convert both "
+        "sides to one type."
+    )

@@ -209,6 +209,10 @@ def _outcomes(
 
 def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
     """The level whose probability is looked at."""
+    if not levels:
+        raise OptionError(
+            "No row has a label, so that there are no levels; give labels of two."
+        )
     if len(levels) != 2 and (framed or positive is None):
         raise OptionError(
             f"There are the levels {listing(levels)}; give probabilities of two, or "

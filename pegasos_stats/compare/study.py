@@ -178,8 +178,13 @@ def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
         "run": task.number,
         "seed": pd.array([drawn] * len(lines), dtype="Int64"),
     }
-    lines.insert(4, "relative_gap", lines["gap"] / lines["objective"])
+    lines.insert(4, "relative_gap", _relative(lines["gap"], lines["objective"]))
     return pd.concat([pd.DataFrame(head, index=lines.index), lines], axis=1)
+
+
+def _relative(gap: "pd.Series[Any]", objective: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Gaps by their objectives; of an objective of 0, as certificates have it."""
+    return (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
 
 
 def joined(

@@ -54,6 +54,11 @@ def paired(actual: Any, predicted: Any) -> pd.DataFrame:
     return pd.DataFrame(sides)
 
 
+def _once(levels: list[Any]) -> list[Any]:
+    """Each label once, as it is written, whether or not it can be compared."""
+    return list({shown(level): level for level in levels}.values())
+
+
 def levels_of(pairs: pd.DataFrame) -> list[Any]:
     """Labels of both sides: categories in their order, else sorted."""
     levels: list[Any] = []
@@ -65,8 +70,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
         found = sorted(set(levels))
     except Exception:  # values of others may raise what they like
         raise LabelError(
-            f"The labels {listing(levels)} have no common order; give levels=[...] or "
-            "convert both sides to one type."
+            f"The labels {listing(_once(levels))} have no common order; give "
+            "levels=[...] or convert both sides to one type."
         ) from None
     return found
 

@@ -1,6 +1,8 @@
 """The first part of a report: the numbers that are looked for first."""
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 from pegasos_stats.errors import counted
 from pegasos_stats.objective import zero_objective
@@ -37,13 +39,20 @@ def answer(subject: Subject) -> Section:
     if area is not None:
         note = f"of the {subject.held_out.name} rows: 1 is perfect, 0.5 is guessing"
         tiles.append(Tile("Area under the ROC curve", decimals(area), note))
-    gap = subject.result.relative_gap
-    note = "of the objective, at most: certified by duality"
-    shown = percent(gap) if gap >= SMALLEST else "< 0.01%"
-    tiles.append(Tile("Distance from the optimum", shown, note))
+    tiles.append(_distance_tile(subject.result))
     blocks: list[Block] = [Tiles(tiles), Paragraph(_verdict(subject))]
     blocks += [Notice(text, "warning") for text in warnings_of(subject)]
     return Section("In short", "in-short", blocks)
+
+
+def _distance_tile(result: Any) -> Tile:
+    name, share = "Distance from the optimum", result.relative_gap
+    if result.gap == math.inf:
+        return Tile(name, "not known", "the numbers are too large for a certificate")
+    if share == math.inf:
+        return Tile(name, number(result.gap, 3), "at most: certified by duality")
+    shown = percent(share) if share >= SMALLEST else "< 0.01%"
+    return Tile(name, shown, "of the objective, at most: certified by duality")
 
 
 def _error_tile(rows: Judged) -> Tile:

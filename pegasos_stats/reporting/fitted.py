@@ -1,5 +1,8 @@
 """How a fit was found, and how far from the optimum it is."""
 
+import math
+from typing import Any
+
 import numpy as np
 
 from pegasos_stats.reporting.document import (
@@ -17,6 +20,7 @@ from pegasos_stats.reporting.numbers import at_most, number
 from pegasos_stats.reporting.subject import Subject
 from pegasos_stats.sdca import SDCA
 from pegasos_stats.session import session_info
+from pegasos_stats.summaries import UNCERTIFIED
 
 STEPS = {
     "hinge": r"1 \;\mathrm{if}\; m_i < 1,\ \mathrm{else}\ 0",
@@ -133,28 +137,39 @@ def _run_time(subject: Subject) -> list[tuple[Text, Text]]:
 def optimum(subject: Subject) -> Section:
     """The certificate in words, as numbers, and over the epochs."""
     result = subject.result
-    gap, relative = result.gap, result.relative_gap
-    certified = prose(
-        "The objective of the fit is {}. By duality no model whatever has one below "
-        "{}. So the fit is within {} of the optimum: fitting longer could gain {} of "
-        "its objective.",
-        number(result.objective, 6),
-        number(result.dual_objective, 6),
-        number(gap, 3),
-        at_most(relative),
-    )
     rows: list[tuple[Text, Text]] = [
         ("Objective", number(result.objective, 8)),
         ("Dual objective, a lower bound", number(result.dual_objective, 8)),
-        ("Duality gap", number(gap, 4)),
-        ("Relative gap", number(relative)),
-        *_reach(subject, gap),
     ]
-    blocks: list[Block] = [Paragraph(certified), Pairs(rows)]
+    if result.gap < math.inf:
+        rows.append(("Duality gap", number(result.gap, 4)))
+        rows += _reach(subject, result.gap)
+    if result.relative_gap < math.inf:
+        rows.insert(3, ("Relative gap", number(result.relative_gap)))
+    blocks: list[Block] = [Paragraph(_certified(result)), Pairs(rows)]
     if result.trace is not None and len(result.trace) > 1:
         caption = "Objective, duality gap and errors after every epoch."
         blocks.append(Picture(trace_figure(result), caption))
     return Section("How far from the optimum", "optimum", blocks)
+
+
+def _certified(result: Any) -> Text:
+    """What duality says of a fit, where the numbers allow it to say anything."""
+    if result.gap == math.inf:
+        return UNCERTIFIED
+    words = (
+        "The objective of the fit is {}. By duality no model whatever has one below "
+        "{}. So the fit is within {} of the optimum"
+    )
+    numbers = [
+        number(result.objective, 6),
+        number(result.dual_objective, 6),
+        number(result.gap, 3),
+    ]
+    if result.relative_gap == math.inf:  # of an objective of 0
+        return prose(f"{words}.", *numbers)
+    more = ": fitting longer could gain {} of its objective."
+    return prose(words + more, *numbers, at_most(result.relative_gap))
 
 
 def _reach(subject: Subject, gap: float) -> list[tuple[Text, Text]]:
