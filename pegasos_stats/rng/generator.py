@@ -216,7 +216,8 @@ class RRandom:
         scale = 1.0 / rates
         standard = np.empty(np.count_nonzero(scale))
         self._words.fill(draw_exponentials, standard)
-        scale[scale > 0.0] *= standard
+        with np.errstate(over="ignore"):  # to infinity, as in R
+            scale[scale > 0.0] *= standard
         return scale
 
     def rbinom(self, n: int, size: ArrayLike, prob: ArrayLike) -> Integers:
