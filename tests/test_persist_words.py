@@ -475,3 +475,42 @@ def test_facts_are_a_dictionary(about, saved, tmp_path):
         f"about={about!r} is not allowed; give a dictionary of names and facts, such "
         "as {'study': 'pilot'}."
     )
+
+
+TERMS = [
+    (
+        "a.to_pickle('x')",
+        "it calls the method 'to_pickle', which is not known; allowed are columns, "
+        "numbers, text, arithmetic, comparisons and functions such as log, np.sqrt, "
+        "scale and poly; compute other columns in the data before, or give "
+        "functions={'name': f}.",
+    ),
+    ("log(", "it cannot be used: '(' was never closed in 'log('."),
+    ("b + c", "it uses 'b', 'c', which is no column of the model."),
+]
+
+
+@pytest.mark.parametrize(("term", "reason"), TERMS)
+def test_a_term_that_is_none_of_the_language_is_named(term, reason, saved, tmp_path):
+    _, _, header, arrays = saved["refined"]
+    terms = [[["1", "literal", "unknown"]], [[term, "python", "unknown"]]]
+    tree = edited(header, ["design", "spec", "terms"], terms)
+    (tmp_path / "a").write_bytes(put_together(tree, arrays))
+    with pytest.raises(DataError) as caught:
+        load(tmp_path / "a")
+    assert str(caught.value) == (
+        f"The term {term!r} cannot be part of a saved model: {reason}"
+    )
+
+
+def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
+    _, _, header, arrays = saved["refined"]
+    term, reason = TERMS[0]
+    tree = edited(header, ["design", "formula"], f"{term} ~ a")
+    (tmp_path / "a").write_bytes(put_together(tree, arrays))
+    with pytest.raises(DataError) as caught:
+        load(tmp_path / "a")
+    formula = f"{term} ~ a"
+    assert str(caught.value) == (
+        f"The formula {formula!r} cannot be part of a saved model: {reason}"
+    )
