@@ -188,3 +188,11 @@ def test_counts_are_allowed_up_to_a_thousand():
     values = pd.Series([0.0, 1.0, 4.0])
     assert cut(values, 2).tolist() == ["(-0.004,2]", "(-0.004,2]", "(2,4]"]
     assert len(cut(values, 3).cat.categories) == 3
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_constant_is_negated_as_a_column_is(flag):
+    found = outcome_of(f"ifelse(not {flag}, k, 0) ~ x", DATA, {})
+    assert found.tolist() == ([0] * 4 if flag else DATA["k"].tolist())
+    column = outcome_of(f"ifelse(not (k > 2) == {flag}, 1, 0) ~ x", DATA, {})
+    assert column.tolist() == [int((k > 2) != flag) for k in DATA["k"]]
