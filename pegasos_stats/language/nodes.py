@@ -68,10 +68,6 @@ def columns_in(node: Node) -> set[str]:
     return {part.name for part in walked(node) if isinstance(part, Column)}
 
 
-def called_in(node: Node) -> set[str]:
-    """Names of the functions that an expression calls."""
-    return {part.name for part in walked(node) if isinstance(part, Call)}
-
 
 def walked(node: Node) -> Iterator[Node]:
     """All nodes of a tree."""
