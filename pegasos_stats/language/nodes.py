@@ -68,7 +68,6 @@ def columns_in(node: Node) -> set[str]:
     return {part.name for part in walked(node) if isinstance(part, Column)}
 
 
-
 def walked(node: Node) -> Iterator[Node]:
     """All nodes of a tree."""
     yield node
