@@ -1,6 +1,8 @@
-"""Seeds of what draws without one: none in an example, the same always in a test."""
+"""No test passes or fails by chance, or because another one ran before it."""
 
 import random
+import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -31,3 +33,12 @@ def repeatable_seeds(
     example = isinstance(request.node, pytest.DoctestItem)
     source = NoSeed() if example else SameSeeds(request.node.nodeid)
     monkeypatch.setattr(generator, "secrets", source)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left_open() -> Iterator[None]:
+    """No test sees the figures of another."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")

@@ -372,9 +372,8 @@ def test_rows_of_weight_zero_are_no_rows_of_their_level():
     y = np.array([0, 0, 0, 1, 1, 1])
     X = np.arange(6.0)[:, None]
     folds = [1, 2, 3, 1, 2, 3]
-    ps.cross_validate(
-        ps.SVM(y, X, weights=[1, 1, 1, 1, 1, 0]), folds=folds, metrics="error_rate"
-    )
+    model = ps.SVM(y, X, weights=[1, 1, 1, 1, 1, 0])
+    ps.cross_validate(model, folds=folds, metrics="error_rate", seed=1)
     for weights, level in (([1, 1, 1, 1, 0, 0], 1), ([0, 0, 2, 1, 1, 1], 0)):
         with pytest.raises(DataError, match=f"leaves no row of level {level} to fit"):
             ps.cross_validate(ps.SVM(y, X, weights=weights), folds=folds)
