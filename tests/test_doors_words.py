@@ -1,0 +1,82 @@
+"""Text that cannot be written, and other limits of what is taken or shown."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, LabelError, OptionError
+from pegasos_stats.foreign import is_valid_text
+from pegasos_stats.reporting.python_lines import call
+
+HALF = "\ud800"  # of a surrogate pair
+X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [2.0, 1.0, 0.0, -1.0]})
+Y = ["n", "p", "p", "n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [("", True), ("ß☃🙂", True), ("\0", True), (HALF, False), (f"a{HALF}b", False)],
+)
+def test_half_a_character_is_no_valid_text(text, valid):
+    assert is_valid_text(text) is valid
+
+
+@pytest.mark.parametrize(
+    ("door", "kind", "words"),
+    [
+        (
+            lambda: ps.SVM(Y, X.rename(columns={"a": HALF})),
+            ColumnError,
+            f"Column {HALF!r} has a name that is no valid text; read the data with the "
+            "encoding that they have, or rename it.",
+        ),
+        (
+            lambda: ps.SVM(pd.Series(Y, name=HALF), X),
+            LabelError,
+            f"The outcome {HALF!r} has a name that is no valid text; rename it.",
+        ),
+        (
+            lambda: ps.SVM(["n", HALF, HALF, "n"], X),
+            LabelError,
+            f"The outcome 'y' holds {HALF!r}, which is no valid text; read the data "
+            "with the encoding that they have.",
+        ),
+        (
+            lambda: ps.SVM(Y, X).fit(ps.SDCA(seed=1)).report("no.md", title=HALF),
+            OptionError,
+            f"title={HALF!r} is not allowed; give text.",
+        ),
+    ],
+)
+def test_text_that_cannot_be_written_is_refused_at_the_door(door, kind, words):
+    with pytest.raises(kind) as caught:
+        door()
+    assert str(caught.value) == words
+
+
+def test_a_call_that_is_too_long_has_an_argument_a_line():
+    argument = "a" * (88 - len("f(, b=1)"))
+    assert call("f", [argument, "b=1"]) == f"f({argument}, b=1)"
+    assert call("f", [f"{argument}a", "b=1"]) == f"f(\n    {argument}a,\n    b=1,\n)"
+    assert call("f", []) == "f()"
+
+
+@pytest.mark.parametrize("size", [0.0, 5e-324, 1e-300])
+def test_a_kernel_that_is_zero_is_one(size):
+    K = np.zeros((4, 4))
+    K[0, 0] = size
+    result = ps.KernelSVM(Y, K, kernel="precomputed").fit(ps.Pegasos(epochs=1, seed=1))
+    assert result.objective >= result.objective - result.gap >= 0.0
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e300])
+def test_a_kernel_with_a_value_below_zero_is_none(size):
+    swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
+    for K in (np.diag([1.0, 1.0, 1.0, -1e-6]), np.kron(np.eye(2), swapped)):
+        with pytest.raises(DataError) as caught:
+            ps.KernelSVM(Y, size * K, kernel="precomputed")
+        assert str(caught.value) == (
+            "The precomputed kernel is not positive semi-definite, so it belongs to no "
+            "space of functions; give the values of a kernel."
+        )
