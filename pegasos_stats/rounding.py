@@ -36,6 +36,7 @@ from pegasos_stats.problem import Problem
 
 Vector = NDArray[np.float64]
 
+NOTHING = np.zeros(0)
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
 LIBRARY = {"hinge": 4.0 * UNIT, "log": 16.0 * UNIT}  # of a loss, all its operations
@@ -83,13 +84,8 @@ def squared(v: Vector, rest: Vector | None = None) -> tuple[float, int]:
     """
     from pegasos_stats.kernels.compensated import sum_of_squares
 
-    largest = float(np.abs(v).max(initial=0.0))
-    if not 0.0 < largest < math.inf:
-        return largest, 0
-    power = math.frexp(largest)[1]
-    high = np.ldexp(v, -power)
-    low = np.zeros(high.size) if rest is None else np.ldexp(rest, -power)
-    return float(sum_of_squares(high, low)), 2 * power
+    squares, power = sum_of_squares(v, NOTHING if rest is None else rest)
+    return squares, 2 * power
 
 
 def penalty(lam: float, v: Vector) -> float:
@@ -114,8 +110,10 @@ def cost(lam: float, n: int, image: Vector, rest: Vector | None = None) -> float
 
 def scaled(share: float, power: int) -> float:
     """``share 2^power``, infinite if it overflows."""
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.ldexp(share, power))
+    try:
+        return math.ldexp(share, power)
+    except OverflowError:
+        return math.inf
 
 
 def norm(v: Vector) -> float:

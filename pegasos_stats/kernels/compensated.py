@@ -10,6 +10,7 @@ Ogita, Rump & Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific
 Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the dots).
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -109,15 +110,28 @@ by_type_of_rows(row_add_exactly, dense_add_exactly, sparse_add_exactly)
 
 
 @kernel
-def sum_of_squares(high: Vector, low: Vector) -> float:
-    """``sum_j (high_j + low_j)^2`` to some units in the last place.
+def sum_of_squares(high: Vector, low: Vector) -> tuple[float, int]:
+    """``m, k``: ``sum_j (high_j + low_j)^2 = m 4^k`` to some units in the last place.
 
-    Every ``|high_j|`` is at most 1 or so, and ``|low_j|`` much smaller.
+    ``|low_j|`` is much smaller than ``|high_j|``; an empty `low` is 0. If a number is
+    not finite, nor is ``m``.
     """
-    total = rest = 0.0
+    largest = 0.0
     for j in range(high.shape[0]):
-        square, left = two_product(high[j], high[j])
-        rest += left + 2.0 * high[j] * low[j]
+        if not abs(high[j]) <= largest:
+            largest = abs(high[j])
+    if not 0.0 < largest < math.inf:
+        return largest, 0
+    power = math.frexp(largest)[1]
+    total = rest = 0.0
+    half = power // 2  # 1 / 2^power itself may overflow
+    first, second = math.ldexp(1.0, -half), math.ldexp(1.0, half - power)
+    for j in range(high.shape[0]):
+        value = high[j] * first * second
+        square, left = two_product(value, value)
+        if low.shape[0] > 0:
+            left += 2.0 * value * (low[j] * first * second)
+        rest += left
         total, left = two_sum(total, square)
         rest += left
-    return total + rest
+    return total + rest, power
