@@ -119,8 +119,6 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         return
     if isinstance(node, ast.FunctionDef) and node.name in LEFT_ALONE:
         return
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        return
     for field, value in ast.iter_fields(node):
         if isinstance(node, ast.keyword) and node.arg in COSMETIC:
             return
@@ -128,10 +126,14 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and hasattr(child, "lineno"):
-                if not _is_text(child):
+                if not (_is_text(child) or _is_for_types(child)):
                     yield child
             elif isinstance(child, ast.arguments | ast.comprehension):
                 yield from _children(child)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def _is_text(node: ast.AST) -> bool:
