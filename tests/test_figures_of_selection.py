@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 mpl.use("Agg")
 
 from pegasos_stats.plotting import comparison, selection
+from pegasos_stats.plotting.roc import bends
 from pegasos_stats.plotting.style import COLOURS, NEGATIVE, POSITIVE, pyplot
 from pegasos_stats.reporting import answer
+from pegasos_stats.statistics.roc import RocCurve
 
 LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
 MEAN = np.array([0.5, 0.3, 0.2, 0.35])
@@ -244,3 +246,12 @@ def test_times_have_a_logarithmic_axis(x, name, scale):
 @pytest.mark.parametrize(("count", "word"), [(0, "were"), (1, "was"), (2, "were")])
 def test_one_row_was_and_others_were(count, word):
     assert answer._was(count) == word
+
+
+def test_bends_are_the_points_off_the_line_between_their_neighbours():
+    x = np.array([0.0, 0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 1.0])
+    y = np.array([0.0, 0.25, 0.5, 0.5, 0.75, 0.875, 0.9375, 1.0])
+    found = bends(RocCurve(x, y, np.arange(8.0)))
+    assert found.thresholds.tolist() == [0.0, 2.0, 3.0, 4.0, 5.0, 7.0]
+    assert found.false_positive.tolist() == x[[0, 2, 3, 4, 5, 7]].tolist()
+    assert found.true_positive.tolist() == y[[0, 2, 3, 4, 5, 7]].tolist()
