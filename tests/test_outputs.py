@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.outputs import Kind, checked_path, checked_place, outputs
+from pegasos_stats.outputs import Kind, checked_path, checked_place, is_same, outputs
 from pegasos_stats.outputs import parts as parts_of
 
 NOTE = Kind("note", "note", lambda handle: handle.read(4) == b"note")
@@ -197,6 +197,16 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
     assert str(found.value).endswith("; give another path.")
 
 
+def test_a_folder_that_is_mounted_twice_is_one(tmp_path, monkeypatch):
+    """A link that is not followed stands for the mount, which no path tells."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    monkeypatch.setattr(os.path, "realpath", os.path.abspath)
+    assert is_same(str(tmp_path / "a" / "x"), str(tmp_path / "b" / "x"))
+    assert not is_same(str(tmp_path / "a" / "x"), str(tmp_path / "b" / "y"))
+    assert not is_same(str(tmp_path / "a" / "x"), str(tmp_path / "x"))
+
+
 @pytest.mark.parametrize("length", [200, 240, 250, 255])
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, length):
     write(tmp_path / ("x" * length))
@@ -279,6 +289,48 @@ def test_several_files_are_put_in_their_places_together(tmp_path):
     assert contents(tmp_path) == {}
     both("note: new")
     assert contents(tmp_path) == {"a": b"note: new", "b": b"note: new"}
+
+
+@pytest.mark.parametrize("call", ["link", "replace"])
+def test_one_of_several_that_cannot_be_put_takes_the_others_back(
+    call, tmp_path, monkeypatch
+):
+    """As where names run out: the first has its place, the second finds none."""
+    paths = [tmp_path / "new" / name for name in "ab"]
+    real, calls = getattr(os, call), []
+
+    def full(part, path):
+        calls.append(path)
+        if len(calls) == 2:
+            raise OSError(errno.EIO, "Input/output error")
+        real(part, path)
+
+    def both():
+        with outputs() as files:
+            files.make_folder(
+                checked_place(tmp_path / "c", NOTE), str(tmp_path / "new")
+            )
+            for path in paths:
+                place = checked_place(path, NOTE, overwrite=call == "replace")
+                files.write(place, "note: new")
+
+    monkeypatch.setattr(os, call, full)
+    if call == "link":
+        monkeypatch.setattr(os, "open", _no_claim(os.open))
+    with pytest.raises(DataError, match="Input/output error"):
+        both()
+    assert not list(tmp_path.iterdir())
+    both()
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"a", "b"}
+
+
+def _no_claim(real):
+    def claimed(path, *rest):
+        if not str(path).endswith(".part"):
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path, *rest)
+
+    return claimed
 
 
 def test_a_text_that_is_no_unicode(tmp_path):

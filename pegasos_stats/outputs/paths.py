@@ -64,7 +64,10 @@ def is_same(path: str, other: str) -> bool:
     with suppress(OSError):
         return os.path.samefile(path, other)
     with suppress(OSError):  # a working folder that is gone
-        return os.path.realpath(path) == os.path.realpath(other)
+        (one, name), (two, its) = map(
+            os.path.split, map(os.path.realpath, (path, other))
+        )
+        return name == its and (one == two or os.path.samefile(one, two))
     return False
 
 

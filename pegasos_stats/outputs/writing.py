@@ -53,6 +53,7 @@ class Outputs:
         self._at: Place | None = None
         self._parts: list[_Part] = []
         self._folders: list[str] = []
+        self._whole = False  # all are in their places
 
     def open(self, place: Place) -> IO[bytes]:
         """Open a new file, which is put in its place at the end."""
@@ -87,15 +88,17 @@ class Outputs:
         for part in self._parts:
             self._at = part.place
             part.put()
-            self._folders.clear()
+        self._whole = True
         for folder in {part.place.folder for part in self._parts}:
             _sync_folder(folder)
 
     def remove(self) -> None:
-        """Remove what was not put in its place."""
+        """Remove what was not put in its place, or was put there without the rest."""
         for part in self._parts:
+            if not self._whole:
+                part.take_back()
             part.remove()
-        for folder in self._folders:
+        for folder in () if self._whole else self._folders:
             with suppress(OSError):
                 os.rmdir(folder)
 
@@ -111,6 +114,7 @@ class _Part:
         self.place = place
         self.path = place.path if place.stream else new_part(place.folder)
         self.handle: IO[bytes] | None = None
+        self._new: os.stat_result | None = None  # in a place where nothing was
 
     def open(self) -> IO[bytes]:
         place = self.place
@@ -137,15 +141,24 @@ class _Part:
         place = self.place
         if place.stream:
             return
-        earlier = place.earlier()
+        found, earlier = os.stat(self.path), place.earlier()
         if earlier is None and not place.overwrite:
             if _moved_to_empty(self.path, place.path):
+                self._new = found
                 return
             earlier = place.earlier()
         if earlier is not None:
             check_earlier(place, earlier)
             _keep_permissions(self.path, earlier)
         os.replace(self.path, place.path)
+        self._new = found if earlier is None else None
+
+    def take_back(self) -> None:
+        """Remove the file from a place where nothing was, if it came there."""
+        with suppress(OSError):
+            found = os.stat(self.place.path)
+            if self._new and os.path.samestat(found, self._new):
+                os.unlink(self.place.path)
 
     def remove(self) -> None:
         if self.handle is not None:
