@@ -29,6 +29,7 @@ from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from pegasos_stats.errors import PegasosStatsWarning, warn_caller
+from pegasos_stats.kernels.signals import interrupts_kept
 
 HERE = Path(__file__).parent
 IN_TREE = HERE / "__pycache__"
@@ -56,7 +57,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             try:
                 found, payload = pickle.loads(_checked(path))
                 if found == key:
-                    return CompileResult._rebuild(target_context, *payload)
+                    with interrupts_kept():
+                        return CompileResult._rebuild(target_context, *payload)
             except OSError:
                 continue  # missing, or not for this user
             except Exception as error:
@@ -68,12 +70,14 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         place = folder()
         if place is None or data.library.has_dynamic_globals:
             return
-        key = self._index_key(sig, data.codegen)
-        code = dumps((key, data._reduce()))
         try:
+            key = self._index_key(sig, data.codegen)
+            code = dumps((key, data._reduce()))
             _drop_old(place)
             _write(place / self._name(key), hashlib.sha256(code).digest() + code)
-        except OSError as error:
+        except RuntimeError:
+            return  # numba has no copy of the code after an interrupt, raised soon
+        except Exception as error:
             _say(
                 f"Compiled kernels cannot be kept in {place}: {_reason(error)}; each "
                 f"process compiles them anew; {CURE}."
@@ -94,7 +98,8 @@ def sources() -> str:
     paths = sorted(HERE.glob("[!.]*.py*"))
     digest = hashlib.sha256(b"" if paths else uuid.uuid4().bytes)
     for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        with suppress(OSError):  # what cannot be read is no source of this process
+            digest.update(os.fsencode(path.name) + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -179,14 +184,20 @@ def _is_private(place: Path) -> bool:
 
 def _checked(path: Path) -> bytes:
     """Content of a file after its digest, if it is one to believe."""
-    with open(path, "rb") as handle:
-        owner = os.fstat(handle.fileno()).st_uid
+    with open(path, "rb", opener=_without_waiting) as handle:
+        found = os.fstat(handle.fileno())
+        if not stat.S_ISREG(found.st_mode):  # a device may have no end
+            raise FileNotFoundError(path)
         content = handle.read()
-    if owner not in (_user(), os.stat(__file__).st_uid):
+    if found.st_uid not in (_user(), os.stat(__file__).st_uid):
         raise ValueError("it belongs to another user")
     if hashlib.sha256(content[SIZE:]).digest() != content[:SIZE]:
         raise ValueError("it is damaged, and compiled anew")
     return content[SIZE:]
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _write(path: Path, content: bytes) -> None:

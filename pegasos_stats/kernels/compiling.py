@@ -16,6 +16,7 @@ from numba.core.dispatcher import Dispatcher
 
 import pegasos_stats.kernels.lanes_llvm  # noqa: F401, the compiled form of lanes.py
 from pegasos_stats.kernels.cache import KernelCache
+from pegasos_stats.kernels.signals import interrupts_kept
 
 inlined = partial(njit, inline="always", error_model="numpy", _nrt=False)
 
@@ -34,6 +35,14 @@ def with_python_division(function: Callable[..., Any]) -> Any:
 
 
 def _kept(compiled: Any) -> Any:
-    if isinstance(compiled, Dispatcher):  # not with NUMBA_DISABLE_JIT=1
-        compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
+    if not isinstance(compiled, Dispatcher):  # with NUMBA_DISABLE_JIT=1
+        return compiled
+    compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
+    known = compiled.compile
+
+    def compile(signature: Any) -> Any:
+        with interrupts_kept():
+            return known(signature)
+
+    compiled.compile = compile  # type: ignore[assignment,method-assign]
     return compiled

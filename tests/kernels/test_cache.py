@@ -2,9 +2,11 @@
 
 import errno
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -213,6 +215,58 @@ def test_a_full_disk_is_said_and_leaves_no_part(number, places, monkeypatch):
         assert (hits(), hits()) == (0, 0)
     assert len(said) == 1
     assert not [path for path in places.rglob("*") if path.is_file()]
+
+
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_replaced(places):
+    hits()
+    (file,) = kept(places)
+    for put in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        file.unlink()
+        put(file)
+        assert (hits(), hits()) == (0, 1)
+
+
+def test_a_folder_among_the_sources_is_none_of_them(places, monkeypatch):
+    (places / "kernel.py").write_text("")
+    monkeypatch.setattr(cache, "HERE", places)
+    cache.sources.cache_clear()
+    before = cache.sources()
+    (places / "kernel.py.d").mkdir()
+    cache.sources.cache_clear()
+    assert cache.sources() == before
+
+
+@pytest.mark.parametrize("error", [ValueError, pickle.PicklingError, MemoryError])
+def test_whatever_is_raised_where_code_is_kept_is_said(error, places, monkeypatch):
+    def failing(content):
+        raise error("no code")
+
+    monkeypatch.setattr(cache, "dumps", failing)
+    with pytest.warns(PegasosStatsWarning, match="cannot be kept in .*: no code;"):
+        assert (hits(), hits()) == (0, 0)
+
+
+def interrupt(*arguments):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("hook", ["_object_cache_notify", "_object_cache_getbuffer"])
+@pytest.mark.parametrize("known", [True, False])
+def test_an_interrupt_where_llvm_calls_back_is_heard(hook, known, places, monkeypatch):
+    """Python drops what is raised there; a kernel without its code is never run."""
+    if known:
+        hits()
+    compiled = kernel(three_times)
+    engine = compiled.targetctx.codegen()._engine._ee
+    with monkeypatch.context() as patched, warnings.catch_warnings():
+        patched.setattr(engine, hook, interrupt)
+        warnings.simplefilter("error")
+        if known and hook == "_object_cache_notify":  # nothing is compiled
+            assert compiled(2.0) == 6.0
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                compiled(2.0)
+    assert compiled(2.0) == 6.0
 
 
 def test_kernels_of_other_sources_are_compiled_anew_and_dropped(places, monkeypatch):
