@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.objective import best_intercept
@@ -54,7 +55,7 @@ class KernelVisitor:
             self._gram,
             problem.y,
             self._wy,
-            rows,
+            read_only(rows),
             problem.lam,
             self._steps,
             self._counts,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.errors import DataError
 from pegasos_stats.labels import Ties
 from pegasos_stats.problem import ZERO_LOSS, Problem
@@ -104,9 +105,9 @@ def feasible(
     from pegasos_stats.kernels import balance
 
     a = np.array(a, dtype=np.float64)
-    balance.clip(a, np.ones(a.size) if weights is None else weights)
+    balance.clip(a, read_only(np.ones(a.size) if weights is None else weights))
     if intercept:
-        balance.balance(a, y)
+        balance.balance(a, read_only(y))
     return a
 
 

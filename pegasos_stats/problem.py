@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.errors import DataError
 
 LossName = Literal["hinge", "log"]
@@ -50,7 +51,9 @@ class Problem:
     @property
     def row_weights(self) -> Vector:
         """Weights of the rows, shape (n,)."""
-        return np.ones(self.n) if self.weights is None else self.weights
+        if self.weights is None:
+            return np.asarray(read_only(np.ones(self.n)))
+        return self.weights
 
     @property
     def n(self) -> int:
@@ -88,20 +91,7 @@ def kernel_rows(X: Any) -> Any:
         return read_only(X)
     from pegasos_stats.kernels.rows import CSR
 
-    data, indices, indptr = map(read_only, (X.data, X.indices, X.indptr))
-    return CSR(data, indices, indptr, int(X.shape[1]))
-
-
-def read_only(values: Any) -> Any:
-    """View an array as one that cannot be written to; other values as they are.
-
-    Kernels are compiled for read-only rows alone, not for both kinds.
-    """
-    if not isinstance(values, np.ndarray) or not values.flags.writeable:
-        return values
-    view = values.view()
-    view.flags.writeable = False
-    return view
+    return read_only(CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,7 +158,8 @@ class Visitor:
     def copy(self) -> "Visitor":
         """An independent copy."""
         other = copy(self)
-        other._state = type(self._state)(*(part.copy() for part in self._state))
+        parts = (x.copy() if x.flags.writeable else x for x in self._state)
+        other._state = type(self._state)(*parts)
         return other
 
     def solution(self, seed: int | None) -> Solution:

@@ -15,7 +15,7 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 # its own floor only where the later name imports the earlier one.
 FLOORS = [
     ["interrupts"],
-    ["errors"],
+    ["errors", "arrays"],
     ["kernels"],
     ["foreign"],
     ["options", "columns"],

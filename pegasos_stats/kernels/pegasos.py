@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.kernels.losses import Loss
 from pegasos_stats.kernels.pegasos_blocks import fast_epoch, guarded_epoch
 from pegasos_stats.kernels.pegasos_literal import literal_epoch
@@ -81,6 +82,7 @@ def pegasos_epoch(
     fast : bool
         The v form with sums in any order, instead of reference arithmetic.
     """
+    X, rows = read_only(X), read_only(rows)
     sparse = isinstance(X, CSR)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
     plain = plain and state.case_weights.size == 0

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.kernels.compiling import inlined
 from pegasos_stats.kernels.lanes import Vector, padded
 from pegasos_stats.kernels.losses import slope
@@ -79,7 +80,7 @@ def start(
     scalars[RADIUS] = -1.0
     w, total, work = (np.zeros(padded(p)) for _ in range(3))
     signs, slopes = (np.zeros(max(n, batch_size)) for _ in range(2))
-    given = np.zeros(0) if case_weights is None else case_weights
+    given = read_only(np.zeros(0) if case_weights is None else case_weights)
     return State(w, np.zeros(n), total, work, signs, slopes, given, scalars)
 
 

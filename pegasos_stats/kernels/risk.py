@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.kernels.compensated import (
     row_add_exactly,
     row_dot_exactly,
@@ -85,7 +86,7 @@ def risk_and_image(
     n, p = y.shape[0], beta.shape[0]
     w, image, part, sums = (np.zeros(k) for k in [padded(p)] * 3 + [SUMS])
     w[:p] = beta
-    given = np.ones(n) if weights is None else weights
+    given = read_only(np.ones(n) if weights is None else weights)
     block = rows_in_block(X, n, p)
     add_rows(X, y, w, alpha, loss, a, given, reach, block, part, image, sums)
     found = sums.tolist()

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.kernels.compiling import inlined, kernel
 from pegasos_stats.kernels.lanes import Vector, padded
 from pegasos_stats.kernels.losses import HINGE, violated
@@ -78,6 +79,7 @@ def start(X: Rows, p: int, weights: Vector, fast: bool = False) -> DualState:
 
     With ``fast`` the norms are summed in an order that suits the machine.
     """
+    X, weights = read_only(X), read_only(weights)
     n = weights.size
     norm2 = np.zeros(n)
     (put_norms_fast if fast else put_norms)(X, norm2)
@@ -144,6 +146,7 @@ def sdca_epoch(
     fast : bool
         Sum the score in an order that suits the machine, the same to rounding.
     """
+    X, rows = read_only(X), read_only(rows)
     guard = 0.0
     if not fast and loss == HINGE and not isinstance(X, CSR):
         guard = ROUNDING * X.shape[1] * largest_norm(lam, state)

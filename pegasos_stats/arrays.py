@@ -1,0 +1,25 @@
+"""Arrays as compiled code takes them."""
+
+from typing import Any
+
+import numpy as np
+
+
+def read_only(values: Any) -> Any:
+    """View an array, or each of a named tuple, as one that cannot be written to.
+
+    Kernels are compiled for what they only read as read-only, not for both kinds: code
+    for a kind costs seconds. Other values stay as they are.
+
+    Examples
+    --------
+    >>> read_only(np.zeros(3)).flags.writeable
+    False
+    """
+    if isinstance(values, tuple):
+        return type(values)(*map(read_only, values))
+    if not isinstance(values, np.ndarray) or not values.flags.writeable:
+        return values
+    view = values.view()
+    view.flags.writeable = False
+    return view
