@@ -84,6 +84,24 @@ def test_more_replicates_keep_the_first_ones(loss):
     np.testing.assert_array_equal(many.estimates[:100], few.estimates)
 
 
+@pytest.mark.parametrize(
+    ("n", "replicates", "many"),
+    [
+        (30, 100, 8),
+        (30, 64 * 9 - 1, 8),
+        (30, 64 * 9, 9),
+        (30, 64 * 32, 32),
+        (30, 64 * 33, 32),
+        (2**15, 10**6, 32),
+        (2**15 + 1, 10**6, 31),
+        (2**20, 10**6, 1),
+        (2**20 + 1, 10**6, 1),
+    ],
+)
+def test_resamples_of_a_task_are_few_where_they_are_long(n, replicates, many):
+    assert in_a_task(n, replicates) == many
+
+
 def test_rows_of_many_resamples_are_draws_one_after_the_other():
     rng = RRandom(5)
     one_by_one = [rng.sample_int(30, 30, replace=True) - 1 for _ in range(21)]

@@ -12,6 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar as corrected_mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
 
 import pegasos_stats as ps
+from pegasos_stats.contingency.report import class_columns
 from pegasos_stats.contingency.terms import CARET_NAMES
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
 from pegasos_stats.statistics import kappa, mcnemar
@@ -276,6 +277,18 @@ def test_reports_of_many_classes_keep_to_the_width():
     lines = report._statistics()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("Sensitivity") for line in lines) == 6
+
+
+@pytest.mark.parametrize("length", range(2, 34))
+def test_columns_of_classes_fill_the_width_before_a_new_block(length):
+    terms = {"sensitivity": 0.25, "specificity": 1.0}
+    column = 1 + len("Class: ") + length
+    in_a_block = (80 - len("Sensitivity")) // column
+    for count in (in_a_block, in_a_block + 1, 2 * in_a_block + 1):
+        classes = {f"{i:0{length}d}": terms for i in range(count)}
+        lines = class_columns(classes, "sens_spec")
+        assert len(lines) == 3 * -(-count // in_a_block)
+        assert len(lines[0]) == len("Sensitivity") + min(count, in_a_block) * column
 
 
 def test_notebooks_get_the_report_with_text_escaped():

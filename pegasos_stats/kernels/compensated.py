@@ -118,8 +118,10 @@ def sum_of_squares(high: Vector, low: Vector) -> tuple[float, int]:
     """
     largest = 0.0
     for j in range(high.shape[0]):
-        if not abs(high[j]) <= largest:
+        if abs(high[j]) > largest:
             largest = abs(high[j])
+        elif math.isnan(high[j]):
+            return math.nan, 0
     if not 0.0 < largest < math.inf:
         return largest, 0
     power = math.frexp(largest)[1]
