@@ -57,6 +57,21 @@ def test_the_reason_may_lie_in_the_model(digits, model):
         assert words in found.reason
 
 
+@pytest.mark.parametrize(("n", "p"), [(399, 5), (400, 4)])
+def test_runs_on_other_rows_or_columns_are_refused(n, p):
+    X = np.random.default_rng(3).normal(size=(400, 5))
+    runs = [
+        ps.SVM(np.arange(len(part)) % 2, part).fit(P(epochs=1, seed=1))
+        for part in (X, X[:n, :p])
+    ]
+    with pytest.raises(DataError) as caught:
+        ps.first_difference(*runs)
+    assert str(caught.value) == (
+        f"The runs have (400, 5) and ({n}, {p}) rows and columns; give two fits on the "
+        "same data."
+    )
+
+
 def test_the_same_run_has_no_difference(model):
     run = model.fit(P(seed=1, epochs=3))
     rng = ps.RRandom(1)

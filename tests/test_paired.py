@@ -72,7 +72,14 @@ def test_newcombes_interval_of_a_published_table():
 
 # Both, first only, second only, neither: phi above n / 2, below it, and negative.
 @pytest.mark.parametrize(
-    "counts", [(40, 3, 9, 48), (90, 2, 25, 13), (6, 5, 7, 9), (3, 30, 20, 4)]
+    "counts",
+    [
+        (40, 3, 9, 48),
+        (90, 2, 25, 13),
+        (6, 5, 7, 9),
+        (3, 30, 20, 4),
+        (7, 2, 3, 1),  # a d - b c = 1, the least that is corrected
+    ],
 )
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_newcombes_interval_is_that_of_its_formula(counts, level):

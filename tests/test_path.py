@@ -10,6 +10,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.objective import certificate
+from pegasos_stats.sdca_running import run_sdca
 from pegasos_stats.selection.lambdas import null_dual
 from pegasos_stats.selection.training import at_lambda, next_dual, path_solutions
 
@@ -65,6 +66,21 @@ def test_the_multiple_of_the_last_dual_weights_is_the_best_one():
     ]
     best = certificate(then, nothing, 0.0, chosen).dual_objective
     assert best >= max(duals) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_each_fit_of_a_path_begins_where_the_one_before_ended(loss):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 3))
+    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](X[:, 0] > rng.normal(size=40), X)
+    lambdas, solver = np.array([0.7, 0.2, 0.03]), ps.SDCA(epochs=3, tol=1e-3, seed=1)
+    found = path_solutions(model.problem, solver, lambdas)
+    for i, lam in enumerate(lambdas):
+        at = replace(model.problem, lam=float(lam))
+        dual = next_dual(found[i - 1], lambdas[i - 1], at) if i else None
+        one = run_sdca(at, solver, dual=dual, warn=False)
+        np.testing.assert_array_equal(one.beta, found[i].beta)
+        np.testing.assert_array_equal(one.dual, found[i].dual)
 
 
 def test_where_levels_are_separated_the_next_dual_is_the_solution():
