@@ -17,7 +17,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
-from pegasos_stats.foreign import is_missing, refusing
+from pegasos_stats.foreign import is_missing, refusing, unreadable
 
 Mask = NDArray[np.bool_]
 
@@ -26,7 +26,8 @@ def is_sparse(X: Any) -> bool:
     """Whether `X` is a scipy sparse matrix, or a frame with a sparse column."""
     if isinstance(X, pd.DataFrame):
         return any(isinstance(d, pd.SparseDtype) for d in X.dtypes)
-    return hasattr(X, "tocsr")
+    with refusing(unreadable(X)):
+        return hasattr(X, "tocsr")
 
 
 def is_plain(X: Any) -> bool:

@@ -40,6 +40,11 @@ def refusing(error: PegasosStatsError) -> Iterator[None]:
         raise error from None
 
 
+def unreadable(data: Any) -> DataError:
+    """The error of data that no library reads."""
+    return DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
+
+
 def is_missing(value: Any) -> bool:
     """Whether a single value is None, NaN, NA or NaT.
 
@@ -123,9 +128,7 @@ def check_is_ours(data: Any) -> None:
     """
     if isinstance(data, pd.Series | pd.DataFrame):
         return
-    with refusing(
-        DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
-    ):
+    with refusing(unreadable(data)):
         of_others = hasattr(data, "to_pandas")
     if of_others:
         kind = type(data)

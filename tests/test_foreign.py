@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign import in_native_order
+from tests.nasty import Raising
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -74,3 +75,16 @@ class Frame:
 def test_frames_of_other_libraries_would_lose_their_names(use):
     with pytest.raises(DataError, match=r"Frame of .*data\.to_pandas\(\)"):
         use()
+
+
+def test_an_object_whose_attributes_raise_is_named_by_its_type():
+    data = pd.DataFrame({"y": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
+    model = ps.svm("y ~ x", data)
+    result = model.fit(ps.SDCA(seed=1))
+    said = "^Data of type Raising cannot be read; give a data frame, an array or a list"
+    for call in (result.augment, result.predict, lambda X: ps.SVM(list("abab"), X)):
+        with pytest.raises(DataError, match=said):
+            call(Raising("__getattr__"))
+    study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
+    with pytest.raises(OptionError, match=r"^ax is of type list; give three axes"):
+        study.plot([Raising("__getattr__")] * 3)

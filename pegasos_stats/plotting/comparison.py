@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.foreign import refusing
 from pegasos_stats.plotting.scales import wide, write_decimals
 from pegasos_stats.plotting.style import WIDTH, Line, lines, pyplot, styled
 from pegasos_stats.plotting.words import written
@@ -14,6 +15,7 @@ from pegasos_stats.plotting.words import written
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+THREE = "give three axes, for example plt.subplots(1, 3)[1]"
 HEIGHT = 8.4  # inches of the three panels
 BAND = 0.18  # opacity
 THIN = 0.6  # width of a line where some runs have ended
@@ -211,10 +213,9 @@ def three_axes(ax: "Sequence[Axes] | None") -> Panels:
     """
     if ax is None:
         ax = pyplot().subplots(3, 1, figsize=(WIDTH, HEIGHT))[1]
-    found = tuple(np.ravel(np.asarray(ax, dtype=object)))
-    if len(found) != 3 or not all(hasattr(one, "fill_between") for one in found):
-        raise OptionError(
-            f"ax holds {counted(len(found), 'item')}; give three axes, for example "
-            "plt.subplots(1, 3)[1]."
-        )
+    with refusing(OptionError(f"ax is of type {type(ax).__name__}; {THREE}.")):
+        found = tuple(np.ravel(np.asarray(ax, dtype=object)))
+        right = len(found) == 3 and all(hasattr(x, "fill_between") for x in found)
+    if not right:
+        raise OptionError(f"ax holds {counted(len(found), 'item')}; {THREE}.")
     return found
