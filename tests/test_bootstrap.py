@@ -17,9 +17,14 @@ from pegasos_stats.errors import (
     UndefinedMetricWarning,
 )
 from pegasos_stats.inference import bootstrap as module
-from pegasos_stats.inference.bootstrap import bootstrap, in_a_task, resampled_rows
+from pegasos_stats.inference.bootstrap import (
+    Refit,
+    bootstrap,
+    in_a_task,
+    resampled_rows,
+)
 from pegasos_stats.inference.resampling import Bootstrap
-from pegasos_stats.kernels.refits import GAP
+from pegasos_stats.kernels.refits import DISTANCE, GAP
 from pegasos_stats.objective import best_intercept, certificate, primal
 from pegasos_stats.problem import Problem
 from pegasos_stats.rng import RRandom
@@ -276,6 +281,31 @@ def test_what_the_steps_do_not_reach_sdca_does(monkeypatch):
         found = run(problem, 10, workers=2)
     assert found.n_not_converged == 10
     assert len(seen) == 1
+
+
+@LOSSES
+@pytest.mark.parametrize("tol", [1e-3, 1e-5])
+@pytest.mark.parametrize("by_sdca", [False, True])
+def test_the_distance_is_the_root_of_twice_the_gap_by_lambda(
+    loss, tol, by_sdca, monkeypatch
+):
+    if by_sdca:
+
+        def nothing(*given):
+            given[7][:, GAP] = 1.0
+
+        monkeypatch.setattr("pegasos_stats.kernels.refits.refit_resamples", nothing)
+    problem = weighted(drawn(60, loss=loss, lam=0.3))
+    rows = next(resampled_rows(60, 6, RRandom(443)))
+    estimates, found = Refit(problem, fit(problem), tol)(rows)
+    for b, resample in enumerate(resamples(problem, 6)):
+        objective = primal(resample, estimates[b, 1:], estimates[b, 0])
+        gap = found[b, GAP]
+        distance = np.sqrt(2.0 * gap * objective / 0.3)
+        assert 0.0 < gap <= tol
+        # The intercept is put in the middle after the gap was taken: the objective is
+        # another one by at most the gap, and its sums are of another order.
+        assert found[b, DISTANCE] == pytest.approx(distance, rel=gap + 1e-9)
 
 
 def test_intervals_follow_from_the_replicates():
