@@ -6,38 +6,37 @@ import math
 import os
 import re
 import struct
-import time
 import tracemalloc
 import zipfile
 import zlib
-from functools import lru_cache
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.persist import container, load, save
 from pegasos_stats.persist.archive import unpacked_archive
 from pegasos_stats.persist.container import sealed
 from pegasos_stats.persist.earlier import is_model
-from tests.saved_models import as_format_1, put_together, taken_apart
-
-MIB = 2**20
-SECONDS = 5.0  # of the processor; refused at once these are milliseconds
-DAMAGED = r"^The file .* is damaged or incomplete \(.*\); save it again\.$"
-TOO_LARGE = r"would take [0-9,]+ bytes of memory\); save it again"
-LONGER = r"Bad CRC-32 for file .*; save it again"
+from tests.hostile_files import (
+    DESCRIBED,
+    LONGER,
+    MIB,
+    TOO_LARGE,
+    check_refused,
+    members_of,
+    npy,
+    resealed,
+    rezipped,
+    saved_in,
+    zeros,
+)
+from tests.saved_models import taken_apart
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
-    result = ps.SVM(data["y"], data[["a", "b"]]).fit(ps.SDCA(tol=1e-6, seed=1))
-    path = tmp_path_factory.mktemp("saved") / "a.model"
-    save(result, path)
-    return path
+    return saved_in(tmp_path_factory.mktemp("saved"))
 
 
 @pytest.fixture
@@ -45,19 +44,9 @@ def parts(saved):
     return taken_apart(saved)
 
 
-def check_refused(path, content, match=DAMAGED):
-    """Refused by one line, soon, and without more memory than is stated."""
-    path.write_bytes(content)
-    tracemalloc.start()
-    begun = time.process_time()
-    try:
-        with pytest.raises(DataError, match=match):
-            load(path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 64 * MIB + len(content)
-    assert time.process_time() - begun < SECONDS
+@pytest.fixture
+def members(saved):
+    return members_of(saved)
 
 
 def test_every_bit_that_is_flipped_is_noticed(saved):
@@ -89,33 +78,6 @@ def test_the_same_fit_gives_the_same_bytes(saved, tmp_path):
 def test_numpy_opens_the_file(saved):
     with np.load(saved) as archive:
         assert set(archive.files) >= {"header", "y", "beta", "dual"}
-
-
-def resealed(content):
-    """A file whose bytes were changed, with a digest that is right."""
-    return bytes(content[:-64]) + sha256(bytes(content[:-64])).encode()
-
-
-def sha256(content):
-    import hashlib
-
-    return hashlib.sha256(content).hexdigest()
-
-
-def rezipped(members, comment=b"pegasos_stats sha256 " + b"0" * 64, packing=0):
-    """A sealed archive of these pairs of name and bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", packing) as archive:
-        archive.comment = comment
-        for name, content in members:
-            archive.writestr(name, content)
-    return resealed(out.getvalue())
-
-
-@pytest.fixture
-def members(saved):
-    with zipfile.ZipFile(saved) as archive:
-        return [(name, archive.read(name)) for name in archive.namelist()]
 
 
 def test_the_helper_makes_files_that_load(members, tmp_path):
@@ -156,15 +118,6 @@ def test_other_packing_is_refused(members, packing, tmp_path):
     check_refused(tmp_path / "a", rezipped(members, packing=packing))
 
 
-def npy(described, content=b""):
-    """An array's member with this description."""
-    text = described.encode() + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content
-
-
-DESCRIBED = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
-
-
 @pytest.mark.parametrize(
     ("descr", "shape"),
     [
@@ -201,14 +154,6 @@ def test_a_long_description_is_not_read(members, tmp_path):
     member = npy(DESCRIBED % ("'<f8'", "(2,)") + " " * 60000, b"\0" * 16)
     changed = [(n, member if n == "beta.npy" else c) for n, c in members]
     check_refused(tmp_path / "a", rezipped(changed))
-
-
-@lru_cache
-def zeros(size):
-    """A deflated run of zeros, made block by block."""
-    packer, block = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(MIB)
-    parts = [packer.compress(block) for _ in range(size // MIB)]
-    return b"".join([*parts, packer.flush()])
 
 
 def bomb(members, name, described, size, stated):
@@ -264,181 +209,6 @@ def test_a_bomb_is_not_inflated(members, parts, tmp_path):
     start = npy(DESCRIBED % ("'|u1'", f"({huge},)"))
     made = bomb(plain, "header.npy", start, huge, len(start) + huge)
     check_refused(tmp_path / "a", made, TOO_LARGE)
-
-
-TEXTS = {
-    "blanks": lambda text: b" " * (50 * MIB) + text,
-    "half its limit of blanks": lambda text: b" " * (10 * MIB) + text,
-    "lists": lambda text: b"[" + b"[]," * (10 * MIB) + b"[]]",
-    "many short lists": lambda text: b"[" + b"[]," * MIB + b"[]]",
-    "names": lambda text: b"{" + b'"":0,' * MIB + b'"":0}',
-    "numbers": lambda text: b"[" + b"-9," * MIB + b"0]",
-    "deep": lambda text: b"[" * 100_000 + b"]" * 100_000,
-    "deeper": lambda text: b'{"a":' * 700_000 + b"1" + b"}" * 700_000,
-    "a long integer": lambda text: text.replace(b"2, ", b"9" * 10**6 + b", ", 1),
-    "a long float": lambda text: text.replace(b"2, ", b"2." + b"9" * 10**6 + b", ", 1),
-    "1e400": lambda text: text.replace(b'"version": 2', b'"version": 1e400'),
-    "NaN": lambda text: text.replace(b'"version": 2', b'"version": NaN'),
-    "two versions": lambda text: text.replace(b"{", b'{"version": 2, ', 1),
-    "no UTF-8": lambda text: text.replace(b'"factor"', b'"\xff\xfe"'),
-    "half a character": lambda text: text.replace(b'"factor"', b'"\\ud800"'),
-    "half a name": lambda text: text.replace(b'"package"', b'"\\udfff"'),
-    "empty": lambda text: b"",
-    "null": lambda text: b"null",
-    "text": lambda text: b'"pegasos_stats model"',
-    "list": lambda text: b"[" + text + b"]",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("form", [put_together, as_format_1])
-def test_headers_that_are_no_header_are_refused(kind, form, parts, tmp_path):
-    header, arrays = parts
-    content = form(TEXTS[kind](json.dumps(header).encode()), arrays)
-    refused = f"{DAMAGED}|is not a model saved by pegasos_stats"
-    check_refused(tmp_path / "a", content, refused)
-
-
-def changed(header, place, value):
-    tree = json.loads(json.dumps(header))
-    parent = tree
-    *steps, last = place
-    for step in steps:
-        parent = parent[step]
-    parent[last] = value
-    return tree
-
-
-@pytest.mark.parametrize("form", [put_together, as_format_1])
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        (("fit", "shape"), [10**18, 2]),
-        (("fit", "shape"), [10, 10**18]),
-        (("fit", "shape"), [-10, 2]),
-        (("fit", "shape"), [True, 2]),
-        (("fit", "shape"), [10.0, 2]),
-        (("fit", "shape"), [10, 2, 1]),
-        (("fit", "problem"), [0, "hinge", True]),
-        (("fit", "problem"), [0.0, "hinge", True]),
-        (("fit", "problem"), [-1.0, "hinge", True]),
-        (("fit", "problem"), [1.0, "square", True]),
-        (("fit", "problem"), [1.0, "hinge", 1]),
-        (("fit", "problem"), [1.0, "hinge", None]),
-        (("fit", "problem", 2), False),
-        (("fit", "training_table"), [[5, 0, 0], [0, 4, 0]]),
-        (("fit", "training_table"), [[6, 0, 0], [0, 4, 0]]),
-        (("fit", "training_table"), [[6, -1, 0], [0, 5, 0]]),
-        (("fit", "training_table"), [[5, 0], [0, 5]]),
-        (("fit", "training_table"), [[10**30, 0, 0], [0, 5, 0]]),
-        (("fit", "training_table"), [[5.0, 0, 0], [0, 5, 0]]),
-        (("fit", "counts"), [-1, 0, 1]),
-        (("fit", "counts"), [1, 1, None]),
-        (("fit", "counts"), [1, 1, 2**31]),
-        (("fit", "counts"), [1, True, 1]),
-        (("fit", "seconds"), -1.0),
-        (("fit", "seconds"), "1"),
-        (("fit", "dropped"), [0, -1]),
-        (("fit", "dropped"), [0]),
-        (("fit", "alpha"), None),
-        (("fit", "alpha"), {"type": "float", "value": "nan"}),
-        (("fit", "trace"), ["epoch"]),
-        (("fit", "trace"), {}),
-        (("fit", "refinement"), False),
-        (("fit", "cov_type"), False),
-        (("fit", "covariance"), False),
-        (("fit", "covariance", 1, "df"), -1.0),
-        (("fit", "covariance", 1, "description"), None),
-        (("fit", "covariance", 2), ["matrix", "bread"]),
-        (("fit", "covariance", 3), "remark"),
-        (("fit", "coding", "levels"), [0, 0]),
-        (("fit", "coding", "levels"), [0, 1, 2]),
-        (("fit", "coding", "levels"), [0, None]),
-        (("fit", "coding", "levels"), [0, "1"]),
-        (("fit", "coding", "levels"), [[0], [1]]),
-        (("fit", "coding", "name"), 3),
-        (("fit", "coding", "rule"), "other"),
-        (("fit", "coding", "dtype"), {"numpy": "<U2000000000"}),
-        (("fit", "coding", "dtype"), {"numpy": "|V2000000000"}),
-        (("fit", "coding", "dtype"), {"pandas": "datetime64[ns, dateutil//dev/zero]"}),
-        (("fit", "coding", "further"), 1),
-        (("fit", "design", "named"), 1),
-        (("fit", "design", "columns"), ["a"]),
-        (("fit", "design", "columns"), ["a", "a"]),
-        (("fit", "design", "columns"), "ab"),
-        (("fit", "design", "columns"), ["a", "Intercept"]),
-        (("fit", "design", "formula"), 3),
-        (("fit", "certificate", "value", 0, 1), -1.0),
-        (("fit", "certificate", "value", 1, 1), 1e9),
-        (("fit", "certificate", "value", 2, 1), 11),
-        (("fit", "further"), 1),
-        (("about",), None),
-        (("about",), []),
-        (("about",), {"type": "numpy", "value": ["<U2000000000", "a"]}),
-        (("about",), {"type": "dict", "value": [[[], 1]]}),
-        (("package",), None),
-        (("kind",), ["linear"]),
-        (("kind",), "kernel"),
-        (("digest",), "sha256"),
-        (("further",), 1),
-    ],
-    ids=str,
-)
-def test_fields_are_of_their_types_and_fit_together(
-    place, value, form, parts, tmp_path
-):
-    header, arrays = parts
-    if form is as_format_1 and place == ("digest",):
-        return
-    content = form(changed(header, place, value), arrays)
-    check_refused(tmp_path / "a", content, f"{DAMAGED}|is not a model saved by")
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("y", lambda y: y * 0 + 1),
-        ("y", lambda y: y * 2),
-        ("y", lambda y: y[:-1]),
-        ("y", lambda y: y.astype(np.int16)),
-        ("beta", lambda beta: beta * np.nan),
-        ("beta", lambda beta: np.r_[beta, 0.0]),
-        ("dual", lambda dual: dual + np.inf),
-        ("dual", lambda dual: dual.astype(np.float32)),
-        ("weights", lambda _: np.full(10, -1.0)),
-        ("weights", lambda _: np.full(10, 2.0)),
-        ("weights", lambda _: np.full(9, 1.0)),
-        ("order", lambda _: np.arange(3)),
-        ("covariance.matrix", lambda matrix: matrix[:2]),
-        ("covariance.matrix", lambda matrix: matrix * np.inf),
-    ],
-)
-def test_arrays_fit_together(name, change, parts, tmp_path):
-    header, arrays = parts
-    arrays[name] = change(arrays.get(name))
-    check_refused(tmp_path / "a", put_together(header, arrays))
-
-
-@pytest.mark.parametrize("form", [put_together, as_format_1])
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_coefficients_are_named_as_the_terms_name_them(form, place, tmp_path):
-    """Of a spline too, whose columns no row made up at loading may be within."""
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({"a": rng.normal(9.0, size=24), "y": np.arange(24) % 2})
-    result = ps.svm("y ~ bs(a, df=3)", data).fit(ps.Pegasos(epochs=2, seed=1))
-    save(result, tmp_path / "a")
-    header, arrays = taken_apart(tmp_path / "a")
-    header["fit"]["design"]["names"][place] = "another"
-    check_refused(tmp_path / "a", form(header, arrays))
-
-
-def test_a_large_header_is_refused_at_saving(saved, tmp_path):
-    result = load(saved)
-    with pytest.raises(DataError, match="cannot be saved so that it comes back"):
-        save(result, tmp_path / "a", about={"text": "x" * (5 * MIB)})
-    with pytest.raises(DataError, match="cannot be saved so that it comes back"):
-        save(result, tmp_path / "a", about={"half": "\ud800"})
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_paths_that_are_no_regular_files_are_refused_at_once(tmp_path):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -14,56 +13,13 @@ from pegasos_stats.persist import load, save
 from pegasos_stats.persist.common import BELOW
 from pegasos_stats.persist.container import Container
 from pegasos_stats.persist.tree import text_of
-from tests.saved_models import as_format_1, put_together, taken_apart
-
-N = 12
-rng = np.random.default_rng(0)
-X = pd.DataFrame({"a": rng.normal(size=N) - 3.0, "b": 2.0 * rng.normal(size=N)})
-Y = pd.Series(["no"] * 8 + ["yes"] * 4, name="y")
-WEIGHTS = np.linspace(0.5, 1.5, N)
-ORDER = np.array([[3, 1, 2], [0, 4, 5]])
-TINY = ps.Bootstrap(replicates=4, seed=3, workers=1)
-
-
-def linear():
-    model = ps.SVM(Y, X, lam=0.1, weights=WEIGHTS, standardize=True)
-    return model.fit(ps.Pegasos(order=ORDER, epochs=2), trace=True)
-
-
-def refined():
-    model = ps.logit("y ~ a", X.assign(y=Y), lam=0.01)
-    return model.fit(ps.Pegasos(epochs=3, seed=1), refine=1e-3)
-
-
-def bootstrapped():
-    result = ps.SVM(Y, X, lam=0.1).fit(ps.SDCA(tol=1e-8, seed=2))
-    result = result.with_covariance(TINY)
-    assert len(result.estimated.covariance.estimates) > 0
-    return result
-
-
-def kernel():
-    model = ps.KernelSVM(Y, X, gamma=0.5, weights=WEIGHTS, memory=2**20)
-    return model.fit(ps.Pegasos(epochs=3, seed=4), trace=True)
-
-
-def gram():
-    K = X.to_numpy() @ X.to_numpy().T
-    return ps.KernelSVM(Y, K, kernel="precomputed").fit(ps.Pegasos(epochs=3, seed=5))
-
-
-FITS = {f.__name__: f for f in (linear, refined, bootstrapped, kernel, gram)}
+from tests.saved_fits import FITS, X, Y, check_refused, edited, saved_in
+from tests.saved_models import as_format_1, put_together
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """For each fit its result, path, header and arrays."""
-    folder, found = tmp_path_factory.mktemp("saved"), {}
-    for name, fit in FITS.items():
-        result, path = fit(), folder / name
-        save(result, path)
-        found[name] = result, path, *taken_apart(path)
-    return found
+    return saved_in(tmp_path_factory.mktemp("saved"))
 
 
 def check_equal(one, other):
@@ -109,174 +65,6 @@ def test_what_is_saved_is_there(saved):
     assert {"order", "weights", "trace.gap"} <= set(saved["linear"][3])
     assert "covariance.newton_step" in saved["refined"][3]
     assert "covariance.estimates" in saved["bootstrapped"][3]
-
-
-def edited(header, place, value):
-    """A copy of a header with another value at this place, of pairs the named one."""
-    tree = json.loads(json.dumps(header))
-    parent = tree["fit"]
-    for step in place[:-1]:
-        parent = child(parent, step)
-    key = place[-1]
-    if isinstance(parent, dict) and parent.get("type") == "dict":
-        next(pair for pair in parent["value"] if pair[0] == key)[1] = value
-    else:
-        parent[key] = value
-    return tree
-
-
-def child(parent, step):
-    if isinstance(parent, dict) and parent.get("type") == "dict":
-        return next(pair[1] for pair in parent["value"] if pair[0] == step)
-    return parent[step]
-
-
-def check_refused(path, content, reason):
-    path.write_bytes(content)
-    with pytest.raises(DataError) as caught:
-        load(path)
-    assert str(caught.value) == (
-        f"The file {path} is damaged or incomplete ({reason}); save it again."
-    )
-
-
-NAN = {"type": "float", "value": "nan"}
-HEADERS = [
-    ("linear", ["shape"], [12], "the shape is [12]"),
-    ("linear", ["shape", 0], 0, "a size is 0"),
-    ("linear", ["problem", 0], 0.0, "lambda is 0.0"),
-    ("linear", ["problem", 0], -0.1, "lambda is -0.1"),
-    ("linear", ["problem", 1], "square", "the loss is 'square'"),
-    ("linear", ["problem", 2], 1, "the intercept is 1"),
-    ("linear", ["alpha"], 1, "the intercept is 1"),
-    ("linear", ["refinement"], ["Pegasos", {}], "'Pegasos' refines Pegasos"),
-    ("bootstrapped", ["refinement"], ["SDCA", {}], "'SDCA' refines SDCA"),
-    ("refined", ["refinement"], ["SDCA"], "the refinement is ['SDCA']"),
-    (
-        "refined",
-        ["refinement"],
-        ["SDCA", {"type": "dict", "value": [["tol", 0.1]]}],
-        "the options of SDCA are not complete",
-    ),
-    ("linear", ["solver"], ["SDCA"], "the solver is ['SDCA']"),
-    (
-        "linear",
-        ["solver", 1],
-        {"type": "dict", "value": []},
-        "the options of Pegasos are not complete",
-    ),
-    ("linear", ["counts", 0], -1, "steps is -1"),
-    ("linear", ["counts", 1], None, "violations is None"),
-    ("linear", ["counts", 2], 2**31, "the seed is 2147483648"),
-    ("kernel", ["counts", 2], None, "the seed is None"),
-    ("refined", ["counts", 2], -(2**31), "the seed is -2147483648"),
-    ("linear", ["dropped"], [0], "rows is [0]"),
-    ("linear", ["dropped", 1], -1, "rows left out is -1"),
-    ("linear", ["seconds"], -1e-9, "the run time is -1e-09"),
-    (
-        "linear",
-        ["training_table"],
-        [[8, 0, 0], [3, 0, 0]],
-        "the training table counts [[8, 0, 0], [3, 0, 0]], and rows [8, 4]",
-    ),
-    ("linear", ["training_table", 1], [4, 0], "a row of counts is [4, 0]"),
-    (
-        "linear",
-        ["trace"],
-        ["epoch", "gap"],
-        "the trace has the columns ['epoch', 'gap']",
-    ),
-    ("linear", ["trace"], "epoch", "the trace is 'epoch'"),
-    (
-        "linear",
-        ["certificate", "rounding"],
-        -1.0,
-        "the rounding of the objective is -1.0",
-    ),
-    ("linear", ["certificate", "rounding"], 0, "the rounding of the objective is 0"),
-    (
-        "linear",
-        ["certificate", "rounding"],
-        NAN,
-        "the rounding of the objective is nan",
-    ),
-    (
-        "linear",
-        ["certificate", "objective"],
-        -1.0,
-        "the objective is -1.0, its lower bound 0.0",
-    ),
-    (
-        "linear",
-        ["certificate", "errors"],
-        13,
-        "the certificate counts [13, 0, 0] of 12 rows",
-    ),
-    (
-        "linear",
-        ["certificate", "at_zero"],
-        {"type": "tuple", "value": [5, 4]},
-        "the certificate counts [4, 5, 4] of 12 rows",
-    ),
-    (
-        "linear",
-        ["certificate", "at_zero"],
-        {"type": "tuple", "value": [0]},
-        "the certificate counts [4, 0] of 12 rows",
-    ),
-    ("linear", ["design", "scale"], [1.0], "the scales have shape (1,)"),
-    ("linear", ["design", "scale"], [1.0, 0.0], "the scales are not above zero"),
-    ("linear", ["design", "scale"], [1.0, -1.0], "the scales are not above zero"),
-    (
-        "linear",
-        ["design", "design", "columns"],
-        ["a", "Intercept"],
-        "two coefficients have one name",
-    ),
-    (
-        "linear",
-        ["design", "design", "columns"],
-        ["a", "a"],
-        "two coefficients have one name",
-    ),
-    ("kernel", ["design", "columns"], ["a"], "1 names for 2 columns"),
-    ("refined", ["design", "functions"], "half", "functions have the names 'half'"),
-    ("refined", ["design", "functions"], ["a b"], "functions have the names ['a b']"),
-    ("refined", ["design", "functions"], [3], "functions have the names [3]"),
-    ("linear", ["cov_type"], ["Sandwich"], "cov_type is ['Sandwich']"),
-    ("linear", ["covariance", 3], "word", "the remarks is 'word'"),
-    ("linear", ["covariance", 3], [1], "a remark is 1"),
-    ("linear", ["covariance", 2], "matrix", "the names of arrays is 'matrix'"),
-    ("linear", ["covariance", 1, "bandwidth"], 0.0, "the width is 0"),
-    ("linear", ["covariance", 1, "bandwidth"], -1.0, "the width is -1.0"),
-    ("linear", ["covariance", 1, "df"], 0.0, "df is 0.0"),
-    ("linear", ["covariance", 1, "df"], NAN, "df is nan"),
-    ("linear", ["covariance", 1, "df"], 3, "df is 3"),
-    ("linear", ["covariance", 1, "description"], 3, "the description is 3"),
-    ("linear", ["covariance", 1, "newton_step"], 3, "3 is no array"),
-    ("bootstrapped", ["covariance", 1, "n_left_out"], 1, "5 of 4 resamples are there"),
-    ("bootstrapped", ["covariance", 1, "n_left_out"], -1, "a count is -1"),
-    ("bootstrapped", ["covariance", 1, "n_not_converged"], 5, "a count is 5"),
-    ("bootstrapped", ["covariance", 1, "seed"], 2**31, "the seed is 2147483648"),
-    ("bootstrapped", ["covariance", 1, "distance"], 1, "1 is no distance"),
-    ("bootstrapped", ["covariance", 1, "relative_gap"], None, "None is no distance"),
-    ("kernel", ["kernel"], [{}], "the kernel is [{}]"),
-    ("kernel", ["kernel", 1], 0, "memory is 0"),
-    ("kernel", ["kernel", 1], 1.0, "memory is 1.0"),
-    ("kernel", ["counts", 0], 0, "a count is below zero, or a score not finite"),
-    ("gram", ["design", "columns"], ["a", "b"], "columns are not 12 of 2"),
-    ("kernel", ["coding", "name"], 3, "3 is coded by the rule 'factor'"),
-    ("kernel", ["coding", "rule"], "own", "'y' is coded by the rule 'own'"),
-]
-
-
-@pytest.mark.parametrize(("name", "place", "value", "reason"), HEADERS, ids=str)
-def test_a_field_that_is_not_as_written_is_named(
-    name, place, value, reason, saved, tmp_path
-):
-    header, arrays = saved[name][2:]
-    content = put_together(edited(header, place, value), arrays)
-    check_refused(tmp_path / "a", content, reason)
 
 
 def test_fields_and_arrays_are_all_there_and_no_other(saved, tmp_path):
@@ -474,43 +262,4 @@ def test_facts_are_a_dictionary(about, saved, tmp_path):
     assert str(caught.value) == (
         f"about={about!r} is not allowed; give a dictionary of names and facts, such "
         "as {'study': 'pilot'}."
-    )
-
-
-TERMS = [
-    (
-        "a.to_pickle('x')",
-        "it calls the method 'to_pickle', which is not known; allowed are columns, "
-        "numbers, text, arithmetic, comparisons and functions such as log, np.sqrt, "
-        "scale and poly; compute other columns in the data before, or give "
-        "functions={'name': f}.",
-    ),
-    ("log(", "it cannot be used: '(' was never closed in 'log('."),
-    ("b + c", "it uses 'b', 'c', which is no column of the model."),
-]
-
-
-@pytest.mark.parametrize(("term", "reason"), TERMS)
-def test_a_term_that_is_none_of_the_language_is_named(term, reason, saved, tmp_path):
-    _, _, header, arrays = saved["refined"]
-    terms = [[["1", "literal", "unknown"]], [[term, "python", "unknown"]]]
-    tree = edited(header, ["design", "spec", "terms"], terms)
-    (tmp_path / "a").write_bytes(put_together(tree, arrays))
-    with pytest.raises(DataError) as caught:
-        load(tmp_path / "a")
-    assert str(caught.value) == (
-        f"The term {term!r} cannot be part of a saved model: {reason}"
-    )
-
-
-def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
-    _, _, header, arrays = saved["refined"]
-    term, reason = TERMS[0]
-    tree = edited(header, ["design", "formula"], f"{term} ~ a")
-    (tmp_path / "a").write_bytes(put_together(tree, arrays))
-    with pytest.raises(DataError) as caught:
-        load(tmp_path / "a")
-    formula = f"{term} ~ a"
-    assert str(caught.value) == (
-        f"The formula {formula!r} cannot be part of a saved model: {reason}"
     )
