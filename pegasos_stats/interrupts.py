@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import pairwise
 from types import TracebackType
 
 
@@ -21,10 +22,12 @@ def is_program(arguments: list[str], original: list[str]) -> bool:
     True
     >>> is_program(["-c"], ["python", "-c", "import pegasos_stats"])
     False
+    >>> is_program(["-m"], ["python", "-m", "another", "pegasos_stats"])
+    False
     """
     name = os.path.basename(arguments[0]) if arguments else ""
     if name == "-m":
-        return "pegasos_stats" in original
+        return ("-m", "pegasos_stats") in pairwise(original)
     return name.removesuffix(".exe") == "pegasos-stats"
 
 
