@@ -39,7 +39,11 @@ def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},  # numba's cache is a file too
+        env={  # the caches of numba and of Python are files too
+            **os.environ,
+            "NUMBA_DISABLE_JIT": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
     )
     assert done.returncode == 2
     assert "cannot be written to out.csv: File too large" in done.stderr
@@ -98,12 +102,14 @@ for delay in range(40):
     child = os.fork()
     if child == 0:
         write_until_ended()
+    os.close(ready)
     os.read(started, 1)
     time.sleep(delay * 0.00037)
     os.kill(child, number)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     whole = open(path, "rb").read() == text * 10
     print(json.dumps([code, child, whole, sorted(os.listdir(folder))]))
+    os.close(started)
     for name in os.listdir(folder):
         if name != "a.txt":
             os.unlink(os.path.join(folder, name))

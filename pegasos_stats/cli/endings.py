@@ -1,5 +1,6 @@
 """A command that is ended while it writes leaves no part of a file behind."""
 
+import ctypes
 import signal
 import threading
 from collections.abc import Iterator
@@ -35,10 +36,20 @@ def no_part_left() -> Iterator[None]:
     finally:
         remove_parts(threading.get_ident())
         for number in ours:
-            signal.signal(number, signal.SIG_DFL)
+            _to_default(number)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     remove_parts()
-    signal.signal(number, signal.SIG_DFL)
+    _to_default(number)
     signal.raise_signal(number)
+
+
+def _to_default(number: int) -> None:
+    """Give a signal back to the system, one that comes at this very moment included.
+
+    ``signal.signal`` alone loses one that Python has taken and not handled yet; told
+    to the system first, no more are taken, and those that were are handled.
+    """
+    ctypes.pythonapi.PyOS_setsig(number, None)
+    signal.signal(number, signal.SIG_DFL)
