@@ -214,15 +214,14 @@ def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
     """Make floats, as R does, of columns with whole numbers beyond 64 bits."""
     mark = re.escape(decimal)
     number = re.compile(rf"[+-]?\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
-    floats = {}
-    for name, column in data.items():
+    for name, column in list(data.items()):
         found = column.dropna()
         if column.dtype.kind in "biuf" or not len(found):
             continue
         if all(number.fullmatch(str(cell)) for cell in found):
             cells = (float(str(cell).replace(decimal, ".")) for cell in found)
-            floats[str(name)] = pd.Series(cells, index=found.index)
-    return data.assign(**floats) if floats else data
+            data[name] = pd.Series(cells, index=found.index, dtype=float)
+    return data
 
 
 def _check_packing(path: str, handle: IO[bytes]) -> None:

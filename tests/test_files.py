@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -96,8 +97,11 @@ LONG = ["18446744073709551616", "9" * 400, "-" + "9" * 30]
 @pytest.mark.parametrize("turned", [False, True])
 def test_whole_numbers_beyond_64_bits_are_numbers(long, other, turned, folder):
     cells = [other, long] if turned else [long, other]
-    Path("long.csv").write_text("y,a\n" + "".join(f"p,{c}\n" for c in cells))
-    found = read_csv("long.csv")["a"]
+    lines = "".join(f"p,{c},{c}\n" for c in cells)
+    Path("long.csv").write_text("y,self,a\n" + lines)  # self: no name of an argument
+    read = read_csv("long.csv")
+    found = read["a"]
+    pd.testing.assert_series_equal(read["self"], found, check_names=False)
     assert found.dtype == np.float64
     expected = [float(cell) if cell else np.nan for cell in cells]
     np.testing.assert_array_equal(found, expected)
