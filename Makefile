@@ -19,7 +19,7 @@ demo: $(VENV)/.package ## install the package, run its demonstration, write its 
 	@$(BIN)/pegasos-stats demo --report demo-report.html
 
 test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)

@@ -292,15 +292,14 @@ print(json.dumps([list(map(float, values)) for values in out]))
 """
 
 
-def test_kernels_give_the_same_numbers_without_numba():
-    def run(**environment):
-        return subprocess.run(
-            [sys.executable, "-c", MIXED],
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-
-    compiled, plain = run(), run(NUMBA_DISABLE_JIT="1")
+def test_kernels_give_the_same_numbers_without_numba(capsys):
+    exec(MIXED, {})
+    compiled = capsys.readouterr().out
+    plain = subprocess.run(
+        [sys.executable, "-c", MIXED],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert json.loads(compiled) == json.loads(plain)

@@ -12,8 +12,8 @@ from pegasos_stats.formula import read_terms
 from pegasos_stats.language.materializing import Materializer
 from pegasos_stats.persist.designs import _packed_spec
 
-N, WIDE = 12, 30_000
-SECONDS = 60.0  # of the processor for all; work that is quadratic takes minutes
+N, WIDE = 12, 10_000
+SECONDS = 30.0  # of the processor for all; work that is quadratic takes minutes
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_columns_of_numbers_are_coded_as_by_formulaic(terms, data):
     )
 
 
-def test_thirty_thousand_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
+def test_ten_thousand_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
     rng = np.random.default_rng(1)
     names = [f"gene{j}" for j in range(WIDE)]
     data = pd.DataFrame(rng.normal(size=(N, WIDE)), columns=names)

@@ -240,29 +240,35 @@ def test_projection_with_a_tiny_penalty_neither_underflows_nor_drifts():
             assert_close(run(rows, y, epochs, 1e-9, 5, **options)[1], want, FAST)
 
 
+def numbers_of_every_kernel():
+    X, y, epochs = problem(33, 6, seed=9)
+    out = []
+    for rows, fast in ((X, False), (X, True), (sparse(X), False), (sparse(X), True)):
+        for options in ({}, {"loss": Loss.LOG, "batch_size": 4, "project": True}):
+            beta, alpha = run(rows, y, epochs, 0.1, 6, fast=fast, **options)[1]
+            out += [*beta, alpha]
+    return [float(number).hex() for number in out]
+
+
 UNCOMPILED = """
-import sys, numpy as np
+import sys
 sys.path.insert(0, {tests!r})
-from test_pegasos_kernel import problem, run, sparse
-from pegasos_stats.kernels.losses import Loss
-X, y, epochs = problem(33, 6, seed=9)
-out = []
-for rows, fast in ((X, False), (X, True), (sparse(X), False), (sparse(X), True)):
-    for options in ({{}}, {{"loss": Loss.LOG, "batch_size": 4, "project": True}}):
-        beta, alpha = run(rows, y, epochs, 0.1, 6, fast=fast, **options)[1]
-        out += [*beta, alpha]
-print(" ".join(float(x).hex() for x in out))
+from test_pegasos_kernel import numbers_of_every_kernel
+print(" ".join(numbers_of_every_kernel()))
 """
 
 
 def test_kernels_compute_the_same_without_compilation():
     code = UNCOMPILED.format(tests=os.path.dirname(__file__))
-    numbers = []
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True
-        )
-        numbers.append([float.fromhex(word) for word in done.stdout.split()])
-    np.testing.assert_allclose(numbers[0], numbers[1], rtol=1e-12)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    compiled, plain = (
+        [float.fromhex(number) for number in numbers]
+        for numbers in (numbers_of_every_kernel(), done.stdout.split())
+    )
+    np.testing.assert_allclose(compiled, plain, rtol=1e-12)
