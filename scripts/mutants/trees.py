@@ -124,7 +124,8 @@ def recorded(kept: Path, old: bool, jobs: int) -> Path:
     print(f"running {len(changed) if before else 'all'} files of tests", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = copied(Path(folder), kept)
-        options = [*(changed if before else []), "-n", str(jobs), "-p", "recording"]
+        share = ["-n", str(jobs), "--dist", "worksteal"]
+        options = [*(changed if before else []), *share, "-p", "recording"]
         code, said = tree.pytest(*options, record=kept / "new.json")
         if code not in (0, 1):
             raise RuntimeError(f"the tests do not run: {said[-2000:]}")
