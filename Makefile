@@ -30,9 +30,10 @@ parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CO
 mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=100 SEED= PATHS=)
 	$(BIN)/python scripts/mutants $(PATHS) --count $(or $(MUTANTS),100) $(SEED:%=--seed %)
 
-lint: $(VENV)/.dev ## check style and format
+lint: $(VENV)/.dev ## check style, format, and what imports what
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-logo --no-cache
 
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy

@@ -18,13 +18,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.inference.bootstrap import bootstrap
-from pegasos_stats.inference.resampling import Bootstrap
+from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.resampling import Bootstrap
 from pegasos_stats.parallel import n_workers
-from pegasos_stats.problem import LossName, Problem, Solution
 from pegasos_stats.rng import RRandom
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 SIZES = [(1000, 20), (500, 4), (2000, 4)]
 LOSSES: tuple[LossName, ...] = ("hinge", "log")

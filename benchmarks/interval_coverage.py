@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from populations import LogisticOutcome, Population, TwoGaussians, minimiser
 
 import pegasos_stats as ps
-from pegasos_stats.inference.bootstrap import bootstrap
-from pegasos_stats.inference.covariance import BANDWIDTHS, CORRECTIONS, Sandwich
-from pegasos_stats.inference.resampling import INTERVALS, Bootstrap
-from pegasos_stats.inference.sandwich import sandwich
-from pegasos_stats.inference.wald import estimates
-from pegasos_stats.problem import Problem, Solution
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.covariance import BANDWIDTHS, CORRECTIONS, Sandwich
+from pegasos_stats.models.inference.resampling import INTERVALS, Bootstrap
+from pegasos_stats.models.inference.sandwich import sandwich
+from pegasos_stats.models.inference.wald import estimates
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 Vector = NDArray[np.float64]
 

@@ -13,8 +13,14 @@ import time
 
 import numpy as np
 
-from pegasos_stats.kernels.gram import COMPUTED, HITS, MEMORY_BUDGET, gaussian, gram_of
-from pegasos_stats.kernels.kernel_pegasos import (
+from pegasos_stats.compiled.pegasos.gram import (
+    COMPUTED,
+    HITS,
+    MEMORY_BUDGET,
+    gaussian,
+    gram_of,
+)
+from pegasos_stats.compiled.pegasos.kernel_pegasos import (
     kernel_dual,
     kernel_pegasos_epoch,
     kernel_primal,

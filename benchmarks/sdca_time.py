@@ -23,10 +23,10 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.objective import certificate, primal
-from pegasos_stats.problem import Problem
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
 LAMBDAS = [1e-3, 1e-4]

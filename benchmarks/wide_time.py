@@ -24,10 +24,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.objective import certificate
-from pegasos_stats.problem import Problem
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 DENSE = [(200, 5000), (1000, 5000)]
 SPARSE = [(500, 20000)]

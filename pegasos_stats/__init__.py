@@ -10,35 +10,36 @@
 from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
 
 # isort: split
-from pegasos_stats import datasets, errors
-from pegasos_stats.calibration.calibrated import CalibratedResults
-from pegasos_stats.calibration.calibrating import calibrate
-from pegasos_stats.calibration.reliability import Reliability, reliability
-from pegasos_stats.compare import SolverComparison, compare_solvers
-from pegasos_stats.confusion import ConfusionMatrix, confusion
-from pegasos_stats.contingency.paired import PairedComparison, compare_predictions
-from pegasos_stats.differences import Difference, first_difference
-from pegasos_stats.inference.covariance import Sandwich
-from pegasos_stats.inference.resampling import Bootstrap
-from pegasos_stats.kernel_model import KernelSVM, kernel_svm
-from pegasos_stats.kernel_results import KernelResults
-from pegasos_stats.labels import LabelCoding
-from pegasos_stats.linear_model import SVM, Logit, logit, svm
-from pegasos_stats.linear_results import LinearResults
-from pegasos_stats.persist import load, save
-from pegasos_stats.reporting.report import Report, report
-from pegasos_stats.results import Results
+from pegasos_stats import errors
+from pegasos_stats.data import datasets
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.svmlight import read_svmlight
+from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
+from pegasos_stats.models.inference.covariance import Sandwich
+from pegasos_stats.models.inference.resampling import Bootstrap
+from pegasos_stats.models.kernel import KernelSVM, kernel_svm
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear import SVM, Logit, logit, svm
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.persist import load, save
+from pegasos_stats.models.results import Results
+from pegasos_stats.output.report.report import Report, report
 from pegasos_stats.rng import RRandom
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.selection.cross_validation import cross_validate
-from pegasos_stats.selection.folds import Folds
-from pegasos_stats.selection.lambdas import lambda_grid
-from pegasos_stats.selection.path import lambda_path
-from pegasos_stats.selection.path_results import LambdaPath
-from pegasos_stats.selection.validated import CrossValidation
 from pegasos_stats.session import SessionInfo, session_info
-from pegasos_stats.solvers import Pegasos
-from pegasos_stats.svmlight import read_svmlight
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.calibration.calibrated import CalibratedResults
+from pegasos_stats.studies.calibration.calibrating import calibrate
+from pegasos_stats.studies.calibration.reliability import Reliability, reliability
+from pegasos_stats.studies.compare import SolverComparison, compare_solvers
+from pegasos_stats.studies.differences import Difference, first_difference
+from pegasos_stats.studies.selection.cross_validation import cross_validate
+from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.selection.lambdas import lambda_grid
+from pegasos_stats.studies.selection.path import lambda_path
+from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.selection.validated import CrossValidation
 
 __version__ = "0.1.0"
 

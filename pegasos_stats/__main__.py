@@ -2,6 +2,6 @@
 
 import sys
 
-from pegasos_stats.cli import main
+from pegasos_stats.output.cli import main
 
 sys.exit(main())

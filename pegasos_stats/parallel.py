@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from pegasos_stats.options import check_count
+from pegasos_stats.checks import check_count
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

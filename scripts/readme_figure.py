@@ -7,7 +7,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import pyplot, styled
+from pegasos_stats.output.plotting.style import pyplot, styled
 
 HERE = Path(__file__).parents[1]
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from pegasos_stats.problem import Problem
+from pegasos_stats.solvers.problem import Problem
 
 LOSSES = ("hinge", "log")
 WEIGHTS = (None, "whole numbers", "uneven", "balanced")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pegasos_stats as ps
-from pegasos_stats.running import with_progress
+from pegasos_stats.solvers.pegasos_run import with_progress
 
 # What tqdm looks at to tell a notebook, and a library that is not installed.
 NOTEBOOK = """
@@ -12,7 +12,7 @@ import sys, types
 shell = types.SimpleNamespace(config={"IPKernelApp": {}})
 sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
 sys.modules["ipywidgets"] = None
-from pegasos_stats.running import with_progress
+from pegasos_stats.solvers.pegasos_run import with_progress
 print(list(with_progress(range(3), 3, "epoch")))
 """
 

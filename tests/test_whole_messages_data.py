@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import PegasosStatsError
-from pegasos_stats.labels import signs_of
 
 X = np.array([[0.0], [1.0], [3.0], [2.0]])
 Y = ["no", "no", "yes", "yes"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import pyplot, styled
+from pegasos_stats.output.plotting.style import pyplot, styled
 
 # %% [markdown]
 # ## The answer first

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import NEGATIVE, POSITIVE, pyplot, styled
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, pyplot, styled
 
 sys.path.extend([".", "vignettes"])  # r_cells.py is beside this text
 from r_cells import REFERENCE, check_bits, hexadecimal, r

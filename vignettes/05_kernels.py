@@ -20,7 +20,13 @@ import pandas as pd
 from scipy.stats import norm
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import NEGATIVE, POSITIVE, lines, pyplot, styled
+from pegasos_stats.output.plotting.style import (
+    NEGATIVE,
+    POSITIVE,
+    lines,
+    pyplot,
+    styled,
+)
 
 # %% [markdown]
 # ## The answer first

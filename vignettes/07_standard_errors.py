@@ -17,7 +17,7 @@ import pandas as pd
 import statsmodels.api as sm
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import axes_of, lines, styled
+from pegasos_stats.output.plotting.style import axes_of, lines, styled
 
 # %% [markdown]
 # ## The answer first

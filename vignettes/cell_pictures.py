@@ -9,7 +9,7 @@ from drawings import signed_picture
 from numpy.typing import NDArray
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import pyplot, styled
+from pegasos_stats.output.plotting.style import pyplot, styled
 
 
 def stages(photograph: NDArray[np.uint8], cell: cells.Cell) -> None:

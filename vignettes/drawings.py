@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import pegasos_stats as ps
-from pegasos_stats.plotting.style import (
+from pegasos_stats.output.plotting.style import (
     COLOURS,
     NEGATIVE,
     POSITIVE,

@@ -14,8 +14,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonLexer, SLexer
 
-from pegasos_stats.reporting.html import page, scrolled
-from pegasos_stats.reporting.mathematics import formula_svg
+from pegasos_stats.output.report.html import page, scrolled
+from pegasos_stats.output.report.mathematics import formula_svg
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pegasos_stats.columns import floats_of
+from pegasos_stats.checks import number_of
+from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.foreign import refusing
-from pegasos_stats.options import number_of
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]

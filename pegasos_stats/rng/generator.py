@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.checks import check_flag, number_of
 from pegasos_stats.errors import shown
-from pegasos_stats.options import check_flag, number_of
 from pegasos_stats.rng.arguments import (
     checked_weights,
     is_number,
@@ -209,7 +209,7 @@ class RRandom:
         >>> RRandom(443).rexp(2)
         array([0.2739874 , 0.53734572])
         """
-        from pegasos_stats.kernels.variates import draw_exponentials
+        from pegasos_stats.compiled.random.variates import draw_exponentials
 
         rates = recycled(rate, whole(n, "n"), "rate")
         require(rates > LEAST_RATE, "rate", rate, f"a number above {LEAST_RATE}")
@@ -232,7 +232,7 @@ class RRandom:
         >>> RRandom(443).rbinom(5, 10, 0.3)
         array([3, 4, 4, 4, 1])
         """
-        from pegasos_stats.kernels.variates import draw_binomials
+        from pegasos_stats.compiled.random.variates import draw_binomials
 
         n = whole(n, "n")
         sizes, probs = recycled(size, n, "size"), recycled(prob, n, "prob")
@@ -339,7 +339,7 @@ class RRandom:
 
     def _indices(self, bound: int, size: int) -> Integers:
         """Draw indices below ``bound``, with replacement."""
-        from pegasos_stats.kernels import sampling
+        from pegasos_stats.compiled.random import sampling
 
         out = np.empty(size, np.int64)
         if self.sample_kind == "rejection":
@@ -350,8 +350,8 @@ class RRandom:
 
     def _without_replacement(self, n: int, size: int) -> Integers:
         """Draw different indices below ``n``, by R's method for this ``n``."""
-        from pegasos_stats.kernels.sampling import draw_by_rounding, take_out
-        from pegasos_stats.kernels.twister import take_by_rejection
+        from pegasos_stats.compiled.random.sampling import draw_by_rounding, take_out
+        from pegasos_stats.compiled.random.twister import take_by_rejection
 
         if n > HASH_ABOVE and 2 * size <= n:
             return self._distinct(n, size)
@@ -366,7 +366,7 @@ class RRandom:
 
     def _distinct(self, n: int, size: int) -> Integers:
         """Draw with replacement until ``size`` different indices have come."""
-        from pegasos_stats.kernels.sampling import keep_new
+        from pegasos_stats.compiled.random.sampling import keep_new
 
         rows, done = np.empty(size, np.int64), 0
         table = np.full(1 << (2 * size).bit_length(), -1)
@@ -376,7 +376,7 @@ class RRandom:
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
         """Draw ``size`` of ``n`` indices by weight, by R's method for each case."""
-        from pegasos_stats.kernels import sampling
+        from pegasos_stats.compiled.random import sampling
 
         weights = checked_weights(prob, n, size, replace)
         order, out = np.arange(n), np.empty(size, np.int64)

@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, SeedError, shown
-from pegasos_stats.foreign import refusing
 from pegasos_stats.rng.arguments import is_number
 
 Key = NDArray[np.uint32]
@@ -42,7 +42,7 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        from pegasos_stats.kernels.twister import read_words
+        from pegasos_stats.compiled.random.twister import read_words
 
         self._key = key
         self._room = self._made = np.empty(BLOCK, np.int64)
@@ -62,7 +62,7 @@ class Words:
 
     def uniform(self, count: int) -> NDArray[np.float64]:
         """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
-        from pegasos_stats.kernels.sampling import uniforms
+        from pegasos_stats.compiled.random.sampling import uniforms
 
         missing = count - (self._made.size - self._next)
         if missing > 0:
@@ -89,7 +89,7 @@ class Words:
 
     def _append(self, count: int) -> None:
         """Make at least ``count`` words more, in whole blocks; forget used blocks."""
-        from pegasos_stats.kernels.twister import fill_words
+        from pegasos_stats.compiled.random.twister import fill_words
 
         used = (self._next - 1) // BLOCK * BLOCK
         kept = self._made[used:]

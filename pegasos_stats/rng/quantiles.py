@@ -31,7 +31,7 @@ def qnorm(p: ArrayLike) -> Any:
     >>> qnorm(0.975)
     1.9599639845400536
     """
-    from pegasos_stats.kernels.variates import normal_quantiles
+    from pegasos_stats.compiled.random.variates import normal_quantiles
 
     chances = floats(p, "p")
     require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")

@@ -1,4 +1,4 @@
-# The pairs bootstrap. Beside it stands pegasos_stats/inference/bootstrap.py.
+# The pairs bootstrap. Beside it stands pegasos_stats/models/inference/bootstrap.py.
 #
 # Efron, Annals of Statistics 7 (1979); Davison & Hinkley (1997), section 6.2.
 

@@ -1,5 +1,5 @@
-# Labels, predictions and their table. Beside it stand pegasos_stats/labels.py and
-# pegasos_stats/confusion.py.
+# Labels, predictions and their table. Beside it stand pegasos_stats/data/labels.py and
+# pegasos_stats/metrics/confusion.py.
 
 # coding: "factor" (order of the levels), "first-seen" (the first label is -1), or the
 # pair c(negative, positive). Missing labels and unused levels do not count.

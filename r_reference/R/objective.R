@@ -1,5 +1,5 @@
 # The function that is minimised, its dual, and the exact intercept.
-# Beside it stands pegasos_stats/objective.py. The sums are loops because sum() and
+# Beside it stands pegasos_stats/solvers/objective.py. The sums are loops because sum() and
 # mean() accumulate in long double.
 
 # lambda / 2 * ||beta||^2 + mean(weights * loss)

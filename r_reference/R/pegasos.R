@@ -1,6 +1,7 @@
 # Pegasos: stochastic sub-gradient steps for the hinge loss and the log loss.
-# Beside it stand pegasos_stats/solvers.py, running.py and kernels/pegasos.py; the steps
-# are in pegasos_literal.R (dense rows) and pegasos_scaled.R (sparse rows).
+# Beside it stand pegasos_stats/compiled/pegasos/pegasos.py and, of solvers/, pegasos.py
+# and pegasos_run.py; the steps are in pegasos_literal.R (dense rows) and
+# pegasos_scaled.R (sparse rows).
 #
 # Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
 # figures 1 and 2, with an intercept that is not penalised.

@@ -1,5 +1,5 @@
 # Sparse rows, and what is done with one of them.
-# Beside it stands pegasos_stats/kernels/rows.py.
+# Beside it stands pegasos_stats/compiled/arithmetic/rows.py.
 
 # A list of p and rows; a row is a list of its columns and their values. Entries are
 # stored where `stored` is TRUE, be they zero or not.

@@ -1,5 +1,6 @@
 # SDCA: stochastic dual coordinate ascent, without intercept.
-# Beside it stand pegasos_stats/sdca.py, sdca_running.py and kernels/sdca.py.
+# Beside it stand pegasos_stats/compiled/dual/sdca.py and, of solvers/, sdca.py and
+# sdca_run.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)
 # and section 6.2 for the steps. A dual weight is between 0 and the weight of its row.

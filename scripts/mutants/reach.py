@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coverage import CoverageData
 
-COMPILED = "pegasos_stats/kernels/"
+COMPILED = "pegasos_stats/compiled/"
 IMPORTS = ast.Import | ast.ImportFrom
 KEEPS_RESULTS = re.compile(r"scope=|cache")  # a test may live on what another one made
 

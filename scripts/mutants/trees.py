@@ -16,7 +16,7 @@ from pathlib import Path
 from coverage import Coverage
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNELS = "pegasos_stats/kernels"
+KERNELS = "pegasos_stats/compiled"
 COMPILED = f"{KERNELS}/__pycache__"
 NOT_FOUND, NONE_RAN = 4, 5  # what pytest ends with
 

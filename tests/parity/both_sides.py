@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.kernel_problem import scores_of_kernel
-from pegasos_stats.kernels.risk import scores
+from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.solvers.kernel_problem import scores_of_kernel
 from tests.parity.cases import assert_same_bits
 from tests.parity.configurations import Configuration, complete
 

@@ -16,11 +16,11 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.kernels.risk import scores
-from pegasos_stats.labels import signs_of
-from pegasos_stats.objective import certificate
-from pegasos_stats.problem import Problem
-from pegasos_stats.running import run_pegasos
+from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.data.labels import signs_of
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.pegasos_run import run_pegasos
+from pegasos_stats.solvers.problem import Problem
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 

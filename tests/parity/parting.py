@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.kernel_running import KernelVisitor
-from pegasos_stats.kernels.pegasos_state import dual_weights
-from pegasos_stats.kernels.risk import scores
-from pegasos_stats.problem import Problem, kernel_rows
-from pegasos_stats.running import Visitor
-from pegasos_stats.sdca_coordinates import Plain
+from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.compiled.pegasos.pegasos_state import dual_weights
+from pegasos_stats.solvers.kernel_run import KernelVisitor
+from pegasos_stats.solvers.pegasos_run import Visitor
+from pegasos_stats.solvers.problem import Problem, kernel_rows
+from pegasos_stats.solvers.sdca_coordinates import Plain
 from tests.parity.both_sides import (
     Run,
     compared,

@@ -6,9 +6,9 @@ Beside this file stands ``r_reference/R/caret.R``.
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.contingency.choices import DEFAULTS, Choices
-from pegasos_stats.contingency.matrix import ConfusionMatrix
-from pegasos_stats.contingency.terms import CARET_NAMES
+from pegasos_stats.metrics.catalogue import CARET_NAMES
+from pegasos_stats.metrics.choices import DEFAULTS, Choices
+from pegasos_stats.metrics.matrix import ConfusionMatrix
 
 # Sums and quotients of a few terms, in another order; kappa is small by cancellation.
 RTOL = 1e-12

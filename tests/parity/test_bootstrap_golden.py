@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.inference.bootstrap import bootstrap, resampled_rows
-from pegasos_stats.inference.resampling import Bootstrap
-from pegasos_stats.problem import Problem
+from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
+from pegasos_stats.models.inference.resampling import Bootstrap
 from pegasos_stats.rng import RRandom
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import from_hex, golden
 
 # Both sides stop when next to nothing can be gained: R at steps of 1e-12, Python at a

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.labels import signs_of
+from pegasos_stats.data.labels import signs_of
 from tests.parity.cases import assert_same_bits, assert_same_table, table_of
 
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.kernels.risk import scores
-from pegasos_stats.objective import certificate
-from pegasos_stats.problem import Problem
+from pegasos_stats.compiled.arithmetic.risk import scores
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
 from tests.parity.cases import (
     Case,
     assert_close_fit,

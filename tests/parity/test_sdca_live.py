@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pegasos_stats.problem import Problem
-from pegasos_stats.sdca import SDCA
-from pegasos_stats.sdca_running import run_sdca
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import REFERENCE, Fit, assert_same_bits, case_data, table_of
 from tests.parity.sdca_cases import (
     LOG_RTOL,

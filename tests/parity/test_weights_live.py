@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.weights import mean_one, r_sum
+from pegasos_stats.data.weights import mean_one, r_sum
 from tests.parity.cases import assert_same_bits
 
 DRAWN = {

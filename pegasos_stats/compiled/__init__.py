@@ -1,0 +1,1 @@
+"""Compiled code: arrays in, arrays out; no pandas, no options, no generator."""

@@ -1,0 +1,1 @@
+"""Rows, losses and sums: what every solver is made of."""

@@ -1,0 +1,195 @@
+"""Dense arithmetic on four rows at once: their products and what a step adds of them.
+
+``x`` is a tuple of four rows, ``e`` of four entries of each. The loops run over whole
+lanes and end with the part of a lane that is left; vectors of coefficients are padded.
+"""
+
+from typing import Any
+
+from pegasos_stats.compiled.arithmetic.lanes import (
+    LANES,
+    Lanes,
+    Vector,
+    every,
+    fused,
+    lanes,
+    load,
+    load_part,
+    prefetch,
+    store,
+    totals,
+    visited,
+)
+from pegasos_stats.compiled.compiling import inlined
+
+
+@inlined
+def four(X: Any, rows: Any, k: int) -> Any:
+    """Return the rows of the visits ``k`` to ``k + 3``."""
+    return (
+        visited(X, rows, k),
+        visited(X, rows, k + 1),
+        visited(X, rows, k + 2),
+        visited(X, rows, k + 3),
+    )
+
+
+@inlined
+def entries(x: Any, j: int) -> Any:
+    """Four entries of each row."""
+    return load(x[0], j), load(x[1], j), load(x[2], j), load(x[3], j)
+
+
+@inlined
+def last_entries(x: Any, j: int, count: int) -> Any:
+    """Return the ``count`` last entries of each row, then zeros."""
+    return (
+        load_part(x[0], j, count),
+        load_part(x[1], j, count),
+        load_part(x[2], j, count),
+        load_part(x[3], j, count),
+    )
+
+
+@inlined
+def prefetch_two(x: Any, y: Any, j: int) -> None:
+    """Ask the memory for entry ``j`` of two rows."""
+    prefetch(x, j)
+    prefetch(y, j)
+
+
+@inlined
+def add_products(e: Any, w: Lanes, sums: Any) -> Any:
+    """Add the products with ``w``, and of each pair of rows, to ten sums."""
+    u0, u1, u2, u3, g01, g02, g03, g12, g13, g23 = sums
+    return (
+        fused(e[0], w, u0),
+        fused(e[1], w, u1),
+        fused(e[2], w, u2),
+        fused(e[3], w, u3),
+        fused(e[0], e[1], g01),
+        fused(e[0], e[2], g02),
+        fused(e[0], e[3], g03),
+        fused(e[1], e[2], g12),
+        fused(e[1], e[3], g13),
+        fused(e[2], e[3], g23),
+    )
+
+
+@inlined
+def products(x: Any, ahead: Any, w: Vector) -> Any:
+    """``u_b = x_b'w``, and ``g_c = (x_c'x_b where b > c, else 0)`` for c = 0, 1, 2.
+
+    ``b`` runs over the lanes. The first two rows ``ahead`` are prefetched on the way.
+    """
+    zero = lanes(0.0, 0.0, 0.0, 0.0)
+    sums = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
+    p = x[0].shape[0]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        prefetch_two(ahead[0], ahead[1], j)
+        sums = add_products(entries(x, j), load(w, j), sums)
+    prefetch_two(ahead[0], ahead[1], p - 1)
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        sums = add_products(e, load(w, whole), sums)
+    u0, u1, u2, u3, g01, g02, g03, g12, g13, g23 = sums
+    return (
+        totals(u0, u1, u2, u3),
+        totals(zero, g01, g02, g03),
+        totals(zero, zero, g12, g13),
+        totals(zero, zero, zero, g23),
+    )
+
+
+@inlined
+def literal(beta: Lanes, x: Lanes, s: Lanes, eta: Lanes, lam: float) -> Lanes:
+    """``beta - eta * (lam * beta - s * x)``, rounded as written."""
+    return beta - eta * (lam * beta - s * x)
+
+
+@inlined
+def literal_four(beta: Any, e: Any, s: Any, eta: Lanes, lam: float) -> Any:
+    """Take four literal steps in four coordinates."""
+    beta = literal(beta, e[0], s[0], every(eta, 0), lam)
+    beta = literal(beta, e[1], s[1], every(eta, 1), lam)
+    beta = literal(beta, e[2], s[2], every(eta, 2), lam)
+    return literal(beta, e[3], s[3], every(eta, 3), lam)
+
+
+@inlined
+def literal_wide(b: Any, x: Any, j: int, s: Lanes, eta: Lanes, lam: float) -> Any:
+    """Take one literal step in sixteen coordinates."""
+    return (
+        literal(b[0], load(x, j), s, eta, lam),
+        literal(b[1], load(x, j + LANES), s, eta, lam),
+        literal(b[2], load(x, j + 2 * LANES), s, eta, lam),
+        literal(b[3], load(x, j + 3 * LANES), s, eta, lam),
+    )
+
+
+@inlined
+def literal_sixteen(
+    beta: Vector, x: Any, j: int, s: Any, eta: Lanes, lam: float
+) -> None:
+    """Take four literal steps in sixteen coordinates, which do not wait for another."""
+    b = (
+        load(beta, j),
+        load(beta, j + LANES),
+        load(beta, j + 2 * LANES),
+        load(beta, j + 3 * LANES),
+    )
+    b = literal_wide(b, x[0], j, s[0], every(eta, 0), lam)
+    b = literal_wide(b, x[1], j, s[1], every(eta, 1), lam)
+    b = literal_wide(b, x[2], j, s[2], every(eta, 2), lam)
+    b = literal_wide(b, x[3], j, s[3], every(eta, 3), lam)
+    store(beta, j, b[0])
+    store(beta, j + LANES, b[1])
+    store(beta, j + 2 * LANES, b[2])
+    store(beta, j + 3 * LANES, b[3])
+
+
+@inlined
+def literal_update(
+    x: Any, ahead: Any, s: Any, eta: Lanes, lam: float, beta: Vector
+) -> None:
+    """``beta <- beta - eta * (lam * beta - s * x)``, four times.
+
+    The last two rows ``ahead`` are prefetched on the way.
+    """
+    p = x[0].shape[0]
+    wide, whole = p - p % (4 * LANES), p - p % LANES
+    for j in range(0, wide, 4 * LANES):
+        prefetch_two(ahead[2], ahead[3], j)
+        prefetch_two(ahead[2], ahead[3], j + 2 * LANES)
+        literal_sixteen(beta, x, j, s, eta, lam)
+    prefetch_two(ahead[2], ahead[3], wide)
+    prefetch_two(ahead[2], ahead[3], p - 1)
+    for j in range(wide, whole, LANES):
+        store(beta, j, literal_four(load(beta, j), entries(x, j), s, eta, lam))
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        store(beta, whole, literal_four(load(beta, whole), e, s, eta, lam))
+
+
+@inlined
+def add_four(v: Lanes, e: Any, s: Any) -> Lanes:
+    """``v + s x``, four times."""
+    v = fused(e[0], s[0], v)
+    v = fused(e[1], s[1], v)
+    v = fused(e[2], s[2], v)
+    return fused(e[3], s[3], v)
+
+
+@inlined
+def scaled_update(x: Any, ahead: Any, s: Any, v: Vector) -> None:
+    """``v <- v + s x``, four times; two rows ``ahead`` are prefetched on the way."""
+    p = x[0].shape[0]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        prefetch_two(ahead[2], ahead[3], j)
+        store(v, j, add_four(load(v, j), entries(x, j), s))
+    prefetch_two(ahead[2], ahead[3], p - 1)
+    if whole < p:
+        e = last_entries(x, whole, p - whole)
+        store(v, whole, add_four(load(v, whole), e, s))

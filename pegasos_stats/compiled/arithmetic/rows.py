@@ -1,0 +1,264 @@
+"""What a solver does with one row of the data, dense or sparse.
+
+Dense data are a C-contiguous array of shape (n, p), float64 or float32; sparse data are
+a ``CSR``. One kernel source serves both: each public function here is the dense or the
+sparse one by the type of ``X``, in compiled code when the kernel is compiled.
+
+Dense coefficient vectors are padded with zeros to whole lanes (``lanes.padded``).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from pegasos_stats.compiled.arithmetic.lanes import (
+    LANES,
+    Vector,
+    fused,
+    lanes,
+    load,
+    load_part,
+    prefetch,
+    store,
+    total,
+)
+from pegasos_stats.compiled.compiling import kernel
+
+
+class CSR(NamedTuple):
+    """Sparse rows: row ``i`` holds the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
+
+    Attributes
+    ----------
+    data : float64 or float32 array, shape (stored,)
+    indices : int32 or int64 array, shape (stored,)
+        Columns, counted from zero, each at most once in a row.
+    indptr : int32 or int64 array, shape (n + 1,)
+    n_cols : int
+    """
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    n_cols: int
+
+
+Rows: TypeAlias = NDArray[np.float64] | NDArray[np.float32] | CSR
+
+
+def row_dot(X: Rows, i: int, w: Vector) -> float:
+    """``x_i'w``, summed from the first entry to the last, as an R loop does."""
+    return sparse_dot(X, i, w) if isinstance(X, CSR) else dense_dot(X, i, w)
+
+
+def dense_dot(X: Any, i: int, w: Vector) -> float:
+    """``row_dot`` of a dense row."""
+    dot = 0.0
+    for j in range(X.shape[1]):
+        dot += np.float64(X[i, j]) * w[j]
+    return dot
+
+
+def sparse_dot(X: Any, i: int, w: Vector) -> float:
+    """``row_dot`` of a sparse row."""
+    dot = 0.0
+    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        dot += np.float64(X.data[k]) * w[np.uint64(X.indices[k])]
+    return dot
+
+
+def row_dot_fast(X: Rows, i: int, w: Vector) -> float:
+    """``x_i'w``, summed in an order that suits the machine."""
+    return sparse_dot_fast(X, i, w) if isinstance(X, CSR) else dense_dot_fast(X, i, w)
+
+
+def dense_dot_fast(X: Any, i: int, w: Vector) -> float:
+    """``row_dot_fast`` of a dense row: two sums of four lanes."""
+    x, p = X[i], X.shape[1]
+    a = b = lanes(0.0, 0.0, 0.0, 0.0)
+    j = 0
+    while j + 2 * LANES <= p:
+        a = fused(load(x, j), load(w, j), a)
+        b = fused(load(x, j + LANES), load(w, j + LANES), b)
+        j += 2 * LANES
+    if j + LANES <= p:
+        a = fused(load(x, j), load(w, j), a)
+        j += LANES
+    if j < p:
+        b = fused(load_part(x, j, p - j), load(w, j), b)
+    return total(a + b)
+
+
+def sparse_dot_fast(X: Any, i: int, w: Vector) -> float:
+    """``row_dot_fast`` of a sparse row: two sums, every second entry each."""
+    a = b = 0.0
+    one = np.uint64(1)
+    k, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])
+    while k + one < stop:
+        a += np.float64(X.data[k]) * w[np.uint64(X.indices[k])]
+        b += np.float64(X.data[k + one]) * w[np.uint64(X.indices[k + one])]
+        k += np.uint64(2)
+    if k < stop:
+        a += np.float64(X.data[k]) * w[np.uint64(X.indices[k])]
+    return a + b
+
+
+def row_add(X: Rows, i: int, d: float, w: Vector) -> None:
+    """``w[j] = w[j] + d * x_i[j]`` for every stored entry."""
+    if isinstance(X, CSR):
+        sparse_add(X, i, d, w)
+    else:
+        dense_add(X, i, d, w)
+
+
+def dense_add(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add`` of a dense row."""
+    x, p = X[i], X.shape[1]
+    whole = p - p % LANES
+    for j in range(0, whole, LANES):
+        store(w, j, load(w, j) + d * load(x, j))
+    if whole < p:
+        store(w, whole, load(w, whole) + d * load_part(x, whole, p - whole))
+
+
+def sparse_add(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add`` of a sparse row."""
+    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        w[np.uint64(X.indices[k])] += d * np.float64(X.data[k])
+
+
+def row_norm2(X: Rows, i: int) -> float:
+    """``||x_i||^2``, summed from the first entry to the last."""
+    return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2(X, i)
+
+
+def dense_norm2(X: Any, i: int) -> float:
+    """``row_norm2`` of a dense row."""
+    norm2 = 0.0
+    for j in range(X.shape[1]):
+        x = np.float64(X[i, j])
+        norm2 += x * x
+    return norm2
+
+
+def sparse_norm2(X: Any, i: int) -> float:
+    """``row_norm2`` of a sparse row."""
+    norm2 = 0.0
+    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        x = np.float64(X.data[k])
+        norm2 += x * x
+    return norm2
+
+
+def row_norm2_fast(X: Rows, i: int) -> float:
+    """``||x_i||^2``, summed in an order that suits the machine."""
+    return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2_fast(X, i)
+
+
+def dense_norm2_fast(X: Any, i: int) -> float:
+    """``row_norm2_fast`` of a dense row: sums of four lanes."""
+    x, p = X[i], X.shape[1]
+    whole = p - p % LANES
+    a = lanes(0.0, 0.0, 0.0, 0.0)
+    for j in range(0, whole, LANES):
+        a = fused(load(x, j), load(x, j), a)
+    if whole < p:
+        rest = load_part(x, whole, p - whole)
+        a = fused(rest, rest, a)
+    return total(a)
+
+
+def row_count(X: Rows) -> int:
+    """Return the number of rows."""
+    return sparse_count(X) if isinstance(X, CSR) else dense_count(X)
+
+
+def dense_count(X: Any) -> int:
+    """``row_count`` of an array."""
+    return int(X.shape[0])
+
+
+def sparse_count(X: Any) -> int:
+    """``row_count`` of a ``CSR``."""
+    return int(X.indptr.shape[0]) - 1
+
+
+def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
+    """``w[j] = w[j] + d * x_i[j]^2`` for every stored entry."""
+    if isinstance(X, CSR):
+        sparse_add_squares(X, i, d, w)
+    else:
+        dense_add_squares(X, i, d, w)
+
+
+def dense_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add_squares`` of a dense row."""
+    for j in range(X.shape[1]):
+        x = np.float64(X[i, j])
+        w[j] += d * (x * x)
+
+
+def sparse_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+    """``row_add_squares`` of a sparse row."""
+    for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        x = np.float64(X.data[k])
+        w[np.uint64(X.indices[k])] += d * (x * x)
+
+
+def prefetch_row(X: Rows, i: int) -> None:
+    """Ask the memory for row ``i``, which is visited soon."""
+
+
+def prefetch_dense(X: Any, i: int) -> None:
+    """``prefetch_row`` of a dense row: each line of the cache, at most 64 of them."""
+    x, p = X[i], X.shape[1]
+    for j in range(0, min(p, 512), 8):
+        prefetch(x, j)
+    prefetch(x, p - 1)
+
+
+def prefetch_sparse(X: Any, i: int) -> None:
+    """``prefetch_row`` of a sparse row: its first entries."""
+    k = X.indptr[i]
+    prefetch(X.data, k)
+    prefetch(X.data, k + 8)
+    prefetch(X.indices, k)
+
+
+def by_type_of_rows(
+    public: Callable[..., Any], dense: Callable[..., Any], sparse: Callable[..., Any]
+) -> None:
+    """Let compiled kernels take the dense or the sparse form of a public function."""
+
+    def choose(X: Any, *rest: Any) -> Callable[..., Any]:
+        return sparse if isinstance(X, types.BaseNamedTuple) else dense
+
+    options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    overload(public, jit_options=options, strict=False)(choose)
+
+
+by_type_of_rows(row_dot, dense_dot, sparse_dot)
+by_type_of_rows(row_dot_fast, dense_dot_fast, sparse_dot_fast)
+by_type_of_rows(row_add, dense_add, sparse_add)
+by_type_of_rows(row_norm2, dense_norm2, sparse_norm2)
+by_type_of_rows(row_norm2_fast, dense_norm2_fast, sparse_norm2)
+by_type_of_rows(row_count, dense_count, sparse_count)
+by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
+by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
+
+
+@kernel
+def largest_norm2(X: Rows) -> float:
+    """``max ||x_i||^2``, rounded somehow; not a number if an entry is not."""
+    largest = 0.0
+    for i in range(row_count(X)):
+        norm2 = row_norm2_fast(X, i)
+        if not norm2 <= largest:
+            largest = norm2
+        if norm2 != norm2:
+            return norm2
+    return largest

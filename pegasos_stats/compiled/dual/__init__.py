@@ -1,0 +1,1 @@
+"""Dual coordinate ascent and what polishes its solutions."""

@@ -1,0 +1,320 @@
+"""Stochastic dual coordinate ascent: epochs over given rows, hinge and log loss.
+
+Beside this file stands ``r_reference/R/sdca.R``, the same algorithm in R.
+
+The dual weights ``a_i`` are in [0, w_i], where ``w_i`` is the weight of the row in the
+risk, usually 1, and ``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. One coordinate at a
+time is moved to where it maximises
+
+    D(a) = (1/n) sum_i H_i(a_i) - lam/2 ||beta(a)||^2
+
+with ``H_i(a) = a`` for the hinge and ``w_i H(a / w_i)`` for the log loss, ``H`` the
+entropy ``-p log p - (1 - p) log(1 - p)``.
+
+An intercept takes part as the coefficient of one more column, of the constant value
+``sqrt(ratio)``: ``alpha`` moves by ``ratio (a_new - a) y / (lam n)``, which is a
+penalty ``lam / (2 ratio) (alpha - alpha_0)^2`` around the ``alpha_0`` of the start.
+``ratio = 0`` is the published algorithm, without intercept.
+
+References
+----------
+Shalev-Shwartz & Zhang, *Stochastic dual coordinate ascent methods for regularized loss
+minimization*, JMLR 14 (2013), figures 1 (SDCA-perm) and 2 (modified SGD), section 6.2.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
+from pegasos_stats.compiled.arithmetic.losses import HINGE, violated
+from pegasos_stats.compiled.arithmetic.rows import (
+    CSR,
+    Rows,
+    prefetch_row,
+    row_add,
+    row_dot,
+    row_dot_fast,
+    row_norm2,
+    row_norm2_fast,
+)
+from pegasos_stats.compiled.compiling import inlined, kernel
+
+AHEAD = 8  # visits between the prefetch of a row and its use
+ROUNDING = 2.0**-50  # eight times the rounding of one operation
+NEWTON_STEPS = 100  # halving alone would need no more
+
+ALPHA, STEPS, VIOLATIONS = range(3)
+
+
+class DualState(NamedTuple):
+    """Dual weights and the coefficients they give; every array is changed in place.
+
+    Attributes
+    ----------
+    w : float64 array, shape (padded(p),)
+        ``beta = w[:p]``.
+    a : float64 array, shape (n,)
+        Dual weights, ``0 <= a_i <= weights_i``.
+    weights : float64 array, shape (n,)
+        Weights of the rows in the risk.
+    norm2 : float64 array, shape (n,)
+        ``||x_i||^2``.
+    scalars : float64 array, shape (3,)
+        ``ALPHA``; coordinate ``STEPS`` taken; ``VIOLATIONS`` seen.
+    """
+
+    w: Vector
+    a: Vector
+    weights: Vector
+    norm2: Vector
+    scalars: Vector
+
+
+def start(X: Rows, p: int, weights: Vector, fast: bool = False) -> DualState:
+    """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``.
+
+    With ``fast`` the norms are summed in an order that suits the machine.
+    """
+    X, weights = read_only(X), read_only(weights)
+    n = weights.size
+    norm2 = np.zeros(n)
+    (put_norms_fast if fast else put_norms)(X, norm2)
+    return DualState(np.zeros(padded(p)), np.zeros(n), weights, norm2, np.zeros(3))
+
+
+def start_from(
+    X: Rows,
+    p: int,
+    weights: Vector,
+    y: Vector,
+    lam: float,
+    a: Vector,
+    fast: bool = False,
+) -> DualState:
+    """Return the state of the given dual weights, with ``alpha = 0``."""
+    state = start(X, p, weights, fast)
+    np.clip(a, 0.0, weights, out=state.a)
+    add_rows_weighted(X, y, state.a, state.w)
+    state.w[:] /= lam * weights.size
+    return state
+
+
+def sdca_epoch(
+    X: Rows,
+    y: NDArray[Any],
+    rows: NDArray[np.int64],
+    lam: float,
+    state: DualState,
+    *,
+    loss: int = HINGE,
+    ratio: float = 0.0,
+    fast: bool = False,
+) -> None:
+    """Move the coordinates of ``rows``, one after the other.
+
+    For each row ``i``, in this order of operations::
+
+        m     <- y_i * x_i'beta
+        a_new <- min(w_i, max(0, a_i + (lam * n) * (1 - m) / ||x_i||^2))
+        beta  <- beta + (a_new - a_i) * y_i / (lam * n) * x_i
+
+    for the hinge; a row with ``||x_i|| = 0`` takes ``a_i = w_i``. Every bit of ``a``
+    and ``beta`` is that of these operations, the score summed from the first entry to
+    the last. For the log loss ``a_new`` solves
+
+        log(w_i / a_new - 1) = m + (a_new - a_i) * ||x_i||^2 / (lam * n).
+
+    With ``ratio > 0`` the score has ``alpha`` added and ``||x_i||^2`` has ``ratio``.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
+    y : int8 array, shape (n,), of -1 and +1
+    rows : int64 array, shape (m,)
+        The rows to visit, counted from zero; SDCA-perm gives a permutation.
+    lam : float
+    state : DualState
+        Changed in place.
+    loss : int
+        Code of the loss.
+    ratio : float
+        Square of the constant column for the intercept; 0 for none.
+    fast : bool
+        Sum the score in an order that suits the machine, the same to rounding.
+    """
+    X, rows = read_only(X), read_only(rows)
+    guard = 0.0
+    if not fast and loss == HINGE and not isinstance(X, CSR):
+        guard = ROUNDING * X.shape[1] * largest_norm(lam, state)
+    coordinate_epoch(X, y, rows, lam, int(loss), ratio, fast, guard, state)
+
+
+def largest_norm(lam: float, state: DualState) -> float:
+    """Bound ``||beta||`` for as long as the dual does not fall.
+
+    ``lam/2 ||beta||^2 = mean a - D(a) <= mean w - D(a_0)``, which is at most
+    ``mean w + lam/2 ||beta_0||^2``. One part in a hundred is for rounding.
+    """
+    mean = float(state.weights.mean())
+    return 1.01 * math.sqrt(2.0 * mean / lam + float(state.w @ state.w))
+
+
+@kernel
+def put_norms(X: Any, norm2: Vector) -> None:
+    """Put ``||x_i||^2`` of every row in ``norm2``."""
+    for i in range(norm2.shape[0]):
+        norm2[i] = row_norm2(X, i)
+
+
+@kernel
+def put_norms_fast(X: Any, norm2: Vector) -> None:
+    """Put ``||x_i||^2`` of every row in ``norm2``, summed in any order."""
+    for i in range(norm2.shape[0]):
+        norm2[i] = row_norm2_fast(X, i)
+
+
+@kernel
+def add_rows_weighted(X: Any, y: Any, a: Vector, image: Vector) -> None:
+    """``image <- image + sum_i a_i y_i x_i``."""
+    for i in range(a.shape[0]):
+        if a[i] != 0.0:
+            row_add(X, i, a[i] * y[i], image)
+
+
+@inlined
+def log_step(a: float, m: float, q: float, w: float) -> float:
+    """Solve ``log(w / a_new - 1) = m + (a_new - a) q`` for ``a_new`` in (0, w).
+
+    With ``a_new = w / (1 + exp(z))`` it is ``z - m - (a_new - a) q = 0``, increasing
+    in ``z`` with a slope of at least 1 and a root between ``m - a q`` and
+    ``m + (w - a) q``. Newton's method from ``z = m``; where it leaves what is left of
+    that interval, or moves more than half as far as before, the interval is halved.
+    """
+    low, high = m - a * q, m + (w - a) * q
+    z, moved = m, high - low
+    for _ in range(NEWTON_STEPS):
+        e = math.exp(-abs(z))
+        s = 1.0 / (1.0 + e)
+        share = e * s if z > 0.0 else s
+        excess = z - m - (w * share - a) * q
+        if excess < 0.0:
+            low = z
+        else:
+            high = z
+        new = z - excess / (1.0 + q * w * (e * s * s))
+        if not low <= new <= high or abs(new - z) > 0.5 * moved:
+            new = 0.5 * (low + high)
+        moved = abs(new - z)
+        done = moved <= 1e-8 * (1.0 + abs(z))
+        z = new
+        if done:
+            break
+    e = math.exp(-abs(z))
+    return w * (e / (1.0 + e)) if z > 0.0 else w / (1.0 + e)
+
+
+@inlined
+def dual_step(
+    loss: int, a: float, m: float, scale: float, norm2: float, w: float
+) -> float:
+    """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
+    if loss != HINGE:
+        new: float = log_step(a, m, norm2 / scale, w)
+    elif norm2 == 0.0:
+        new = w
+    else:
+        new = min(w, max(0.0, a + scale * (1.0 - m) / norm2))
+    return new
+
+
+@inlined
+def stays(a: float, m: float, w: float, distance: float) -> bool:
+    """Whether a hinge weight stays at its bound for every margin this close."""
+    return (a == 0.0 and m > 1.0 + distance) or (a == w and m < 1.0 - distance)
+
+
+@kernel
+def coordinate_epoch(
+    X: Any,
+    y: Any,
+    rows: Any,
+    lam: float,
+    loss: int,
+    ratio: float,
+    fast: bool,
+    guard: float,
+    state: DualState,
+) -> None:
+    """Visit the rows; see ``sdca_epoch``.
+
+    With ``guard > 0`` a margin is first summed in any order: ``guard ||x_i||`` bounds
+    the difference, and where the weight stays at its bound in any case nothing else is
+    computed.
+    """
+    w, a, norm2, weights = state.w, state.a, state.norm2, state.weights
+    alpha, violations = state.scalars[ALPHA], 0.0
+    visits, scale = rows.shape[0], lam * float(a.shape[0])
+    for k in range(visits):
+        i = rows[k]
+        prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
+        if fast or guard > 0.0:
+            m = y[i] * (row_dot_fast(X, i, w) + alpha)
+            if guard > 0.0:
+                if stays(a[i], m, weights[i], guard * math.sqrt(norm2[i]) + guard):
+                    violations += 1.0 if m < 1.0 else 0.0
+                    continue
+                m = y[i] * (row_dot(X, i, w) + alpha)
+        else:
+            m = y[i] * (row_dot(X, i, w) + alpha)
+        violations += 1.0 if violated(loss, m) else 0.0
+        new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
+        d = (new - a[i]) * y[i] / scale
+        if d != 0.0:
+            row_add(X, i, d, w)
+            alpha += ratio * d
+        a[i] = new
+    state.scalars[ALPHA] = alpha
+    state.scalars[STEPS] += float(visits)
+    state.scalars[VIOLATIONS] += violations
+
+
+@kernel
+def sgd_epoch(
+    X: Any, y: Any, rows: Any, lam: float, loss: int, ratio: float, state: DualState
+) -> None:
+    """Modified SGD: the weights of a start, from one permutation of the rows.
+
+    From ``a = 0``; at step ``t``, with row ``i``, in this order of operations::
+
+        m   <- y_i * (unit * x_i'v)         unit = 1 / (lam * (t - 1)), 0 at t = 1
+        a_i <- min(w_i, max(0, (lam * t) * (1 - m) / ||x_i||^2))
+        v   <- v + a_i * y_i * x_i
+
+    for the hinge, with ``a_i = w_i`` where ``||x_i|| = 0``; for the log loss the root
+    of ``sdca_epoch`` with ``lam * t`` for ``lam * n``. At the end
+    ``beta = v / (lam * n)``. With ``ratio > 0`` the score has
+    ``unit * ratio * sum_s a_s y_s`` added.
+    """
+    v, a, norm2, weights = state.w, state.a, state.norm2, state.weights
+    unit, total, violations = 0.0, 0.0, 0.0
+    visits = rows.shape[0]
+    for k in range(visits):
+        i = rows[k]
+        prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
+        m = y[i] * (unit * (row_dot(X, i, v) + ratio * total))
+        violations += 1.0 if violated(loss, m) else 0.0
+        scale = lam * float(k + 1)
+        a[i] = dual_step(loss, 0.0, m, scale, norm2[i] + ratio, weights[i])
+        row_add(X, i, a[i] * y[i], v)
+        total += a[i] * y[i]
+        unit = 1.0 / scale
+    scale = lam * float(a.shape[0])
+    for j in range(v.shape[0]):
+        v[j] = v[j] / scale
+    state.scalars[ALPHA] = ratio * total / scale
+    state.scalars[STEPS] += float(visits)
+    state.scalars[VIOLATIONS] += violations

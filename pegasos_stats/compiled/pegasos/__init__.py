@@ -1,0 +1,1 @@
+"""Pegasos: its steps, as defined and in three faster forms."""

@@ -1,0 +1,116 @@
+"""Pegasos: stochastic sub-gradient steps for hinge and log loss.
+
+Beside this file stands ``r_reference/R/pegasos.R``, the same algorithm in R. The
+operations of each kernel stand in its docstring, in their order:
+
+========================  ==============  =====================================
+rows, arithmetic          options         kernel
+========================  ==============  =====================================
+dense, reference          plain           ``pegasos_blocks.guarded_epoch``
+dense, reference          any             ``pegasos_literal.literal_epoch``
+dense, fast               plain           ``pegasos_blocks.fast_epoch``
+sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
+dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
+========================  ==============  =====================================
+
+Plain is the hinge loss with one row a step, all rows of weight 1, no projection and no
+average. The kernels
+of one arithmetic agree on it: the reference ones in every bit, the fast ones to
+rounding.
+
+References
+----------
+Shalev-Shwartz, Singer, Srebro & Cotter, *Pegasos: primal estimated sub-gradient
+solver for SVM*, Mathematical Programming B 127 (2011), figures 1 and 2.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled.arithmetic.losses import Loss
+from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm2
+from pegasos_stats.compiled.pegasos.pegasos_blocks import fast_epoch, guarded_epoch
+from pegasos_stats.compiled.pegasos.pegasos_literal import literal_epoch
+from pegasos_stats.compiled.pegasos.pegasos_scaled import (
+    plain_scaled_epoch,
+    scaled_epoch,
+)
+from pegasos_stats.compiled.pegasos.pegasos_state import RADIUS, State
+
+
+def pegasos_epoch(
+    X: Rows,
+    y: NDArray[Any],
+    rows: NDArray[np.int64],
+    lam: float,
+    state: State,
+    *,
+    loss: Loss = Loss.HINGE,
+    batch_size: int = 1,
+    intercept: bool = True,
+    project: bool = False,
+    average: bool = False,
+    fast: bool = False,
+) -> None:
+    """Take Pegasos steps over ``rows``.
+
+    At step ``t``, with the batch ``A`` of rows::
+
+        eta   = 1 / (lam * t)
+        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
+        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
+        if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
+    y : int8 array, shape (n,), of -1 and +1
+        Any other real type serves as well and is read more slowly.
+    rows : int64 array, shape (m,), C-contiguous
+        The rows to visit, counted from zero, in this order; consecutive
+        ``batch_size`` of them make a step, the last step takes what is left.
+    lam : float
+        Penalty, above zero.
+    state : State
+        From ``start(n, p)`` or the last call; changed in place. All calls on one state
+        have the same ``lam``, arithmetic and data.
+    loss, batch_size, intercept, project
+        The problem and the step.
+    average : bool
+        Whether these steps' iterates enter the average.
+    fast : bool
+        The v form with sums in any order, instead of reference arithmetic.
+    """
+    X, rows = read_only(X), read_only(rows)
+    sparse = isinstance(X, CSR)
+    plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
+    plain = plain and state.case_weights.size == 0
+    if not fast and state.scalars[RADIUS] < 0.0:
+        state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
+    for part in pieces(rows, state.slopes.size, batch_size):
+        if plain and sparse:
+            plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
+            continue
+        if plain:
+            epoch = fast_epoch if fast else guarded_epoch
+            epoch(X, y, part, lam, intercept, state)
+            continue
+        options = int(loss), batch_size, intercept, project, average
+        if sparse or fast:
+            scaled_epoch(X, y, part, lam, *options, not fast, state)
+        else:
+            literal_epoch(X, y, part, lam, *options, state)
+
+
+def pieces(
+    rows: NDArray[np.int64], room: int, batch_size: int
+) -> list[NDArray[np.int64]]:
+    """Cut ``rows`` where steps end, into pieces that fit the scratch arrays."""
+    if rows.size <= room:
+        return [rows]
+    length = max(room // batch_size, 1) * batch_size
+    return [rows[k : k + length] for k in range(0, rows.size, length)]

@@ -1,0 +1,232 @@
+"""Pegasos on dense rows in reference arithmetic, with every option.
+
+Each operation is rounded as it is written; sums run from the first term to the last.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.compiled.arithmetic.lanes import (
+    LANES,
+    Vector,
+    fused,
+    lanes,
+    load,
+    total,
+)
+from pegasos_stats.compiled.arithmetic.losses import HINGE, violated
+from pegasos_stats.compiled.arithmetic.rows import prefetch_row, row_dot, row_dot_fast
+from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.pegasos.pegasos_state import (
+    ALPHA,
+    ALPHA_TOTAL,
+    AVERAGED,
+    RADIUS,
+    STEPS,
+    VIOLATIONS,
+    WEIGHT_SCALE,
+    State,
+    weighted_slope,
+)
+
+AHEAD = 8  # visits between the prefetch of a row and its use
+UNDERFLOW = 2.0**-500  # the least scale of slope weights
+
+
+@inlined
+def literal_step(x: Any, s: float, eta: float, lam: float, beta: Vector) -> None:
+    """``beta[j] <- beta[j] - eta * (lam * beta[j] - s * x[j])``."""
+    for j in range(x.shape[0]):
+        beta[j] = beta[j] - eta * (lam * beta[j] - s * np.float64(x[j]))
+
+
+@inlined
+def norm_fast(w: Vector) -> float:
+    """``||w||`` of a padded vector, summed in an order that suits the machine."""
+    a = lanes(0.0, 0.0, 0.0, 0.0)
+    for j in range(0, w.shape[0], LANES):
+        a = fused(load(w, j), load(w, j), a)
+    return float(math.sqrt(total(a)))
+
+
+@inlined
+def rounding_bound(
+    state: State, lam: float, t: float, alpha: float, count: int
+) -> float:
+    """Bound the rounding of any margin near 1 in the next ``count`` steps.
+
+    Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``eta`` the first step size and
+    ``B = ||beta|| + count eta R``, which bounds every ``||beta||`` of these steps.
+    Two ways of summing ``x'beta`` differ by at most ``2 p u R B`` and some, the
+    rounding of the last four updates changes it by at most ``30 u R (B + 4 eta R)``,
+    and adding ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
+    """
+    eta = 1.0 / (lam * (t + 1.0))
+    radius = state.scalars[RADIUS]
+    reach = norm_fast(state.w) + count * eta * radius
+    products = (state.w.shape[0] + 32.0) * radius * (reach + 4.0 * eta * radius)
+    error: float = 2.0**-51 * (products + 8.0 * (1.0 + abs(alpha) + count * eta))
+    return error
+
+
+@inlined
+def literal_margin(
+    X: Any, i: int, y: float, beta: Vector, alpha: float, loss: int, bound: float
+) -> float:
+    """``y (x_i'beta + alpha)``, summed from first to last wherever its bits matter.
+
+    The hinge loss only asks whether the margin is below 1; a margin farther than
+    ``bound`` from 1 may be summed in any order.
+    """
+    if loss == HINGE:
+        m = y * (row_dot_fast(X, i, beta) + alpha)
+        if abs(m - 1.0) > bound:
+            return m
+    return y * (row_dot(X, i, beta) + alpha)
+
+
+@inlined
+def batch_step(g: Vector, size: float, eta: float, lam: float, beta: Vector) -> None:
+    """``beta[j] <- beta[j] - eta * (lam * beta[j] - g[j] / size)``."""
+    for j in range(beta.shape[0]):
+        beta[j] = beta[j] - eta * (lam * beta[j] - g[j] / size)
+
+
+@inlined
+def project_literally(lam: float, beta: Vector) -> float:
+    """``beta[j] <- f * beta[j]`` with ``f = min(1, (1 / sqrt(lam)) / ||beta||)``.
+
+    ``||beta||`` is the square root of the squares summed from first to last. Returns
+    ``f``; nothing is done where it is 1.
+    """
+    norm2 = 0.0
+    for j in range(beta.shape[0]):
+        norm2 += beta[j] * beta[j]
+    norm = math.sqrt(norm2)
+    limit = 1.0 / math.sqrt(lam)
+    if norm <= limit:
+        return 1.0
+    f = limit / norm
+    for j in range(beta.shape[0]):
+        beta[j] = f * beta[j]
+    return f
+
+
+@inlined
+def shrink(values: Vector, scale: float, f: float, floor: float) -> float:
+    """Multiply ``scale * values`` by ``f`` in the scale alone, until it falls below."""
+    scale *= f
+    if scale >= floor:
+        return scale
+    for j in range(values.shape[0]):
+        values[j] *= scale
+    return 1.0
+
+
+@inlined
+def see_batch(
+    X: Any,
+    y: Any,
+    rows: Any,
+    first: int,
+    last: int,
+    alpha: float,
+    loss: int,
+    bound: float,
+    state: State,
+) -> float:
+    """Put ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
+
+    ``s(m_i)`` is the slope times the weight of the row. Returns ``h``, the sum of
+    ``s(m_i) y_i``.
+    """
+    scalars, slopes = state.scalars, state.slopes
+    h = 0.0
+    for k in range(first, last):
+        i = rows[k]
+        prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        m = literal_margin(X, i, y[i], state.w, alpha, loss, bound)
+        scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
+        slopes[k] = weighted_slope(state, i, loss, m)
+        h = h + slopes[k] * y[i]
+        state.weights[i] += slopes[k] / (last - first) / scalars[WEIGHT_SCALE]
+    return h
+
+
+@inlined
+def sum_gradient(
+    X: Any, y: Any, rows: Any, first: int, last: int, state: State
+) -> None:
+    """``g <- 0``, then ``g[j] <- g[j] + (s(m_i) y_i) * x_i[j]`` for each visit."""
+    g, slopes = state.work, state.slopes
+    g[:] = 0.0
+    for k in range(first, last):
+        s = slopes[k] * y[rows[k]]
+        if s != 0.0:
+            x = X[rows[k]]
+            for j in range(x.shape[0]):
+                g[j] = g[j] + s * np.float64(x[j])
+
+
+@inlined
+def add_iterate(alpha: float, state: State) -> None:
+    """``total <- total + beta``, ``alpha_total <- alpha_total + alpha``."""
+    for j in range(state.w.shape[0]):
+        state.total[j] += state.w[j]
+    state.scalars[ALPHA_TOTAL] += alpha
+    state.scalars[AVERAGED] += 1.0
+
+
+@kernel
+def literal_epoch(
+    X: Any,
+    y: Any,
+    rows: Any,
+    lam: float,
+    loss: int,
+    batch_size: int,
+    intercept: bool,
+    project: bool,
+    average: bool,
+    state: State,
+) -> None:
+    """Take one step for each batch ``A`` of consecutive ``rows``.
+
+    In this order of operations::
+
+    t     <- t + 1
+    eta   <- 1 / (lam * t)
+    m_i   <- y_i * (x_i'beta + alpha)         for i in A, before the update
+    g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
+    h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
+    beta  <- beta - eta * (lam * beta - g / |A|)
+    alpha <- alpha + eta * (h / |A|)
+    if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+    if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
+    """
+    scalars, beta, visits = state.scalars, state.w, rows.shape[0]
+    alpha = scalars[ALPHA]
+    for first in range(0, visits, batch_size):
+        last = min(first + batch_size, visits)
+        bound = 0.0
+        if loss == HINGE:
+            bound = rounding_bound(state, lam, scalars[STEPS], alpha, 1)
+        h = see_batch(X, y, rows, first, last, alpha, loss, bound, state)
+        scalars[STEPS] += 1.0
+        eta = 1.0 / (lam * scalars[STEPS])
+        if last - first == 1:
+            literal_step(X[rows[first]], h, eta, lam, beta)
+        else:
+            sum_gradient(X, y, rows, first, last, state)
+            batch_step(state.work, float(last - first), eta, lam, beta)
+        if intercept:
+            alpha = alpha + eta * (h / (last - first))
+        if project:
+            f = project_literally(lam, beta)
+            weight_scale = scalars[WEIGHT_SCALE]
+            scalars[WEIGHT_SCALE] = shrink(state.weights, weight_scale, f, UNDERFLOW)
+        if average:
+            add_iterate(alpha, state)
+    scalars[ALPHA] = alpha

@@ -1,0 +1,1 @@
+"""R's words, permutations and variates."""

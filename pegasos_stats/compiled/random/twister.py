@@ -1,0 +1,145 @@
+"""The Mersenne-Twister's words, a block of 624 at a time, and draws by them.
+
+References
+----------
+Matsumoto & Nishimura, *Mersenne Twister: a 623-dimensionally equidistributed uniform
+pseudo-random number generator*, ACM Transactions on Modeling and Computer Simulation 8
+(1998).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.compiled.compiling import inlined, kernel
+
+Key = NDArray[np.uint32]
+Integers = NDArray[np.int64]
+
+BLOCK = 624
+MIDDLE = 397
+HIGH, LOW = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
+TWIST = np.uint32(0x9908B0DF)
+ONE = np.uint32(1)
+
+
+@inlined
+def mixed(this: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
+    """Return the word that follows ``this`` one block later."""
+    y = (this & HIGH) | (after & LOW)
+    return middle ^ (y >> ONE) ^ ((y & ONE) * TWIST)
+
+
+@inlined
+def tempered(y: np.uint32) -> np.uint32:
+    """Return the output for a word of the key."""
+    y = y ^ (y >> np.uint32(11))
+    y = y ^ ((y << np.uint32(7)) & np.uint32(0x9D2C5680))
+    y = y ^ ((y << np.uint32(15)) & np.uint32(0xEFC60000))
+    return y ^ (y >> np.uint32(18))
+
+
+@kernel
+def fill_words(key: Key, out: Integers) -> None:
+    """Turn ``key`` into that of the next block and write its words, until ``out`` ends.
+
+    Parameters
+    ----------
+    key : uint32 array, shape (624,)
+        Changed in place.
+    out : int64 array, shape (m,)
+        ``m`` is a multiple of 624.
+    """
+    for start in range(0, out.shape[0], BLOCK):
+        for i in range(BLOCK - MIDDLE):
+            key[i] = mixed(key[i], key[i + 1], key[i + MIDDLE])
+        for i in range(BLOCK - MIDDLE, BLOCK - 1):
+            key[i] = mixed(key[i], key[i + 1], key[i + MIDDLE - BLOCK])
+        key[BLOCK - 1] = mixed(key[BLOCK - 1], key[0], key[MIDDLE - 1])
+        for i in range(BLOCK):
+            out[start + i] = tempered(key[i])
+
+
+@kernel
+def read_words(key: Key, out: Integers) -> None:
+    """Write the words of the present block, shape (624,)."""
+    for i in range(BLOCK):
+        out[i] = tempered(key[i])
+
+
+@inlined
+def accept(
+    out: Integers, n: int, left: int, least: int, bits: int, words: Integers, at: int
+) -> tuple[int, int]:
+    """Put trials of ``bits`` bits below ``left`` in ``out``, until ``left = least``.
+
+    Each trial is written, and counted only if it fits: no branch depends on it.
+    """
+    mask = (1 << bits) - 1
+    if bits < 16:
+        while left > least and at < words.shape[0]:
+            v = (words[at] >> 16) & mask
+            at += 1
+            out[n - left] = v
+            left -= int(v < left)
+    else:
+        while left > least and at + 2 <= words.shape[0]:
+            v = ((words[at] >> 16) << 16 | words[at + 1] >> 16) & mask
+            at += 2
+            out[n - left] = v
+            left -= int(v < left)
+    return left, at
+
+
+@inlined
+def take(out: Integers, pool: Integers, first: int, last: int) -> None:
+    """Replace the places in ``out[first:last]`` by what stands there in the pool."""
+    left = pool.shape[0] - first
+    for k in range(first, last):
+        left -= 1
+        v = out[k]
+        out[k] = pool[v]
+        pool[v] = pool[left]
+
+
+@kernel
+def take_by_rejection(
+    out: Integers, done: int, words: Integers, at: int, pool: Integers
+) -> tuple[int, int]:
+    """Draw without replacement by R's rejection: ``sample(n, m)`` for ``n < 2^32``.
+
+    With ``left`` entries left, ``b`` binary digits in ``left - 1``, and 16 bits from
+    the upper half of each word, one word if ``b < 16``, else two::
+
+        v <- the lowest b bits;  again if v >= left
+        out[n - left] <- pool[v];  pool[v] <- pool[left - 1];  left <- left - 1
+
+    Parameters
+    ----------
+    out : int64 array, shape (m,)
+        Filled in place.
+    done : int
+        Entries of ``out`` filled before.
+    words : int64 array of 32-bit words
+    at : int
+        Position of the first word not used.
+    pool : int32 or int64 array, shape (n,)
+        What is left, in its first ``n - done`` entries; changed in place.
+
+    Returns
+    -------
+    done, at : int
+        ``done`` is below ``m`` when the words ran out; call again with more.
+    """
+    n = pool.shape[0]
+    left, stop = n - done, n - out.shape[0]
+    while left > stop:
+        bits = 0
+        while (left - 1) >> bits > 0:
+            bits += 1
+        least = max((1 << bits) >> 1, stop)
+        before = n - left
+        left, at = accept(out, n, left, least, bits, words, at)
+        take(out, pool, before, n - left)
+        if left > least:
+            break
+    return n - left, at

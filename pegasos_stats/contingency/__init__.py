@@ -1,1 +1,0 @@
-"""Tables of actual against predicted labels, and their reports."""

@@ -1,0 +1,1 @@
+"""Outcome, predictors and weights: from what a user has to arrays."""

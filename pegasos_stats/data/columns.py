@@ -1,0 +1,300 @@
+"""Columns as numbers: what may stand in them, and where it does not."""
+
+import math
+import numbers
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.foreign import is_missing, refusing, unreadable
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    PegasosStatsError,
+    counted,
+    listing,
+    shown,
+)
+
+Mask = NDArray[np.bool_]
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether `X` is a scipy sparse matrix, or a frame with a sparse column."""
+    if isinstance(X, pd.DataFrame):
+        return any(isinstance(d, pd.SparseDtype) for d in X.dtypes)
+    with refusing(unreadable(X)):
+        return hasattr(X, "tocsr")
+
+
+def is_plain(X: Any) -> bool:
+    """Whether `X` is a two-dimensional array of numbers or booleans, none masked."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
+
+
+def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a frame or a plain array, shape (n, p), missing values as NaN.
+
+    float32 if every column is, else float64.
+
+    Raises
+    ------
+    ColumnError
+        If a column holds anything but numbers, booleans and missing values.
+    """
+    if isinstance(frame, np.ndarray):
+        number = np.float32 if frame.dtype == np.float32 else np.float64
+        with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
+            found: NDArray[Any] = np.asarray(frame, dtype=number)
+        return found
+    if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
+        single = bool(len(frame.dtypes)) and all(d == np.float32 for d in frame.dtypes)
+        with np.errstate(over="ignore"):
+            return frame.to_numpy(dtype=np.float32 if single else np.float64)
+    columns = [_numeric_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    return np.column_stack(columns)
+
+
+def sparse_values(X: Any) -> Any:
+    """Numbers of a sparse matrix, or of a frame with sparse columns, as a CSR array.
+
+    Columns are sorted within each row and occur once.
+
+    Raises
+    ------
+    ColumnError
+        If a column holds anything but numbers.
+    """
+    from scipy.sparse import csr_array
+
+    refused = DataError(
+        "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
+        "whose indices are within its shape, or a dense array."
+    )
+    with refusing(refused):
+        matrix = csr_array(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
+        if matrix.dtype.kind not in "fiub":
+            raise ColumnError(
+                f"The sparse matrix is of type {matrix.dtype}; give real numbers."
+            )
+        matrix.check_format(full_check=True)
+        if matrix.dtype != np.float32:
+            matrix = matrix.astype(np.float64, copy=False)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+    if matrix.indptr.dtype != np.int32 and max(matrix.nnz, *matrix.shape) < 2**31:
+        indices = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        matrix = csr_array((matrix.data, *indices), shape=matrix.shape)
+    return matrix
+
+
+def plain_column(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Put a column into the dtype that formulas know.
+
+    Unused categories are dropped; nullable numbers, and numbers and booleans that
+    stand in an object column, become numpy's; text becomes object.
+    """
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column.cat.remove_unused_categories()
+    if pd.api.types.is_numeric_dtype(column):
+        plain = isinstance(dtype, np.dtype)
+        return column if plain else pd.Series(column.to_numpy(), index=column.index)
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return column
+    if pd.api.types.is_string_dtype(column) and not isinstance(dtype, np.dtype):
+        return column.astype(object)
+    values = list(column) if pd.api.types.is_object_dtype(dtype) else []
+    if values and all(isinstance(v, bool | np.bool_) for v in values):
+        return column.astype(bool)
+    if values and all(_is_number(v) for v in values):
+        return column.astype(np.float64)
+    return column
+
+
+def checked_rows(values: Any, columns: pd.Index, index: pd.Index) -> Mask:
+    """Which rows have no missing value, none being infinite.
+
+    Parameters
+    ----------
+    values : array or CSR array, shape (n, p)
+    columns : Index, shape (p,)
+    index : Index, shape (n,)
+
+    Raises
+    ------
+    ColumnError
+        Naming the first column with infinite values, and its rows.
+    """
+    if _all_finite(values):
+        return np.ones(len(index), dtype=bool)
+    check_finite(values, columns, index)
+    if isinstance(values, np.ndarray):
+        return np.asarray(~np.isnan(values).any(axis=1))
+    kept = np.ones(values.shape[0], dtype=bool)
+    kept[_rows_of(values, np.isnan(values.data))] = False
+    return kept
+
+
+def selected(values: Any, kept: Mask) -> Any:
+    """Rows that are kept, C-contiguous; no copy where none is needed."""
+    if isinstance(values, np.ndarray):
+        return np.ascontiguousarray(values if kept.all() else values[kept])
+    return values if kept.all() else values[kept]
+
+
+def check_finite(values: Any, columns: pd.Index, index: pd.Index) -> None:
+    """Raise `ColumnError` naming the first column with infinite values, and rows.
+
+    Parameters
+    ----------
+    values : array or CSR array, shape (n, p)
+    columns : Index, shape (p,)
+    index : Index, shape (n,)
+    """
+    dense = isinstance(values, np.ndarray)
+    infinite = np.isinf(values if dense else values.data)
+    if not infinite.any():
+        return
+    if dense:
+        j = int(infinite.any(axis=0).argmax())
+        rows = index[infinite[:, j]]
+    else:
+        j = int(values.indices[infinite].min())
+        rows = index[_rows_of(values, infinite & (values.indices == j))]
+    raise ColumnError(
+        f"Column {listing([columns[j]])} holds infinite values in "
+        f"{counted(len(rows), 'row')} ({listing(rows)}); only finite numbers and "
+        "missing values are allowed: replace them or drop the rows."
+    )
+
+
+def _all_finite(values: Any) -> bool:
+    """Whether no number is NaN or infinite: one pass, as a sum shows either."""
+    numbers = values if isinstance(values, np.ndarray) else values.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum(dtype=np.float64)))
+
+
+def _rows_of(matrix: Any, entries: Mask) -> NDArray[np.intp]:
+    """Rows of the stored entries of a CSR array that are marked."""
+    places = np.flatnonzero(entries)
+    return np.unique(np.searchsorted(matrix.indptr, places, side="right") - 1)
+
+
+def _frame_to_csr(frame: pd.DataFrame) -> Any:
+    """A frame with sparse columns as a sparse matrix; dense columns join it."""
+    from scipy.sparse import csc_array, hstack
+
+    if all(isinstance(d, pd.SparseDtype) and d.fill_value == 0 for d in frame.dtypes):
+        return frame.sparse.to_coo()  # type: ignore[attr-defined]
+    parts = []
+    for j in range(frame.shape[1]):
+        column = frame.iloc[:, j]
+        if isinstance(column.dtype, pd.SparseDtype):
+            column = column.sparse.to_dense()  # type: ignore[attr-defined]
+        parts.append(csc_array(_numeric_column(column)[:, None]))
+    return hstack(parts, format="csr")
+
+
+def _numeric_column(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    """One column as float64, or an error naming what is not a number, and where."""
+    if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
+        refused = ColumnError(
+            f"Column {listing([column.name])} of type {column.dtype} cannot be read as "
+            "numbers; give it another type, such as by column.astype(float)."
+        )
+        with refusing(refused):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = [_as_number(value) for value in column.array]
+    wrong = np.array([value is None for value in values], dtype=bool)
+    found = np.array([math.nan if v is None else v for v in values], dtype=np.float64)
+    if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
+        wrong = wrong if wrong.any() else ~np.isnan(found)
+        raise ColumnError(_not_numeric_message(column[wrong]))
+    return found
+
+
+def _as_number(value: Any) -> float | None:
+    """A real number or a boolean as a float, NaN for a missing one, None for others.
+
+    Examples
+    --------
+    >>> _as_number(True), _as_number(None), _as_number("1"), _as_number(-(10**400))
+    (1.0, nan, None, -inf)
+    """
+    if not _is_number(value):
+        return math.nan if is_missing(value) else None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # a signaling NaN, or numbers of others
+        return None
+
+
+def floats_of(values: Any, refused: PegasosStatsError) -> NDArray[np.float64]:
+    """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
+
+    Raises
+    ------
+    PegasosStatsError
+        The one that is given, if they are anything else, such as text or dates.
+
+    Examples
+    --------
+    >>> floats_of([1, None, True], DataError("These are no numbers; give numbers."))
+    array([ 1., nan,  1.])
+    """
+    with refusing(refused):
+        if isinstance(values, pd.Series | pd.Index):
+            return _numeric_column(pd.Series(values))
+        if isinstance(values, pd.DataFrame):
+            return numeric_values(values).astype(np.float64)
+        if np.ma.isMaskedArray(values):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        array = np.asarray(values)
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64)
+        found = [_as_number(value) for value in array.ravel()]
+        if array.dtype.kind != "O" or None in found:
+            raise refused
+        return np.array(found, dtype=np.float64).reshape(array.shape)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value of an object column is a real number or a boolean."""
+    return isinstance(value, numbers.Real | Decimal | np.bool_)
+
+
+def _not_numeric_message(wrong: "pd.Series[Any]") -> str:
+    found = dict.fromkeys(
+        value if isinstance(value, str) else shown(value) for value in wrong.array
+    )
+    return (
+        f"Column {listing([wrong.name])} is not numeric: it holds {listing(found, 3)} "
+        f"in {counted(len(wrong), 'row')} ({listing(wrong.index)}); give numbers, or "
+        "make it a factor of the model: C(...) in a formula."
+    )
+
+
+def column_of_scores(scores: Any) -> "pd.Series[float]":
+    """View scores, or signs, as a column of numbers, NaN where one is missing.
+
+    Raises
+    ------
+    DataError
+        If they are anything else.
+    """
+    refused = DataError(
+        f"Scores are of type {type(scores).__name__} and no column of numbers; give a "
+        "Series or an array with a number for each row."
+    )
+    values = floats_of(scores, refused)
+    if values.ndim != 1:
+        raise refused
+    return pd.Series(values, scores.index if isinstance(scores, pd.Series) else None)

@@ -1,0 +1,68 @@
+"""Data that comes with the package: handwritten fives against sixes."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+__all__ = ["DIGITS56_CITATION", "digits56_path", "load_digits56"]
+
+DIGITS56_CITATION = (
+    "E. Alpaydin and C. Kaynak (1998). Optical Recognition of Handwritten Digits. "
+    "UCI Machine Learning Repository. https://doi.org/10.24432/C50P49. CC BY 4.0."
+)
+
+_TRAIN_ROWS = 200
+
+
+def digits56_path() -> Path:
+    """Path of the CSV file with all 363 fives and sixes.
+
+    Returns
+    -------
+    Path
+        A file with a header line: ``digit``, then ``p00`` to ``p77``. Source and
+        licence are in ``digits56.txt`` beside it.
+    """
+    return Path(str(files(__name__) / "digits56.csv"))
+
+
+def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Handwritten fives and sixes, with a fixed training and test split.
+
+    Training rows are the first 200 of the file, 100 of each digit; test rows are
+    the other 163 (82 fives, 81 sixes). The index is a row's number in the file.
+
+    Returns
+    -------
+    train : DataFrame, shape (200, 65)
+        ``digit`` (the integers 5 and 6), then the pixels ``p00`` to ``p77``, named
+        by row and column from the top left, with integer ink values from 0 to 16.
+    test : DataFrame, shape (163, 65)
+        The same columns; index 200 to 362.
+
+    Notes
+    -----
+    These are the fives and sixes of the test part of the original data, as
+    scikit-learn carries it (``sklearn.datasets.load_digits``). Licence: Creative
+    Commons Attribution 4.0 International (CC BY 4.0). Ten pixels at the left and
+    right border are 0 in every row.
+
+    References
+    ----------
+    E. Alpaydin and C. Kaynak (1998). Optical Recognition of Handwritten Digits.
+    UCI Machine Learning Repository. https://doi.org/10.24432/C50P49
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.datasets import load_digits56
+    >>> train, test = load_digits56()
+    >>> train["digit"].value_counts().sort_index().to_dict()
+    {5: 100, 6: 100}
+    >>> test.iloc[:2, :7]
+         digit  p00  p01  p02  p03  p04  p05
+    200      6    0    0    0    5   12   12
+    201      5    0    3   10   11   12   12
+    """
+    data = pd.read_csv(digits56_path())
+    return data.iloc[:_TRAIN_ROWS].copy(), data.iloc[_TRAIN_ROWS:].copy()

@@ -1,0 +1,311 @@
+"""From a frame, an array or a sparse matrix to predictors, the same on new data."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.columns import (
+    Mask,
+    checked_rows,
+    is_plain,
+    is_sparse,
+    numeric_values,
+    selected,
+    sparse_values,
+)
+from pegasos_stats.data.foreign import (
+    check_is_ours,
+    is_missing,
+    is_valid_text,
+    refusing,
+)
+from pegasos_stats.data.memory import check_memory
+from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
+
+BYTES_OF_COLUMN = 100  # at least: a name of 59 bytes, its places, a coefficient
+
+
+@dataclass(frozen=True, eq=False)
+class ModelMatrix:
+    """The complete rows of some data, as numbers.
+
+    Attributes
+    ----------
+    values : float64 or float32 array, C-contiguous; or CSR array; shape (n_kept, p)
+        Finite numbers.
+    kept : bool array, shape (n,)
+        Which rows of the data have no missing value.
+    index : Index, shape (n,)
+        Row labels of the data.
+    """
+
+    values: Any
+    kept: Mask
+    index: pd.Index
+
+    def spread(self, values: NDArray[np.float64]) -> "pd.Series[float]":
+        """Put values of the complete rows back on all rows, NaN in the others."""
+        full = np.full(len(self.index), np.nan)
+        full[self.kept] = values
+        return pd.Series(full, index=self.index)
+
+
+class Design(Protocol):
+    """What turns data into a `ModelMatrix`, at fit and again on new data."""
+
+    @property
+    def formula(self) -> str | None:
+        """The formula, if there is one."""
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Functions of the caller that the formula may call."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+
+    def matrix(self, data: Any) -> ModelMatrix:
+        """Matrix of `data`, with the columns in the order of `names`."""
+
+
+@dataclass(frozen=True)
+class FrameDesign:
+    """Columns of a frame by name, or of an array by position.
+
+    Attributes
+    ----------
+    columns : tuple
+        Column labels of the frame; for an array ``x1, x2, ...``.
+    named : bool
+        Whether the labels came with the data.
+    formula : str or None
+        The formula whose terms are these columns, if there was one.
+    functions : dict of str to callable
+        Functions of the caller that its outcome may call.
+
+    Examples
+    --------
+    >>> design = FrameDesign.from_data(pd.DataFrame({"a": [1, 2], "b": [0.5, None]}))
+    >>> design.matrix(pd.DataFrame({"b": [3.0], "a": [4]})).values
+    array([[4., 3.]])
+    """
+
+    columns: tuple[Any, ...]
+    named: bool
+    formula: str | None = None
+    functions: Mapping[str, Callable[..., Any]] = field(
+        default_factory=dict, compare=False
+    )
+
+    @classmethod
+    def from_data(cls, X: Any) -> "FrameDesign":
+        """Take the columns of `X`: a frame, a Series, a 2-D array or a sparse matrix.
+
+        Raises
+        ------
+        ColumnError
+            If there is no column, or two have the same name.
+        DataError
+            If `X` does not have rows and columns.
+        """
+        table = table_of(X)
+        columns = column_labels(table)
+        if len(columns) == 0:
+            raise ColumnError("X has no columns; give at least one predictor.")
+        named = isinstance(X, pd.DataFrame | pd.Series)
+        if named:
+            names = pd.Index([str(column) for column in columns])
+            _check_text(names)
+            _check_unique(names)
+        if "Intercept" in columns:
+            raise ColumnError(
+                "A column is called 'Intercept', which is the name of the model's own; "
+                "leave it out, or rename it."
+            )
+        return cls(tuple(columns.tolist()), named)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        return tuple(str(column) for column in self.columns)
+
+    def matrix(self, data: Any) -> ModelMatrix:
+        """Matrix of `data`, columns in the order of the fit.
+
+        Raises
+        ------
+        ColumnError
+            If columns are missing, not numeric, or hold infinite values.
+        """
+        table = self._select(table_of(data))
+        index, labels = row_labels(table), column_labels(table)
+        numbers = sparse_values if is_sparse(table) else numeric_values
+        values = numbers(table)
+        kept = checked_rows(values, labels, index)
+        return ModelMatrix(selected(values, kept), kept, index)
+
+    def _select(self, table: Any) -> Any:
+        """Take the columns of the fit out of a table."""
+        if self.named and isinstance(table, pd.DataFrame):
+            check_columns(table, self.columns)
+            return table.iloc[:, places_of(table.columns, self.columns)]
+        if table.shape[1] != len(self.columns):
+            raise ColumnError(
+                f"The data have {counted(table.shape[1], 'column')}; the model was "
+                f"fitted on {len(self.columns)}: give the same columns."
+            )
+        return table
+
+
+def table_of(X: Any) -> Any:
+    """View data as a frame, a plain array of numbers or a sparse matrix.
+
+    Raises
+    ------
+    DataError
+        If `X` does not have rows and columns.
+    """
+    if isinstance(X, pd.DataFrame | pd.Series) or is_plain(X):
+        return as_frame(X) if isinstance(X, pd.Series) else X
+    check_is_ours(X)
+    if not is_sparse(X):
+        return as_frame(X)
+    if len(X.shape) != 2:
+        size = "one dimension" if len(X.shape) == 1 else f"{len(X.shape)} dimensions"
+        raise DataError(
+            f"The sparse predictors have {size}; give a matrix with one row for each "
+            "observation."
+        )
+    return X
+
+
+def row_labels(X: Any) -> pd.Index:
+    """Row labels of a frame; 0, 1, ... of anything else."""
+    table = table_of(X)
+    if isinstance(table, pd.DataFrame):
+        return table.index
+    return pd.RangeIndex(table.shape[0])
+
+
+def column_labels(X: Any) -> pd.Index:
+    """Column labels of a frame; ``x1, x2, ...`` of anything else."""
+    table = table_of(X)
+    if isinstance(table, pd.DataFrame):
+        return table.columns
+    _check_width(table.shape[1])
+    return numbered_labels(table.shape[1])
+
+
+def _check_width(p: int) -> None:
+    """Raise `DataError` for columns that no fit of this process can hold."""
+    check_memory(
+        float(p) * BYTES_OF_COLUMN,
+        f"A model of {p:,} columns",
+        "leave out the columns beyond those that you need, or number them anew",
+    )
+
+
+@lru_cache(maxsize=4)
+def numbered_labels(count: int) -> pd.Index:
+    """Return ``x1, x2, ...``, made once: a wide model asks for them more than once."""
+    return pd.Index([f"x{j + 1}" for j in range(count)])
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """View a frame, a Series or a 2-D array as a frame.
+
+    Raises
+    ------
+    DataError
+        If `X` does not have rows and columns.
+    """
+    if isinstance(X, pd.DataFrame):
+        return X
+    if isinstance(X, pd.Series):
+        return X.to_frame(name="x1" if X.name is None else X.name)
+    check_is_ours(X)
+    array = _as_array(X)
+    if array.ndim != 2:
+        shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
+        raise DataError(
+            f"The predictors (of type {type(X).__name__}) have {shape}; give a data "
+            "frame, or an array with one row for each observation and one column for "
+            "each predictor (X.reshape(-1, 1) for a single one)."
+        )
+    names = [f"x{j + 1}" for j in range(array.shape[1])]
+    return pd.DataFrame(array, columns=names, copy=False)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    refused = DataError(
+        f"The predictors (of type {type(X).__name__}) cannot be read as rows and "
+        "columns; give a data frame, or an array with one row for each observation."
+    )
+    with refusing(refused):
+        if np.ma.isMaskedArray(X):
+            return np.ma.filled(X.astype(np.float64), np.nan)
+        try:
+            return np.asarray(X)
+        except ValueError:
+            if not isinstance(X, list | tuple):
+                raise
+    raise DataError(
+        "The predictors have rows of different lengths; give the same number of "
+        "values in each."
+    )
+
+
+def _check_text(names: pd.Index) -> None:
+    """Raise `ColumnError` naming the labels that cannot be written."""
+    wrong = [name for name in names if not is_valid_text(name)]
+    if wrong:
+        raise ColumnError(
+            f"Column {listing(wrong)} has a name that is no valid text; read the data "
+            "with the encoding that they have, or rename it."
+        )
+
+
+def _check_unique(columns: pd.Index) -> None:
+    """Raise `ColumnError` naming the labels that occur more than once."""
+    repeated = columns[columns.duplicated()].unique()
+    if len(repeated):
+        noun = "The column name" if len(repeated) == 1 else "The column names"
+        verb = "occurs" if len(repeated) == 1 else "occur"
+        raise ColumnError(
+            f"{noun} {listing(repeated)} {verb} more than once; rename the columns."
+        )
+
+
+def check_columns(frame: pd.DataFrame, columns: Any) -> None:
+    """Raise `ColumnError` naming the columns that `frame` does not have."""
+    present = {_key(label) for label in frame.columns}
+    missing = [column for column in columns if _key(column) not in present]
+    if not missing and not frame.columns.is_unique:
+        wanted = {_key(column) for column in columns}
+        _check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
+    if missing:
+        noun = "Column" if len(missing) == 1 else "Columns"
+        raise ColumnError(
+            f"{noun} {listing(missing)} not found; the data have "
+            f"{listing(frame.columns, 8)}: check the spelling or add the column."
+        )
+
+
+def places_of(columns: pd.Index, wanted: Sequence[Any]) -> list[int]:
+    """Positions of labels among columns that have all of them, each once.
+
+    Unlike ``frame[labels]`` it takes booleans, NaN and tuples for what they are.
+    """
+    places = {_key(label): j for j, label in enumerate(columns)}
+    return [places[_key(label)] for label in wanted]
+
+
+def _key(label: Any) -> Any:
+    """A label as a key: NaN, which is not equal to itself, by its name."""
+    return ("missing", shown(label)) if is_missing(label) else label

@@ -1,0 +1,253 @@
+"""Data files: opened whatever packed them, or one sentence why not."""
+
+import bz2
+import gzip
+import io
+import json
+import os
+import re
+import stat
+import zlib
+from dataclasses import dataclass
+from os import PathLike
+from typing import IO
+
+import pandas as pd
+
+from pegasos_stats.data.memory import limit
+from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
+from pegasos_stats.writing import checked_path, shown_path
+
+OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
+UNREADABLE = (OSError, EOFError, zlib.error)
+OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
+FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+
+
+def opened(path: str | PathLike[str]) -> IO[bytes]:
+    """Open a file for reading, unpacked where its first bytes are gzip's or bzip2's.
+
+    Raises
+    ------
+    DataError
+        If the file is not there.
+    """
+    name = checked_path(path)
+    try:
+        _check_kind(name, os.stat(name).st_mode)
+        with open(name, "rb") as handle:
+            begin = handle.read(10)
+        packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
+        found: IO[bytes] = [*packed, open][0](name, "rb")  # type: ignore[operator]
+    except OSError as error:
+        raise DataError(unreadable(name, error)) from None
+    return found
+
+
+def _check_kind(name: str, mode: int) -> None:
+    """Raise `DataError` unless a path leads to a file, which can be read again."""
+    if not stat.S_ISREG(mode):
+        folder = "is a folder; give the path of a data file"
+        other = "is a pipe or a device; write it to a file, and give that"
+        what = folder if stat.S_ISDIR(mode) else other
+        raise DataError(f"The file {shown_path(name)} {what}.")
+
+
+def unreadable(name: str, error: Exception) -> str:
+    """Say in one sentence that a file cannot be read, and why."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        what = "is not there; give the path of a data file"
+        return f"The file {shown_path(name)} {what}."
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = " ".join(reason.split()).rstrip(".")
+    return f"The file {shown_path(name)} cannot be read: {reason}."
+
+
+class Watched(io.BufferedIOBase):
+    """The text of a CSV file as it is read: an error where it is none, or is endless.
+
+    Parameters
+    ----------
+    handle : file
+    name : str
+    most : float
+        Number of bytes, after which a packed file is not believed to be data.
+    """
+
+    def __init__(self, handle: IO[bytes], name: str, most: float) -> None:
+        self._handle, self._name, self._most = handle, name, most
+        self._seen = 0
+
+    def readable(self) -> bool:
+        """True, for pandas."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read bytes, looked at."""
+        found = self._handle.read(-1 if size is None else size)
+        self._seen += len(found)
+        if b"\0" in found:
+            raise DataError(
+                f"The file {shown_path(self._name)} cannot be read as CSV: it holds "
+                "bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'."
+            )
+        check_size(self._name, self._seen, self._most)
+        return found
+
+    read1 = read
+
+
+def most_unpacked(name: str) -> float:
+    """Bytes of text that a file may hold, if it is packed: half of the memory."""
+    return max(limit() / 2, os.path.getsize(name))
+
+
+def check_size(name: str, size: int, most: float) -> None:
+    """Raise `DataError` if a file unpacks to more than can be held in memory."""
+    if size > most:
+        raise DataError(
+            f"The file {shown_path(name)} unpacks to more than {most / 1e9:,.1f} GB, "
+            "half of the memory that this process may use; give a smaller one."
+        )
+
+
+@dataclass(frozen=True)
+class CsvStyle:
+    """What separates the columns of a CSV file, and the decimals of its numbers.
+
+    Attributes
+    ----------
+    sep, decimal : str
+        One character each; ``"tab"`` may stand for a tab.
+
+    Raises
+    ------
+    OptionError
+        If one is not a single character, or both are the same.
+
+    Examples
+    --------
+    >>> CsvStyle(";", ",").arguments
+    ', sep=";", decimal=","'
+    >>> CsvStyle().arguments
+    ''
+    """
+
+    sep: str = ","
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        if self.sep in ("tab", r"\t"):
+            object.__setattr__(self, "sep", "\t")
+        for name, value in (("sep", self.sep), ("decimal", self.decimal)):
+            if len(value) != 1 or value in "\r\n\"'":
+                raise OptionError(
+                    f"{name}={value!r} is not allowed; give a single character, such "
+                    "as ';' or ','."
+                )
+        if self.sep == self.decimal:
+            raise OptionError(
+                f"sep and decimal are both {self.sep!r}; give two different characters."
+            )
+
+    @property
+    def arguments(self) -> str:
+        """Arguments of ``pd.read_csv`` beside the path; none for what is usual."""
+        usual = CsvStyle.__dataclass_fields__
+        given = {name: getattr(self, name) for name in usual}
+        return "".join(
+            f", {name}={json.dumps(value)}"
+            for name, value in given.items()
+            if value != usual[name].default
+        )
+
+
+COMMAS = CsvStyle()
+
+
+def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
+    """Read a CSV file; a first column without a name becomes the row names.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, or is not a table.
+    """
+    try:
+        with opened(path) as handle:
+            _check_packing(path, handle)
+            data = pd.read_csv(
+                Watched(handle, path, most_unpacked(path)),
+                sep=style.sep,
+                decimal=style.decimal,
+                low_memory=False,
+            )
+        _check_fields(path, data)
+    except PegasosStatsError:
+        raise
+    except (*UNREADABLE, ValueError) as error:
+        raise DataError(
+            f"The file {shown_path(path)} cannot be read as CSV: {_reason(error)}."
+        ) from None
+    data = _with_long_numbers(data, style.decimal)
+    if str(data.columns[0]).startswith("Unnamed: 0"):
+        return data.set_index(data.columns[0]).rename_axis(None)
+    return data
+
+
+def _check_fields(path: str, data: pd.DataFrame) -> None:
+    """Raise `DataError` if pandas took fields for names of rows that have no column."""
+    named = data.shape[1]
+    other_separator = named == 1 and set(str(data.columns[0])) & set(";\t|")
+    if isinstance(data.index, pd.RangeIndex) or other_separator:
+        return
+    found = named + data.index.nlevels
+    raise DataError(
+        f"The file {shown_path(path)} cannot be read as CSV: its first row has {found} "
+        f"fields and its header {named}; name every column, with nothing before the "
+        "first comma for names of rows."
+    )
+
+
+def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
+    """Make floats, as R does, of columns with whole numbers beyond 64 bits."""
+    mark = re.escape(decimal)
+    number = re.compile(rf"[+-]?\d+(?:{mark}\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
+    for name, column in list(data.items()):
+        found = column.dropna()
+        if column.dtype.kind in "biuf" or not len(found):
+            continue
+        if all(number.fullmatch(str(cell)) for cell in found):
+            cells = (float(str(cell).replace(decimal, ".")) for cell in found)
+            data[name] = pd.Series(cells, index=found.index, dtype=float)
+    return data
+
+
+def _check_packing(path: str, handle: IO[bytes]) -> None:
+    """Raise `DataError` for a file that something else than gzip or bzip2 packed."""
+    begin = handle.read(5)
+    handle.seek(0)
+    for mark, packer in OTHER_PACKERS.items():
+        if begin.startswith(mark):
+            raise DataError(
+                f"The file {path} is packed by {packer}; unpack it, or pack it by gzip "
+                "or bzip2."
+            )
+
+
+def _reason(error: Exception) -> str:
+    """Say what is wrong with a CSV file, and what to do where that is known."""
+    reason = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text in UTF-8; save it as 'CSV UTF-8'"
+    if found := QUOTE.search(reason):
+        return f"a quote that line {int(found[1]) + 1} opens is never closed"
+    if found := FIELDS.search(reason):
+        return (
+            f"line {found[2]} has {found[3]} fields where {found[1]} are expected; "
+            "quote cells that hold the separator"
+        )
+    if isinstance(error, pd.errors.EmptyDataError):
+        return "it is empty; give a header and rows"
+    return reason

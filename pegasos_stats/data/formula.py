@@ -1,0 +1,350 @@
+"""The language of formulas: outcome, terms, and the columns that they use."""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.columns import plain_column
+from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.foreign import check_is_ours, in_native_order, refusing
+from pegasos_stats.data.language.evaluation import Evaluation, column_value
+from pegasos_stats.data.language.functions import KNOWN
+from pegasos_stats.data.language.nodes import Call, Column, Functions, Node, columns_in
+from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.language.refusing import POWERS, shown, unusable
+from pegasos_stats.data.language.spelling import (
+    is_word,
+    outcome_in_python,
+    sides,
+    terms_in_python,
+    with_quotes,
+)
+from pegasos_stats.errors import (
+    LONGEST,
+    ColumnError,
+    DataError,
+    FormulaError,
+    OptionError,
+    listing,
+)
+
+if TYPE_CHECKING:
+    from formulaic import SimpleFormula
+
+MOST_LETTERS = 100_000
+ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
+WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
+
+
+def split_formula(formula: str) -> tuple[str, str]:
+    """Split ``"y ~ a + b"`` into its outcome and its terms; ``factor()`` is ``C()``.
+
+    Raises
+    ------
+    FormulaError
+        If there is not one ``~`` with something on both sides.
+
+    Examples
+    --------
+    >>> split_formula("am ~ wt + factor(hp)")
+    ('am', 'wt + C(hp)')
+    """
+    refused = FormulaError(
+        f"The formula is of type {type(formula).__name__}; give text such as 'y ~ .' "
+        "or 'y ~ a + C(b)'."
+    )
+    with refusing(refused):
+        text = str(formula)
+    if len(text) > MOST_LETTERS:
+        raise FormulaError(
+            f"The formula {shown(text)} has {len(text):,} letters, and at most "
+            f"{MOST_LETTERS:,} are read; write 'y ~ .' for all columns."
+        )
+    parts = sides(text)
+    if len(parts) != 2 or not all(parts):
+        raise FormulaError(
+            f"The formula {shown(text)} is not of the form 'outcome ~ terms'; write "
+            "for example 'y ~ .' or 'y ~ a + C(b)'."
+        )
+    return parts[0], terms_in_python(parts[1])
+
+
+def check_functions(functions: Any, columns: Any = ()) -> Functions:
+    """Check functions of the caller: a dictionary, of names that mean nothing else.
+
+    Raises
+    ------
+    OptionError
+        If it is not such a dictionary, or a name is taken.
+
+    Examples
+    --------
+    >>> list(check_functions({"half": lambda x: x / 2}, ["x"]))
+    ['half']
+    """
+    if functions is None:
+        return {}
+    if not isinstance(functions, Mapping) or not all(map(callable, functions.values())):
+        raise OptionError(
+            f"functions={listing([functions])} is not allowed; give a dictionary of "
+            "names and functions, such as functions={'half': lambda x: x / 2}."
+        )
+    wrong = [name for name in functions if not is_word(name)]
+    if wrong:
+        raise OptionError(
+            f"functions= has the names {listing(wrong)}; give words of letters, digits "
+            "and underscores."
+        )
+    taken = [name for name in functions if name in KNOWN or name in columns]
+    if taken:
+        raise OptionError(
+            f"functions= has {listing(taken)}, which already is a function of formulas "
+            "or a column; give another name."
+        )
+    return dict(functions)
+
+
+def as_data(data: Any) -> pd.DataFrame:
+    """View a frame or a dictionary of columns as a frame.
+
+    Raises
+    ------
+    DataError
+        If `data` is neither.
+    """
+    check_is_ours(data)
+    if isinstance(data, pd.DataFrame):
+        return in_native_order(data)
+    if isinstance(data, dict):
+        try:
+            return in_native_order(pd.DataFrame(data))
+        except Exception as error:  # its keys and values may be of others
+            raise DataError(
+                f"data is a dictionary that makes no frame ({_said(error)}); give "
+                "columns of one length each."
+            ) from None
+    raise DataError(
+        f"data is of type {type(data).__name__}; a formula needs a data frame with "
+        "named columns."
+    )
+
+
+def _said(error: Exception) -> str:
+    """What an exception says, in one line; its type if it says nothing."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # code of others
+        text = ""
+    return text[:LONGEST] if text else type(error).__name__
+
+
+def unwrapped(expression: str) -> str:
+    """Name of the column behind ``name``, ```name```, ``C(name)``, ``factor(name)``.
+
+    Examples
+    --------
+    >>> unwrapped("C(am)"), unwrapped("`blood type`"), unwrapped("mpg > 20")
+    ('am', 'blood type', 'mpg > 20')
+    """
+    match = WRAPPED_NAME.match(expression)
+    return (match.group(1) if match else expression).strip("`")
+
+
+def outcome_of(
+    formula: str, data: Any, functions: Functions | None = None
+) -> "pd.Series[Any]":
+    """Compute the left-hand side of a formula: a column, or an expression.
+
+    A value is missing where a variable of the expression is missing.
+
+    Raises
+    ------
+    ColumnError
+        If the column is not there.
+    FormulaError
+        If an expression does more than compute with columns, or cannot be computed.
+
+    Examples
+    --------
+    >>> cars = pd.DataFrame({"mpg": [21.0, None, 14.3]})
+    >>> outcome_of("mpg > 20 ~ .", cars).tolist()
+    [True, <NA>, False]
+    """
+    data = as_data(data)
+    expression = split_formula(formula)[0]
+    name = unwrapped(expression)
+    if name not in data.columns:
+        tree = read_outcome(formula, data.columns, functions)
+        if not isinstance(tree, Column):
+            return _computed(tree, expression, formula, data)
+        name = tree.name
+    check_columns(data, [name])
+    column: pd.Series[Any] = data[name]
+    return column
+
+
+def read_outcome(
+    formula: str, columns: Any, functions: Functions | None = None
+) -> Node:
+    """Read the left-hand side of a formula, without ``C()`` or ``I()`` around it.
+
+    As in R, ``&`` and ``|`` join comparisons that stand without brackets.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or does more than compute with columns.
+
+    Examples
+    --------
+    >>> read_outcome("factor(am) ~ .", ["am"])
+    Column(name='am')
+    """
+    text = with_quotes(outcome_in_python(split_formula(formula)[0]), columns)
+    tree = read_expression(text, columns, formula, functions)
+    while (
+        isinstance(tree, Call)
+        and tree.name in ("C", "I")
+        and len(tree.arguments) == 1
+        and not tree.keywords
+    ):
+        tree = tree.arguments[0]
+    return tree
+
+
+def _computed(
+    tree: Node, expression: str, formula: str, data: pd.DataFrame
+) -> "pd.Series[Any]":
+    """Values of an outcome where all its variables are there; missing elsewhere."""
+    variables = sorted(columns_in(tree))
+    check_names(variables)
+    check_columns(data, variables or [expression])
+    used = data[variables].reset_index(drop=True)
+    known = used.notna().all(axis=1)
+    try:
+        rows = used[known].apply(plain_column)
+        with np.errstate(all="ignore"):
+            found = column_value(tree, Evaluation(rows))
+        plain = getattr(found, "__wrapped__", found)
+        values: pd.Series[Any] = pd.Series(plain, index=rows.index, name=expression)
+    except Exception as error:
+        raise cannot_use(formula, error) from None
+    if not known.all():
+        values = values.convert_dtypes().reindex(used.index)
+    return values.set_axis(data.index)
+
+
+def read_terms(
+    formula: str,
+    data: pd.DataFrame,
+    intercept: bool,
+    functions: Functions | None = None,
+) -> "SimpleFormula":
+    """Read the right-hand side; ``.`` is every column that the outcome does not use.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or the outcome is among the predictors.
+    ColumnError
+        If a column that it uses is not there or cannot be named in a formula.
+    """
+    outcome, right = split_formula(formula)
+    own = {unwrapped(outcome)}
+    if own.isdisjoint(data.columns):
+        own = columns_in(read_outcome(formula, data.columns, functions))
+    others = _Names(column for column in data.columns if column not in own)
+    text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
+    terms = _parsed(text, others, formula)
+    if unwrapped(outcome) in variables_of(terms, formula, data, functions):
+        raise FormulaError(
+            f"The formula {shown(formula)} has its outcome among the predictors; take "
+            "it out of the right-hand side."
+        )
+    return terms
+
+
+def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
+    """Read terms with formulaic; ``.`` stands for `others`."""
+    from formulaic import Formula, SimpleFormula
+
+    from pegasos_stats.data.language.materializing import TermParser
+
+    context = {"__formulaic_variables_available__": others}
+    try:
+        terms = Formula.from_spec(text, parser=TermParser(formula), context=context)
+    except (ColumnError, FormulaError):
+        raise
+    except Exception as error:
+        raise cannot_use(formula, error) from None
+    if not isinstance(terms, SimpleFormula):
+        raise unusable(formula, "it has several parts")
+    return terms
+
+
+class _Names(list[Any]):
+    """Columns that ``.`` stands for, checked when it is read."""
+
+    def __iter__(self) -> Any:
+        check_names(list.__iter__(self))
+        return list.__iter__(self)
+
+
+def check_names(columns: Any) -> None:
+    """Raise `ColumnError` for names that a formula cannot tell from its own words."""
+    wrong = [column for column in columns if not _can_be_named(column)]
+    if wrong:
+        raise ColumnError(
+            f"The column names {listing(wrong)} cannot be used in a formula; names "
+            "must be text, no numbers, and not 'Intercept': rename them, for example "
+            "data.add_prefix('x')."
+        )
+
+
+def _can_be_named(column: Any) -> bool:
+    if not isinstance(column, str) or column == "Intercept":
+        return False
+    try:
+        float(column)
+    except ValueError:
+        return True
+    return False
+
+
+def variables_of(
+    terms: "SimpleFormula",
+    formula: str,
+    data: pd.DataFrame,
+    functions: Functions | None = None,
+) -> list[str]:
+    """Columns that the terms use.
+
+    Raises
+    ------
+    FormulaError
+        If a term does more than compute with columns.
+    ColumnError
+        If a column is not there or cannot be named in a formula.
+    """
+    found: set[str] = set()
+    for factor in {factor for term in terms for factor in term.factors}:
+        if factor.eval_method.value == "lookup":
+            found.add(str(factor.expr))
+        elif factor.eval_method.value == "python":
+            tree = read_expression(factor.expr, data.columns, formula, functions)
+            found |= columns_in(tree)
+    check_names(found)
+    check_columns(data, sorted(found))
+    return sorted(found)
+
+
+def cannot_use(formula: str, error: Exception) -> FormulaError:
+    """Put a reason that another library gives into our words."""
+    reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
+    if "'xor'" in reason:
+        reason = POWERS
+    reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
+    return unusable(formula, reason or type(error).__name__)

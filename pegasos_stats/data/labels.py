@@ -1,0 +1,395 @@
+"""Coding of a two-level outcome as -1 and +1, and back to the original values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import pandas_dtype
+
+from pegasos_stats.checks import check_choice
+from pegasos_stats.data.columns import column_of_scores
+from pegasos_stats.data.foreign import (
+    check_is_ours,
+    in_native_order,
+    is_missing,
+    is_single,
+    refusing,
+)
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+    shown,
+)
+
+Ties = Literal["na", "positive", "negative"]
+Coding = str | tuple[Any, Any]
+Dtype = np.dtype[Any] | pd.api.extensions.ExtensionDtype
+
+TIES: tuple[Ties, ...] = ("na", "positive", "negative")
+NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
+
+
+@dataclass(frozen=True)
+class LabelCoding:
+    """Two levels, the first coded -1 and the second +1.
+
+    Attributes
+    ----------
+    negative, positive : object
+        The levels, as they stand in the data.
+    dtype : numpy or pandas dtype
+        Type of the labels, given back by `decode`.
+    name : str
+        Name of the outcome.
+    rule : str
+        How the order was found: ``"factor"``, ``"first-seen"`` or ``"explicit"``.
+
+    Examples
+    --------
+    >>> coding = LabelCoding.from_labels(pd.Series(["six", "five", "six"]))
+    >>> coding.levels
+    ('five', 'six')
+    >>> coding.encode(pd.Series(["five", "six", None]))
+    array([-1.,  1., nan])
+    >>> coding.decode(np.array([1.0, -1.0])).tolist()
+    ['six', 'five']
+    """
+
+    negative: Any
+    positive: Any
+    dtype: Dtype
+    name: str = "y"
+    rule: str = "factor"
+
+    @classmethod
+    def from_labels(
+        cls, labels: "pd.Series[Any]", coding: Coding = "factor", name: str = "y"
+    ) -> "LabelCoding":
+        """Find the two levels of a column of labels.
+
+        Parameters
+        ----------
+        labels : Series, shape (n,)
+            Strings, numbers, booleans or a Categorical; missing values are left out.
+        coding : "factor", "first-seen" or a pair (negative, positive)
+            ``"factor"`` takes R's ``factor()`` order: the order of the categories,
+            else sorted values, strings by code point. ``"first-seen"`` codes the
+            first label in the data as -1. A pair is taken as given.
+        name : str
+            Name of the outcome, for messages and tables.
+
+        Raises
+        ------
+        LabelError
+            If there are not exactly two levels, or a pair does not cover them.
+        OptionError
+            If `coding` is none of the three.
+        """
+        labels = column_of_labels(labels, name)
+        present = labels if never_missing(labels.dtype) else labels.dropna()
+        rule = coding if isinstance(coding, str) else "explicit"
+        if isinstance(coding, str):
+            levels = _levels_by_rule(present, coding, name)
+        else:
+            levels = _levels_given(present, coding, name)
+        return cls(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
+
+    @property
+    def levels(self) -> tuple[Any, Any]:
+        """The two levels: (negative, positive)."""
+        return self.negative, self.positive
+
+    @property
+    def described(self) -> str:
+        """Name and coding of the outcome, such as ``digit (5 = -1, 6 = +1)``."""
+        return f"{self.name} ({self.negative!r} = -1, {self.positive!r} = +1)"
+
+    def encode(self, labels: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Code labels as -1 and +1, missing ones as NaN.
+
+        Parameters
+        ----------
+        labels : Series, shape (n,)
+
+        Returns
+        -------
+        float64 array, shape (n,)
+
+        Raises
+        ------
+        LabelError
+            If a label is none of the two levels.
+        """
+        labels = column_of_labels(labels, self.name)
+        codes = positions(labels, self.levels)
+        if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
+            return 2.0 * codes.astype(np.float64) - 1.0
+        missing = labels.isna().to_numpy(dtype=bool)
+        unknown = (codes < 0) & ~missing
+        if unknown.any():
+            raise LabelError(_unknown_message(self, labels[unknown]))
+        return np.where(missing, np.nan, 2.0 * codes - 1.0)
+
+    def decode(
+        self, signs: NDArray[np.float64], index: pd.Index | None = None
+    ) -> "pd.Series[Any]":
+        """Turn -1 and +1 into labels of the original type; NaN becomes missing.
+
+        Integer and boolean labels cannot hold a missing value: where there is
+        one, pandas' nullable type of the same kind is given; other types that
+        cannot, such as fixed-width text of numpy, become object.
+
+        Parameters
+        ----------
+        signs : float64 array, shape (n,)
+        index : Index, optional
+
+        Returns
+        -------
+        Series, shape (n,), named after the outcome
+        """
+        signs = np.asarray(column_of_scores(signs), dtype=np.float64)
+        missing = np.isnan(signs)
+        pair = pd.Series(list(self.levels), dtype=self.dtype)
+        if missing.any():
+            pair = pair.astype(_holding_missing(self.dtype))
+        places = np.where(missing, -1, signs > 0).astype(np.intp)
+        values = pd.api.extensions.take(pair.array, places, allow_fill=True)
+        return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
+
+    def predicted(self, scores: "pd.Series[float]", ties: Ties) -> "pd.Series[Any]":
+        """Labels by the sign of the scores, on their index.
+
+        Parameters
+        ----------
+        scores : Series, shape (n,)
+            Above 0 for the second level.
+        ties : "na", "positive" or "negative"
+            As for `signs_of`.
+        """
+        column = column_of_scores(scores)
+        found = signs_of(np.asarray(column, dtype=np.float64), ties)
+        return self.decode(found, column.index)
+
+    def probabilities(self, scores: "pd.Series[float]") -> pd.DataFrame:
+        """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
+
+        Parameters
+        ----------
+        scores : Series, shape (n,)
+            Large for the second level.
+
+        Returns
+        -------
+        DataFrame, a column for each level, on the index of `scores`
+        """
+        from scipy.special import expit
+
+        negative, positive = self.levels
+        column = column_of_scores(scores)
+        z = column.to_numpy()
+        return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
+
+
+def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
+    """Position of each label among the levels, -1 where it is none of them."""
+    dtype = labels.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
+        for position, level in enumerate(levels):
+            found += (position + 1) * (values == level)
+        return found
+    known = pd.Index(list(levels), dtype=object)
+    return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
+
+
+def never_missing(dtype: Any) -> bool:
+    """Whether a column of this type holds whole numbers or booleans, all present."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "iub"
+
+
+def check_labels(labels: "pd.Series[Any]", name: str) -> None:
+    """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
+    values: Any = ()
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        values = labels.cat.categories
+    elif labels.dtype.kind in "OV":
+        values = labels.array
+    try:
+        different: Any = set(values)
+    except Exception:  # cannot be hashed
+        different = values
+    for value in different:
+        if is_single(value) or is_missing(value):
+            continue
+        if isinstance(value, str):
+            raise LabelError(
+                f"The outcome {shown(name)} holds {shown(value)}, which is no valid "
+                "text; read the data with the encoding that they have."
+            )
+        raise LabelError(
+            f"The outcome {shown(name)} holds values of type {type(value).__name__}; "
+            "labels must be text, numbers, booleans or categories."
+        )
+
+
+def column_of_labels(labels: Any, name: str = "y") -> "pd.Series[Any]":
+    """View a list, a one-dimensional array or a single column of labels as a Series.
+
+    Raises
+    ------
+    DataError
+        If it is anything else.
+    LabelError
+        If a value cannot be a label.
+    """
+    refused = DataError(
+        f"Labels are of type {type(labels).__name__} and not in one column; give a "
+        "Series, an array or a list with one label for each row."
+    )
+    check_is_ours(labels)
+    with refusing(refused):
+        if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+            labels = labels.iloc[:, 0]
+        if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
+            raise refused
+        column = in_native_order(pd.Series(labels))
+        if len(column) != len(labels):
+            raise refused
+    check_labels(column, name)
+    return column
+
+
+def _holding_missing(dtype: Dtype) -> Any:
+    """The dtype nearest to `dtype` that has a missing value."""
+    if isinstance(dtype, np.dtype):
+        keeps = dtype.kind in "fcmMO"
+        return dtype if keeps else pandas_dtype(NULLABLE.get(dtype.kind, "object"))
+    if isinstance(dtype, pd.SparseDtype | pd.IntervalDtype):
+        return np.dtype(object)
+    return dtype
+
+
+def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float64]:
+    """Sign of each score: -1 or +1, and at a score of exactly 0 what `ties` says.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (n,)
+    ties : "na", "positive" or "negative"
+        ``"na"`` gives NaN, as R's ``sign()`` leaves the label undecided.
+
+    Returns
+    -------
+    float64 array, shape (n,), NaN where the score is NaN
+
+    Raises
+    ------
+    OptionError
+        If `ties` is none of the three.
+
+    Examples
+    --------
+    >>> signs_of(np.array([-2.0, 0.0, 3.0]), ties="positive")
+    array([-1.,  1.,  1.])
+    """
+    check_choice("ties", ties, TIES)
+    at_zero = {"na": np.nan, "positive": 1.0, "negative": -1.0}[ties]
+    return np.where(scores == 0.0, at_zero, np.sign(scores))
+
+
+def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]:
+    """Two levels in the order of ``factor()``, or in order of appearance."""
+    if rule == "factor":
+        levels = factor_levels(labels, name)
+    elif rule == "first-seen":
+        levels = distinct(labels)
+    else:
+        raise OptionError(
+            f"coding={shown(rule)} is not known; give 'factor', 'first-seen' or a pair "
+            "(negative, positive)."
+        )
+    if len(levels) != 2:
+        raise LabelError(_count_message(levels, name))
+    return levels
+
+
+def distinct(labels: "pd.Series[Any]") -> list[Any]:
+    """Different values in order of appearance, none missing.
+
+    Two different numbers, the common case, are found by comparing alone.
+    """
+    dtype = labels.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb" and len(labels):
+        values = labels.to_numpy()
+        others = values[values != values[0]]
+        if others.size and bool((others == others[0]).all()):
+            return [values[0], others[0]]
+    return list(labels.unique())
+
+
+def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
+    """Levels in the order of the categories, else sorted."""
+    found = distinct(labels)
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        return [level for level in labels.cat.categories if level in found]
+    try:
+        return sorted(found)
+    except Exception:  # values of others may raise what they like
+        kinds = sorted({type(value).__name__ for value in found})
+        raise LabelError(
+            f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
+            "which have no order; convert the column to one type, or give "
+            "coding=(negative, positive)."
+        ) from None
+
+
+def _levels_given(
+    labels: "pd.Series[Any]", coding: tuple[Any, Any], name: str
+) -> list[Any]:
+    """Check an explicit pair (negative, positive) against the labels."""
+    ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
+    several = ordered and getattr(coding, "ndim", 1) == 1
+    pair = list(coding) if several else []
+    good = len(pair) == 2 and all(map(is_single, pair))
+    if not good or bool(pair[0] == pair[1]):
+        raise OptionError(
+            f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a "
+            "pair of different levels (negative, positive)."
+        )
+    found = distinct(labels)
+    if sum(level in found for level in pair) != 2 or len(found) != 2:
+        raise LabelError(
+            f"The outcome {shown(name)} has the levels {listing(found)} and "
+            f"coding={shown(coding)} was given; both levels and no other must occur."
+        )
+    return pair
+
+
+def _count_message(levels: list[Any], name: str) -> str:
+    if not levels:
+        return f"The outcome {shown(name)} has no value; it needs two levels."
+    cure = (
+        "take data in which both classes occur"
+        if len(levels) == 1
+        else "keep the rows of two of them, or recode the column"
+    )
+    return (
+        f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
+        f"{listing(levels)}; exactly two are needed: {cure}."
+    )
+
+
+def _unknown_message(coding: LabelCoding, unknown: "pd.Series[Any]") -> str:
+    return (
+        f"The outcome {shown(coding.name)} holds {listing(unknown.unique())} in "
+        f"{counted(len(unknown), 'row')} ({listing(unknown.index)}); the model knows "
+        f"the levels {listing(coding.levels)} only: drop or recode these rows."
+    )

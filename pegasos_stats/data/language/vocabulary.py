@@ -1,0 +1,268 @@
+"""Functions of R and methods of columns, as formulas mean them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.language.arithmetic import (
+    LARGEST,
+    as_numbers,
+    as_real,
+    is_text,
+)
+
+TYPES = {
+    "bool": "bool",
+    "category": "category",
+    "float": "float64",
+    "float32": "float32",
+    "float64": "float64",
+    "int": "int64",
+    "int32": "int32",
+    "int64": "int64",
+    "object": "object",
+    "str": "str",
+}
+PATTERN = set("\\^$.|?*+()[]{}")
+
+
+def column_of(values: Any) -> "pd.Series[Any]":
+    """View values of the rows as a Series."""
+    return values if isinstance(values, pd.Series) else pd.Series(values)
+
+
+def log(x: Any, base: Any = None) -> Any:
+    """Natural logarithm, or that to a base, as in R.
+
+    Examples
+    --------
+    >>> float(log(8.0, 2))
+    3.0
+    """
+    found = np.log(as_numbers(x))
+    return found if base is None else found / np.log(as_numbers(base))
+
+
+def rounded(x: Any, digits: int = 0) -> Any:
+    """Round to digits behind the point; halves go to the even digit, as in R."""
+    if not isinstance(digits, int) or abs(digits) > 300:
+        raise ValueError(f"round() takes at most 300 digits, not {digits!r}")
+    return np.round(as_numbers(x), digits)
+
+
+def one_of(test: Any, yes: Any, no: Any) -> Any:
+    """``ifelse(test, yes, no)``: text becomes categories of the term."""
+    if is_text(test):
+        raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
+    found = np.where(test, yes, no)
+    if found.dtype.kind in "biuf":
+        return found
+    return pd.Series(found.astype(object), index=getattr(test, "index", None))
+
+
+def smallest(*columns: Any) -> Any:
+    """``pmin(a, b, ...)``, row by row."""
+    return _reduced(np.minimum, columns)
+
+
+def largest(*columns: Any) -> Any:
+    """``pmax(a, b, ...)``, row by row."""
+    return _reduced(np.maximum, columns)
+
+
+def _reduced(join: Callable[[Any, Any], Any], columns: Sequence[Any]) -> Any:
+    if not columns:
+        raise ValueError("pmin() and pmax() take at least one column")
+    found = columns[0]
+    for column in columns[1:]:
+        found = join(found, column)
+    return found
+
+
+def as_type(x: Any, dtype: str) -> Any:
+    """Column in another type, which is one of `TYPES`."""
+    if not isinstance(dtype, str) or dtype not in TYPES:
+        raise ValueError(f"astype() takes one of {', '.join(TYPES)}, not {dtype!r}")
+    found = cast("Any", column_of(x)).astype(TYPES[dtype])
+    if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
+        raise ValueError(f"astype() has numbers that {dtype} cannot hold")
+    return found
+
+
+def as_numeric(x: Any) -> Any:
+    """Numbers of a column of numbers, of true and false, or of text."""
+    return column_of(x).astype("float64")
+
+
+def as_integer(x: Any) -> Any:
+    """Whole numbers, cut towards zero as in R; beyond 64 bits they stay real."""
+    whole = np.trunc(as_numeric(x))
+    return whole.astype("int64") if (whole.abs() < LARGEST).all() else whole
+
+
+def as_logical(x: Any) -> Any:
+    """True where a number is not 0."""
+    return as_numeric(x) != 0
+
+
+def as_character(x: Any) -> Any:
+    """Text of a column; whole numbers without a point, as in R.
+
+    Examples
+    --------
+    >>> as_character(pd.Series([1.0, 2.5])).tolist()
+    ['1', '2.5']
+    """
+    values = column_of(x)
+    if values.dtype.kind == "f":
+        return values.map(lambda number: f"{number:.15g}").astype(object)
+    return values.astype(str).astype(object)
+
+
+def lagged(x: Any, k: int = 1) -> Any:
+    """Values of `k` rows before."""
+    if not isinstance(k, int):
+        raise ValueError(f"lag() takes a whole number of rows, not {k!r}")
+    values = column_of(x)
+    return values.shift(max(-len(values), min(k, len(values))))
+
+
+def cut(
+    x: Any,
+    breaks: Any,
+    labels: Any = None,
+    right: bool = True,
+    include_lowest: bool = False,
+    state: dict[str, Any] | None = None,
+) -> Any:
+    """Intervals between breaks, named as in R: ``(0,10]``.
+
+    A number of breaks, instead of a list, cuts the range at fit into as many intervals
+    of one length. Outside of them a value is missing.
+
+    Examples
+    --------
+    >>> cut(pd.Series([1, 5, 30]), [0, 4, 20]).tolist()
+    ['(0,4]', '(4,20]', nan]
+    """
+    kept = {} if state is None else state
+    if "breaks" not in kept:
+        kept["breaks"] = _breaks(x, breaks)
+    edges = kept["breaks"]
+    names = _interval_names(edges, right, include_lowest) if labels is None else labels
+    if len(edges) != len(set(edges)) or len(names) != len(edges) - 1:
+        raise ValueError(
+            "cut() takes breaks that differ, and a label for each interval"
+        )
+    cells = pd.cut(
+        column_of(x), sorted(edges), right=right, labels=False,
+        include_lowest=include_lowest,
+    )  # fmt: skip
+    return cells.map(dict(enumerate(names))).astype(pd.CategoricalDtype(names))
+
+
+def _breaks(x: Any, breaks: Any) -> list[float]:
+    if isinstance(breaks, list):
+        return sorted(float(edge) for edge in breaks)
+    if not isinstance(breaks, int) or breaks < 2:
+        raise ValueError("cut() takes a list of breaks, or a number of 2 or more")
+    low, high = float(np.min(x)), float(np.max(x))
+    edges = np.linspace(low, high, breaks + 1)
+    edges[0], edges[-1] = low - (high - low) / 1000, high + (high - low) / 1000
+    return [float(edge) for edge in edges]
+
+
+def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
+    marks = "(]" if right else "[)"
+    texts = next(filter(_neighbours_differ, _written(edges)), [])
+    names = [f"{marks[0]}{a},{b}{marks[1]}" for a, b in pairwise(texts)]
+    if lowest and right:
+        names[0] = f"[{names[0][1:]}"
+    if lowest and not right:
+        names[-1] = f"{names[-1][:-1]}]"
+    return names
+
+
+def _written(edges: list[float]) -> Iterator[list[str]]:
+    """Breaks as text, with three digits and then, as in R, with more."""
+    for digits in range(3, 18):
+        yield [f"{edge:.{digits}g}" for edge in edges]
+
+
+def _neighbours_differ(texts: list[str]) -> bool:
+    return all(a != b for a, b in pairwise(texts))
+
+
+def substring(x: Any, start: int, stop: int) -> Any:
+    """``substr(x, start, stop)`` of R: places from 1, both ends included."""
+    _check_places("substr", start, stop)
+    return column_of(x).str.slice(max(start - 1, 0), max(stop, 0))
+
+
+def sliced(x: Any, start: int | None = None, stop: int | None = None) -> Any:
+    """``x.str.slice(start, stop)``."""
+    _check_places("slice", *(place for place in (start, stop) if place is not None))
+    return column_of(x).str.slice(start, stop)
+
+
+def _check_places(name: str, *places: Any) -> None:
+    wrong = [place for place in places if not isinstance(place, int)]
+    if wrong:
+        raise ValueError(f"{name}() takes whole numbers as places, not {wrong[0]!r}")
+
+
+def starts_with(x: Any, prefix: str) -> Any:
+    """Whether text starts with a prefix."""
+    return column_of(x).str.startswith(_text(prefix))
+
+
+def ends_with(x: Any, suffix: str) -> Any:
+    """Whether text ends with a suffix."""
+    return column_of(x).str.endswith(_text(suffix))
+
+
+def contains(x: Any, pat: str) -> Any:
+    """Whether text contains other text, which is no pattern."""
+    if PATTERN & set(_text(pat)):
+        raise ValueError(
+            f"contains() takes text without signs of patterns, not {pat!r}"
+        )
+    return column_of(x).str.contains(pat, regex=False)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"it takes text where {value!r} was given")
+    return value
+
+
+def replaced_nan(
+    x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """``np.nan_to_num``, into a new column."""
+    return np.nan_to_num(x, copy=True, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def releveled(x: Any, ref: Any) -> Any:
+    """``relevel(x, ref)``: a factor whose reference is the level `ref`."""
+    from formulaic.transforms import TRANSFORMS
+
+    return TRANSFORMS["C"](x, TRANSFORMS["Treatment"](ref))
+
+
+def summary(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A number about a column, found at fit and kept for new data."""
+
+    def kept(x: Any, q: Any = None, *, state: dict[str, Any]) -> Any:
+        if "value" not in state:
+            if is_text(x):
+                raise TypeError("means and other summaries take numbers")
+            options = () if q is None else (q,)
+            numbers = as_real(as_numbers(column_of(x)))
+            state["value"] = float(compute(numbers, *options))
+        return state["value"]
+
+    return kept

@@ -1,0 +1,234 @@
+"""The rows of a fit: labels and predictors together, incomplete rows left out."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.columns import Mask, selected
+from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
+from pegasos_stats.data.foreign import is_valid_text
+from pegasos_stats.data.formula import as_data, check_functions, outcome_of
+from pegasos_stats.data.formula_design import design_of
+from pegasos_stats.data.labels import Coding, LabelCoding, column_of_labels
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.weights import class_weights, given_weights, normalized
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    shown,
+)
+
+NaAction = Literal["drop", "raise"]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows left out at fit: without an outcome, and without a predictor or weight."""
+
+    outcome: int
+    predictors: int
+
+    @property
+    def total(self) -> int:
+        """All rows left out."""
+        return self.outcome + self.predictors
+
+    def __str__(self) -> str:
+        missing_outcome = f" ({self.outcome:,} without outcome)" if self.outcome else ""
+        return f"{self.total:,}{missing_outcome}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Complete rows with their labels.
+
+    Attributes
+    ----------
+    X : float64 or float32 array, or CSR array, shape (n, p)
+    y : float64 array, shape (n,), of -1 and +1
+    index : Index, shape (n,)
+        Row labels of the data.
+    design : Design
+    coding : LabelCoding
+    dropped : Dropped
+    kept : bool array
+        Which rows of the data these are.
+    weights : float64 array, shape (n,), or None
+        Weights of the rows, with mean 1; None if all are 1.
+    """
+
+    X: Any
+    y: Any
+    index: pd.Index
+    design: Design
+    coding: LabelCoding
+    dropped: Dropped
+    kept: Mask
+    weights: Any = None
+
+
+def sample_of_arrays(
+    y: Any, X: Any, coding: Coding, na_action: NaAction, weights: Any = None
+) -> Sample:
+    """Bring labels and a frame or an array together.
+
+    Raises
+    ------
+    DataError, ColumnError, LabelError, OptionError
+        As described for `SVM`.
+    """
+    labels = aligned_labels(y, X)
+    design = FrameDesign.from_data(X)
+    matrix = design.matrix(X)
+    return _complete(labels, design, matrix, coding, na_action, weights, X)
+
+
+def sample_of_formula(
+    formula: str,
+    data: Any,
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: Any = None,
+    functions: Any = None,
+) -> tuple[Sample, bool]:
+    """Evaluate a formula on a frame; also tell whether it has an intercept."""
+    frame = as_data(data)
+    known = check_functions(functions, frame.columns)
+    labels = outcome_of(formula, frame, known)
+    usable = labels.notna().to_numpy(dtype=bool)
+    design, matrix, kept = design_of(formula, frame, usable, intercept, known)
+    sample = _complete(labels, design, matrix, coding, na_action, weights, frame)
+    return sample, kept
+
+
+def scaled(sample: Sample, scaling: Scaling | None) -> Sample:
+    """Scale the predictors of a sample, and of all data that its design codes."""
+    if scaling is None:
+        return sample
+    design = ScaledDesign(sample.design, scaling)
+    return replace(sample, X=scaling.apply(sample.X), design=design)
+
+
+def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
+    """View `y` as a Series on the rows of `X`.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same rows.
+    """
+    index = row_labels(X)
+    labels = column_of_labels(y)
+    if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
+        labels = labels.set_axis(index)
+    if len(labels) != len(index):
+        raise DataError(
+            f"y has {counted(len(labels), 'value')} and X has "
+            f"{counted(len(index), 'row')}; give one label for each row."
+        )
+    labelled = isinstance(X, pd.DataFrame | pd.Series)
+    if labelled and not labels.index.equals(index):
+        raise DataError(
+            "The row labels of y and X differ; align them (y.loc[X.index]) or give "
+            "y.to_numpy() to match by position."
+        )
+    return labels.set_axis(index)
+
+
+def _complete(
+    labels: "pd.Series[Any]",
+    design: Design,
+    matrix: ModelMatrix,
+    coding: Coding,
+    na_action: NaAction,
+    weights: Any,
+    data: Any,
+) -> Sample:
+    """Keep the rows that lack nothing, and code the labels."""
+    usable = labels.notna().to_numpy(dtype=bool)
+    given = given_weights(weights, data, matrix.index)
+    kept = usable & matrix.kept
+    if given is not None:
+        kept &= ~np.isnan(given)
+    _check_rows(kept, matrix.index, na_action)
+    name = _name_of(labels)
+    index = matrix.index.copy(deep=True)
+    if not kept.all():
+        labels, index = labels[kept], index[kept]
+    levels = LabelCoding.from_labels(labels, coding, name)
+    y = levels.encode(labels)
+    each = class_weights(weights, y, levels) if given is None else given[kept]
+    return Sample(
+        X=owned(selected(matrix.values, kept[matrix.kept]), data),
+        y=y,
+        index=index,
+        design=design,
+        coding=levels,
+        dropped=Dropped(int((~usable).sum()), int((usable & ~kept).sum())),
+        kept=kept,
+        weights=normalized(each, y, levels),
+    )
+
+
+def owned(values: Any, data: Any) -> Any:
+    """Rows that nobody else can change: a copy if they may be the caller's own.
+
+    Parameters
+    ----------
+    values : C-contiguous array or CSR array, shape (n, p)
+    data : any
+        What they were read from.
+
+    Returns
+    -------
+    The same, read-only
+    """
+    if not isinstance(values, np.ndarray):
+        values = values.copy()
+        parts = [values.data, values.indices, values.indptr]
+    else:
+        # What pandas gives a view of, read-only, the caller may still change.
+        new = values.flags.owndata and values.flags.writeable
+        if not new or (
+            isinstance(data, np.ndarray) and np.may_share_memory(values, data)
+        ):
+            values = values.copy()
+        parts = [values]
+    for part in parts:
+        part.flags.writeable = False
+    return values
+
+
+def _name_of(labels: "pd.Series[Any]") -> str:
+    """Name of the outcome; ``y`` if it has none."""
+    name = "y" if labels.name is None else str(labels.name)
+    if not is_valid_text(name):
+        raise LabelError(
+            f"The outcome {name!r} has a name that is no valid text; rename it."
+        )
+    return name
+
+
+def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
+    if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
+        raise OptionError(
+            f"na_action={shown(na_action)} is not known; give 'drop' or 'raise'."
+        )
+    if na_action == "raise" and not kept.all():
+        rows = index[~kept]
+        raise DataError(
+            f"There are missing values in {counted(len(rows), 'row')} "
+            f"({listing(rows)}); fill them, or leave the rows out with "
+            "na_action='drop'."
+        )
+    if not kept.any():
+        raise DataError(
+            f"None of {counted(len(kept), 'row')} is complete; give data with values "
+            "for the outcome and all predictors."
+        )

@@ -1,0 +1,167 @@
+"""Predictors brought to one scale, as by R's ``scale()``."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.data.design import Design, ModelMatrix
+from pegasos_stats.errors import DataError
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """``z_j = (x_j - centre_j) / scale_j`` for every column ``j``.
+
+    Attributes
+    ----------
+    centre : float64 array, shape (p,)
+        Means; 0 for sparse data, which would not stay sparse, and without intercept.
+    scale : float64 array, shape (p,)
+        Standard deviations with the divisor ``n - 1``; 1 for a constant column.
+    """
+
+    centre: Vector
+    scale: Vector
+
+    @classmethod
+    def of(cls, X: Any, intercept: bool = True) -> "Scaling":
+        """Means and standard deviations of the columns of `X`, shape (n, p).
+
+        Raises
+        ------
+        DataError
+            If the sum of a column overflows.
+
+        Examples
+        --------
+        >>> Scaling.of(np.array([[1.0, 5.0], [3.0, 5.0]])).scale.round(3)
+        array([1.414, 1.   ])
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            means, deviations = _moments(X)
+        if not np.isfinite(deviations).all():
+            raise DataError(
+                "The sum of a column overflows, so that it has no mean; divide the "
+                "predictors by a power of ten first."
+            )
+        centred = intercept and isinstance(X, np.ndarray)
+        size = np.maximum(np.abs(means), deviations)
+        constant = deviations <= 1e-12 * size  # rounding of the mean alone
+        return cls(
+            centre=means if centred else np.zeros(means.size),
+            scale=np.where(constant, 1.0, deviations),
+        )
+
+    def apply(self, X: Any) -> Any:
+        """Return the scaled columns; dense or CSR and of the same type, as `X`.
+
+        Sparse rows become dense where columns are centred.
+        """
+        if not isinstance(X, np.ndarray) and self.centre.any():
+            X = X.toarray()
+        if isinstance(X, np.ndarray):
+            scaled = (X - self.centre) / self.scale
+            return np.ascontiguousarray(scaled, dtype=X.dtype)
+        scaled = X.copy()
+        scaled.data = (X.data / self.scale[X.indices]).astype(X.dtype)
+        return scaled
+
+    def unapply(self, X: Any) -> Any:
+        """Return the columns as they were before `apply`, to rounding."""
+        if isinstance(X, np.ndarray):
+            return X * self.scale + self.centre
+        unscaled = X.astype(np.float64)
+        unscaled.data = unscaled.data * self.scale[unscaled.indices]
+        return unscaled
+
+    def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
+        """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
+
+        They give the scores of the scaled columns from the columns as they were.
+        """
+        original = beta / self.scale
+        return original, float(alpha - self.centre @ original)
+
+    def undoing(self, intercept: bool) -> NDArray[np.float64]:
+        """The matrix of `undone`, of the intercept, if there is one, and ``beta``.
+
+        Returns
+        -------
+        float64 array, shape (k, k)
+
+        Examples
+        --------
+        >>> Scaling(np.array([3.0]), np.array([2.0])).undoing(intercept=True)
+        array([[ 1. , -1.5],
+               [ 0. ,  0.5]])
+        """
+        slopes = np.diag(1.0 / self.scale)
+        if not intercept:
+            return slopes
+        first = np.concatenate([[1.0], -self.centre / self.scale])
+        return np.vstack([first, np.insert(slopes, 0, 0.0, axis=1)])
+
+
+def _moments(X: Any) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns; of one row, 0."""
+    n = X.shape[0]
+    if isinstance(X, np.ndarray):
+        means = X.mean(axis=0, dtype=np.float64)
+        apart = X - means
+        power = _power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
+        squares = np.square(np.ldexp(apart, -power, out=apart), out=apart).sum(axis=0)
+    else:
+        means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+        apart, columns = X.data - means[X.indices], X.indices
+        furthest = np.abs(means)
+        np.maximum.at(furthest, columns, np.abs(apart))
+        power = _power_of_two(furthest)
+        squares = np.zeros(X.shape[1])
+        np.add.at(squares, columns, np.square(np.ldexp(apart, -power[columns])))
+        stored = np.bincount(columns, minlength=X.shape[1])
+        squares += (n - stored) * np.square(np.ldexp(means, -power))
+    return means, np.ldexp(np.sqrt(squares / max(n - 1, 1)), power)
+
+
+def _power_of_two(sizes: Vector) -> NDArray[np.int32]:
+    """Exponents that bring sizes near 1: exact, and squares stay in range."""
+    return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledDesign:
+    """A design whose columns are scaled, in the same way on new data.
+
+    Attributes
+    ----------
+    design : Design
+    scaling : Scaling
+    """
+
+    design: Design
+    scaling: Scaling
+
+    @property
+    def formula(self) -> str | None:
+        """The formula, if there is one."""
+        return self.design.formula
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Functions of the caller that the formula may call."""
+        return self.design.functions
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+        return self.design.names
+
+    def matrix(self, data: Any) -> ModelMatrix:
+        """Scaled matrix of `data`, with the columns in the order of `names`."""
+        found = self.design.matrix(data)
+        return ModelMatrix(self.scaling.apply(found.values), found.kept, found.index)

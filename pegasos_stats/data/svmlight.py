@@ -1,0 +1,336 @@
+"""Files in the svmlight (libsvm) format: labels and sparse rows as text."""
+
+import math
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_count, check_flag
+from pegasos_stats.data.files import (
+    UNREADABLE,
+    check_size,
+    most_unpacked,
+    opened,
+    unreadable,
+)
+from pegasos_stats.errors import DataError, counted
+from pegasos_stats.writing import checked_path
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+BLOCK = 1 << 22  # bytes of text parsed at a time
+LARGEST_INDEX = 2**31 - 2
+SAMPLE_LINES = 100
+COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
+
+NUMBER = rb"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|nan|inf)"
+LABEL = re.compile(NUMBER)
+PAIR = re.compile(rb"\d+:" + NUMBER)
+ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
+
+
+@dataclass(frozen=True, eq=False)
+class Svmlight:
+    """Rows of an svmlight file; ``y, X = data`` takes labels and rows out.
+
+    Attributes
+    ----------
+    y : Series, shape (n,)
+        Labels, as whole numbers where all of them are.
+    X : float64 CSR array, shape (n, p)
+        Column ``j`` is feature ``j + 1`` of the file, or ``j`` if `zero_based`;
+        columns are sorted within each row and occur once.
+    zero_based : bool
+        Whether the features are counted from 0.
+    n_dropped : int
+        Number of different features that were left out as beyond ``n_features``.
+    """
+
+    y: "pd.Series[Any]"
+    X: Any
+    zero_based: bool
+    n_dropped: int = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.y, self.X))
+
+
+def read_svmlight(
+    path: str | PathLike[str],
+    n_features: int | None = None,
+    *,
+    zero_based: bool | None = None,
+) -> Svmlight:
+    r"""Read labels and sparse rows, ``label index:value index:value ...`` a line.
+
+    The file may be compressed by gzip or bzip2, whatever its name. Comments after
+    ``#`` and ``qid:`` entries are left out; indices may come in any order.
+
+    Parameters
+    ----------
+    path : str or path
+    n_features : int, optional
+        Number of columns; features beyond it are left out and counted. That of the
+        file's largest index if not given. For test data give that of the training
+        data, ``X.shape[1]``.
+    zero_based : bool, optional
+        Whether features are counted from 0. If not given they are where the index
+        0 occurs, else from 1.
+
+    Returns
+    -------
+    Svmlight
+        ``y, X = read_svmlight(path)`` gives labels and rows.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or not in this format, or a row has an index twice;
+        the message names the line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.txt"
+    >>> _ = path.write_text("+1 1:0.5 3:2  # first row\n-1 2:1\n")
+    >>> y, X = read_svmlight(path)
+    >>> y.tolist(), X.toarray().tolist()
+    ([1, -1], [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    >>> read_svmlight(path, n_features=2).n_dropped
+    1
+    """
+    if n_features is not None:
+        check_count("n_features", n_features)
+    if zero_based is not None:
+        check_flag("zero_based", zero_based)
+    name = checked_path(path)
+    entries = _joined(list(_parsed_blocks(name)), name)
+    if zero_based is None:
+        zero_based = bool((entries.indices == 0).any())
+    elif not zero_based and (entries.indices == 0).any():
+        raise DataError(
+            f"The file {name} has the index 0, and features are to be counted from 1; "
+            "give zero_based=True or renumber them."
+        )
+    return _assembled(entries, name, n_features, zero_based)
+
+
+def looks_like_svmlight(path: str | PathLike[str]) -> bool:
+    """Whether the first line with features reads ``label index:value ...``.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or cannot be unpacked.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.datasets import digits56_path
+    >>> looks_like_svmlight(digits56_path())
+    False
+    """
+    name = checked_path(path)
+    first = [b""]
+    with opened(name) as handle:
+        try:
+            for _ in range(SAMPLE_LINES):
+                words = ASIDE.sub(b" ", handle.readline(BLOCK)).split()
+                if len(words) > 1:
+                    first = words
+                    break
+        except UNREADABLE as error:
+            raise DataError(unreadable(name, error)) from None
+    return bool(LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """Rows as they stand in a file.
+
+    Attributes
+    ----------
+    lines : int64 array, shape (n,)
+        Line of each row, counted from 1.
+    labels : float64 array, shape (n,)
+    lengths : int64 array, shape (n,)
+        Number of entries of each row.
+    indices : int64 array, values : float64 array, shape (n_entries,)
+    """
+
+    lines: Integers
+    labels: Floats
+    lengths: Integers
+    indices: Integers
+    values: Floats
+
+
+def _parsed_blocks(name: str) -> Iterator[_Entries]:
+    """Entries of a file, some whole lines at a time."""
+    line = 1
+    with opened(name) as handle:
+        try:
+            for block in _blocks(handle, name):
+                entries = _parsed(ASIDE.sub(b" ", block), line)
+                if entries is None:
+                    raise DataError(_diagnosis(block, line, name))
+                yield entries
+                line += block.count(b"\n")
+        except UNREADABLE as error:
+            raise DataError(unreadable(name, error)) from None
+
+
+def _blocks(handle: IO[bytes], name: str) -> Iterator[bytes]:
+    """Cut a file into pieces that end with a line."""
+    rest: list[bytes] = []  # of a line that is longer than a piece
+    size, most = 0, most_unpacked(name)
+    while chunk := handle.read(BLOCK):
+        size += len(chunk)
+        check_size(name, size, most)
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*rest, chunk[:cut]])
+            rest = []
+        rest.append(chunk[cut:])
+    if any(rest):
+        yield b"".join(rest)
+
+
+def _parsed(block: bytes, line: int) -> _Entries | None:
+    """Read whole lines at once; None if any of them is not in the format."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    solid = text > SPACE
+    starts = np.flatnonzero(solid & ~np.concatenate([[False], solid[:-1]]))
+    lines = np.searchsorted(np.flatnonzero(text == NEWLINE), starts)
+    leads = np.diff(lines, prepend=-1) > 0
+    colons = np.flatnonzero(text == COLON)
+    if not _well_formed(text, starts, leads, colons):
+        return None
+    lengths = np.diff(np.flatnonzero(np.append(leads, True))) - 1
+    numbers = _numbers(block.replace(b":", b" "))
+    at = np.arange(len(lengths)) + 2 * (np.cumsum(lengths) - lengths)
+    if len(numbers) != len(lengths) + 2 * len(colons):
+        return None
+    pairs = np.delete(numbers, at).reshape(-1, 2)
+    if not _allowed(pairs[:, 0]).all() or np.isinf(numbers[at]).any():
+        return None
+    indices = pairs[:, 0].astype(np.int64)
+    return _Entries(lines[leads] + line, numbers[at], lengths, indices, pairs[:, 1])
+
+
+def _well_formed(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.intp],
+    leads: NDArray[np.bool_],
+    colons: NDArray[np.intp],
+) -> bool:
+    """Whether each word but a line's first has one colon, with text on both sides."""
+    words = np.searchsorted(starts, colons, side="right") - 1
+    if len(colons) != int((~leads).sum()) or (words < 0).any():
+        return False
+    after = text[np.minimum(colons + 1, len(text) - 1)]
+    inside = (starts[words] < colons) & (after > SPACE) & (after != COLON)
+    return bool((words == np.flatnonzero(~leads)).all() and inside.all())
+
+
+def _allowed(indices: Floats) -> Any:
+    return (indices >= 0) & (indices <= LARGEST_INDEX) & (indices == np.rint(indices))
+
+
+def _numbers(text: bytes) -> Floats:
+    """Read numbers between spaces, up to the first that is none."""
+    if not text.strip():
+        return np.empty(0)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            return np.fromstring(text, sep=" ")
+        except ValueError:
+            return np.empty(0)
+
+
+def _joined(parts: list[_Entries], name: str) -> _Entries:
+    if not sum(len(part.labels) for part in parts):
+        raise DataError(f"The file {name} has no rows; give one with data.")
+    return _Entries(
+        *(
+            np.concatenate([getattr(part, field) for part in parts])
+            for field in _Entries.__dataclass_fields__
+        )
+    )
+
+
+def _assembled(
+    entries: _Entries, name: str, n_features: int | None, zero_based: bool
+) -> Svmlight:
+    """Put entries into a CSR array, sorted, without those beyond its columns."""
+    from scipy.sparse import csr_array
+
+    n = len(entries.labels)
+    rows = np.repeat(np.arange(n), entries.lengths)
+    columns = entries.indices - (0 if zero_based else 1)
+    order = _row_order(rows, columns, entries.lines, name)
+    rows, columns, values = rows[order], columns[order], entries.values[order]
+    p = int(columns.max(initial=-1)) + 1 if n_features is None else n_features
+    kept = columns < p
+    n_dropped = len(np.unique(columns[~kept]))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=n))])
+    whole = np.int32 if indptr[-1] <= LARGEST_INDEX else np.int64
+    places = columns[kept].astype(whole), indptr.astype(whole)
+    matrix = csr_array((values[kept], *places), shape=(n, p))
+    return Svmlight(_labels(entries.labels), matrix, zero_based, n_dropped)
+
+
+def _row_order(rows: Integers, columns: Integers, lines: Integers, name: str) -> Any:
+    """Order in which columns rise within each row; an index twice is an error."""
+    order: Any = slice(None)
+    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
+        order = np.lexsort((columns, rows))
+    same = (np.diff(columns[order]) == 0) & (np.diff(rows[order]) == 0)
+    if same.any():
+        row = rows[order][int(same.argmax())]
+        raise DataError(
+            f"Line {lines[row]} of {name} has the same index twice; each feature may "
+            "stand once in a row."
+        )
+    return order
+
+
+def _labels(labels: Floats) -> "pd.Series[Any]":
+    whole = np.isfinite(labels).all() and (labels == np.rint(labels)).all()
+    return pd.Series(labels.astype(np.int64) if whole else labels, name="label")
+
+
+def _is_pair(word: bytes) -> bool:
+    if not PAIR.fullmatch(word):
+        return False
+    index = word.partition(b":")[0].lstrip(b"0") or b"0"
+    return len(index) <= 10 and int(index) <= LARGEST_INDEX
+
+
+def _diagnosis(block: bytes, line: int, name: str) -> str:
+    """Find the first line that is not in the format."""
+    due = (
+        "the format is 'label index:value index:value ...', indices whole numbers up "
+        f"to {LARGEST_INDEX:,}."
+    )
+    for number, text in enumerate(block.split(b"\n"), line):
+        words = ASIDE.sub(b" ", text).split()
+        wrong = [word for word in words[1:] if not _is_pair(word)]
+        if words and not LABEL.fullmatch(words[0]):
+            wrong.insert(0, words[0])
+        if words and not wrong and math.isinf(float(words[0])):
+            label = words[0][:30].decode("latin-1")
+            return f"Line {number} of {name} has the label {label!r}; give finite ones."
+        if wrong:
+            shown = wrong[0][:30].decode("latin-1")
+            return f"Line {number} of {name} holds {shown!r}; {due}"
+    count = counted(block.count(b"\n"), "line")
+    return f"The file {name} cannot be read in the {count} from line {line}; {due}"

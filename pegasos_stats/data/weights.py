@@ -1,0 +1,244 @@
+"""Weights of the rows: how much the loss of each counts.
+
+Beside this file stands ``r_reference/R/weights.R``, with the same sums.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.errors import ColumnError, DataError, OptionError, counted, listing
+
+Vector = NDArray[np.float64]
+
+ROUNDING = 1e-14  # of a mean that is 1
+SMALLEST = 2.0**-1022  # the least double with all its digits
+# Sums of weights beyond the doubles: no sum of fewer than 2^63 of them overflows at
+# 2^-64 times its size, and none above zero is below SMALLEST at 2^128 times its size.
+LESS, MORE = 2.0**-64, 2.0**128
+TOGETHER = 2**16  # numbers summed at once, 16 bytes each
+
+
+def given_weights(weights: Any, data: Any, index: pd.Index) -> Vector | None:
+    """Read weights that are given row by row; NaN where one is missing.
+
+    Parameters
+    ----------
+    weights : Series or array, shape (n,); the name of a column of `data`; or other
+        ``None``, ``"balanced"`` and weights by level are left to `class_weights`.
+    data : DataFrame or other
+    index : Index, shape (n,)
+
+    Raises
+    ------
+    ColumnError
+        If there is no column of this name.
+    DataError
+        If they are not one number of 0 or more for each row, rows in the same order.
+    """
+    if weights is None or isinstance(weights, Mapping):
+        return None
+    if isinstance(weights, str):
+        if weights == "balanced":
+            return None
+        weights = _column(weights, data)
+    if isinstance(weights, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
+        _check_aligned(weights, index)
+    return _checked(weights, index)
+
+
+def class_weights(weights: Any, y: Vector, coding: LabelCoding) -> Vector | None:
+    """Weights by level, for every row: ``"balanced"``, or a dictionary.
+
+    Balanced is ``n / (2 n_c)`` for the ``n_c`` rows of a level: both levels weigh the
+    same.
+
+    Raises
+    ------
+    OptionError
+        If a dictionary does not name both levels.
+    """
+    if isinstance(weights, str) and weights == "balanced":
+        counts = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
+        low, high = (y.size / (2.0 * counts[sign]) for sign in (-1.0, 1.0))
+        return _by_level(y, low, high)
+    if not isinstance(weights, Mapping):
+        return None
+    if set(weights) != set(coding.levels):
+        raise OptionError(
+            f"weights name the levels {listing(weights)}; give a weight for each of "
+            f"{listing(coding.levels)}."
+        )
+    each = pd.Series([weights[level] for level in coding.levels], dtype=object)
+    low, high = _checked(each, pd.Index(coding.levels), "levels")
+    for level, weight in zip(coding.levels, (low, high), strict=True):
+        if np.isnan(weight):
+            raise DataError(
+                f"The weight of level {level!r} is missing; give a number of 0 or more."
+            )
+    return _by_level(y, low, high)
+
+
+def normalized(weights: Vector | None, y: Vector, coding: LabelCoding) -> Vector | None:
+    """Scale to a mean of 1 by `mean_one`; None if all are the same.
+
+    Raises
+    ------
+    DataError
+        If a level has no weight at all, or weights are too far apart.
+    """
+    if weights is None:
+        return None
+    for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
+        if not weights[y == sign].any():
+            raise DataError(
+                f"All rows of level {level!r} have weight 0; give weights above zero "
+                "to some of them."
+            )
+    return None if (weights == weights[0]).all() else mean_one(weights)
+
+
+def mean_one(weights: Vector) -> Vector:
+    """``w_i / (sum(w) / n)``, every bit as R computes it.
+
+    The sum is R's, see `r_sum`. If it overflows, or the mean is so small that it lacks
+    digits, the weights are first multiplied by a power of two, which rounds nothing.
+    Weights whose mean is 1 to 1e-14 stay as they are, so that weights scaled once
+    keep their bits.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n,), of 0 or more, one above 0
+
+    Raises
+    ------
+    DataError
+        If a weight above zero would be rounded to 0, or near it.
+
+    Examples
+    --------
+    >>> mean_one(np.array([1.0, 2.0, 3.0]))
+    array([0.5, 1. , 1.5])
+    >>> mean_one(np.array([1e308, 1e308, 1e308, 0.0]))
+    array([1.33333333, 1.33333333, 1.33333333, 0.        ])
+    """
+    factor = 1.0
+    mean = r_sum(weights) / weights.size
+    if np.isinf(mean):
+        factor = LESS
+    elif mean < SMALLEST:
+        factor = MORE
+    if factor != 1.0:
+        mean = r_sum(factor * weights) / weights.size
+    if abs(mean - 1.0) <= ROUNDING:
+        return weights
+    found: Vector = factor * weights / mean
+    _check_not_lost(weights, found)
+    return found
+
+
+def r_sum(values: Vector) -> float:
+    """R's ``sum()``: from the first number to the last in long double, rounded once.
+
+    Parameters
+    ----------
+    values : float64 array
+
+    Examples
+    --------
+    >>> r_sum(np.array([1.0, 1e-16, 1e-16]))
+    1.0000000000000002
+    """
+    total = np.zeros(1, dtype=np.longdouble)
+    for first in range(0, values.size, TOGETHER):
+        terms = np.concatenate([total, values[first : first + TOGETHER]])
+        total = np.add.accumulate(terms)[-1:]
+    with np.errstate(over="ignore"):  # as in R, whose sum is infinite then
+        return float(total[0].astype(np.float64))
+
+
+def _check_not_lost(weights: Vector, scaled: Vector) -> None:
+    lost = (weights > 0.0) & (scaled < SMALLEST)
+    if lost.any():
+        raise DataError(
+            f"weights go from {float(weights[lost].min())!r} to "
+            f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
+            "give 0 for rows that do not count, or weights nearer to each other."
+        )
+
+
+def _by_level(y: Vector, low: float, high: float) -> Vector:
+    return np.array([low, high])[(y > 0).astype(np.intp)]
+
+
+def _column(name: str, data: Any) -> "pd.Series[Any]":
+    if isinstance(data, pd.DataFrame) and name in data.columns:
+        return data[name]
+    raise ColumnError(
+        f"weights={name!r} is no column of the data; give the name of one, a number "
+        "for each row, a weight for each level, or 'balanced'."
+    )
+
+
+def _check_aligned(weights: "pd.Series[Any]", index: pd.Index) -> None:
+    if len(weights) == len(index) and not weights.index.equals(index):
+        raise DataError(
+            "The row labels of weights and data differ; align them "
+            "(weights.loc[X.index]) or give weights.to_numpy() to match by position."
+        )
+
+
+def _checked(weights: Any, index: pd.Index, each: str = "rows") -> Vector:
+    """One number of 0 or more, or NaN, for every row, or for every level."""
+    values = _numbers(weights, each)
+    if values.shape != (len(index),):
+        raise DataError(
+            f"weights have the shape {values.shape} and there are "
+            f"{counted(len(index), 'row')}; give one weight for each row."
+        )
+    wrong = (values < 0.0) | np.isinf(values)
+    if wrong.any():
+        raise DataError(
+            f"weights hold {listing(values[wrong])} in the {each} "
+            f"{listing(index[wrong])}; give finite numbers, 0 or more."
+        )
+    return values
+
+
+def _numbers(weights: Any, each: str) -> Vector:
+    """As doubles, NaN where one is missing; text, dates and the like are no numbers."""
+    try:
+        _check_are_numbers(weights)
+        if isinstance(weights, pd.Series):
+            weights = weights.to_numpy(dtype=np.float64, na_value=np.nan)
+        if isinstance(weights, np.ma.MaskedArray):
+            weights = np.ma.filled(weights.astype(np.float64), np.nan)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused by name
+            found: Vector = np.array(weights, dtype=np.float64)
+    except OverflowError:
+        raise DataError(
+            "weights hold a number beyond the largest double, 1.8e308; give smaller "
+            "ones: only their ratios matter."
+        ) from None
+    except Exception:  # also what an object of others raises
+        kind = "" if each == "levels" else f" of type {type(weights).__name__}"
+        raise DataError(
+            f"weights{kind} are not numbers; give one number for each row, a weight "
+            "for each level, or 'balanced'."
+        ) from None
+    return found
+
+
+def _check_are_numbers(weights: Any) -> None:
+    """Raise TypeError for what numpy would turn into numbers without being asked."""
+    values = np.asarray(weights)
+    if values.dtype.kind not in "biufO":
+        raise TypeError
+    if values.dtype == object and any(
+        isinstance(value, str | bytes | complex) for value in values.flat
+    ):
+        raise TypeError

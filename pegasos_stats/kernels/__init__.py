@@ -1,1 +1,0 @@
-"""Numerical kernels: arrays in, arrays out; no pandas, no random numbers."""

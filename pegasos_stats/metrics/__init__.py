@@ -1,0 +1,69 @@
+"""Statistics of a confusion table: one function each, NaN where undefined.
+
+Tables are arrays of counts, rows actual and columns predicted levels: the transpose of
+caret's. A class is named by its position, and the functions of one class compare it
+with the rest.
+"""
+
+from pegasos_stats.metrics.agreement import (
+    ChiSquare,
+    accuracy,
+    accuracy_p_value,
+    kappa,
+    matthews_correlation,
+    mcnemar,
+    mcnemar_exact,
+    no_information_rate,
+)
+from pegasos_stats.metrics.intervals import (
+    Interval,
+    Method,
+    check_interval,
+    paired_difference_interval,
+    proportion_interval,
+)
+from pegasos_stats.metrics.predictive import (
+    balanced_accuracy,
+    detection_prevalence,
+    detection_rate,
+    f_beta,
+    neg_pred_value,
+    pos_pred_value,
+    prevalence,
+)
+from pegasos_stats.metrics.rates import precision, recall, sensitivity, specificity
+from pegasos_stats.metrics.roc import RocCurve, auc_interval, roc_curve
+from pegasos_stats.metrics.scoring import area_under_curve, brier_score, log_loss
+
+__all__ = [
+    "ChiSquare",
+    "Interval",
+    "Method",
+    "RocCurve",
+    "accuracy",
+    "accuracy_p_value",
+    "area_under_curve",
+    "auc_interval",
+    "balanced_accuracy",
+    "brier_score",
+    "check_interval",
+    "detection_prevalence",
+    "detection_rate",
+    "f_beta",
+    "kappa",
+    "log_loss",
+    "matthews_correlation",
+    "mcnemar",
+    "mcnemar_exact",
+    "neg_pred_value",
+    "no_information_rate",
+    "paired_difference_interval",
+    "pos_pred_value",
+    "precision",
+    "prevalence",
+    "proportion_interval",
+    "recall",
+    "roc_curve",
+    "sensitivity",
+    "specificity",
+]

@@ -1,0 +1,225 @@
+"""The printed confusion report, laid out as caret prints it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats.data.r_numbers import format_pval, r_format, r_number, r_round
+from pegasos_stats.errors import counted
+from pegasos_stats.metrics import Interval, Method, proportion_interval
+from pegasos_stats.metrics.catalogue import BY_RATES, label_of, shown_terms
+from pegasos_stats.metrics.choices import Mode
+
+DIGITS = 4  # max(3, getOption("digits") - 3) of R
+WIDTH = 80
+
+Pairs = list[tuple[str, str]]
+Terms = Mapping[str, float]
+
+TITLE = "Confusion Matrix and Statistics"
+ORIENTATION = "Rows are the actual labels, columns the predicted ones."
+GAP = ("", "")
+ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
+METHODS: tuple[Method, Method] = ("exact", "wilson")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConfusionReport:
+    """A confusion table with all its statistics: ``print()`` shows text.
+
+    Made by `ConfusionMatrix.summary`.
+
+    Attributes
+    ----------
+    table : DataFrame
+    sentences : sequence of str
+        Errors and rows left out, in words.
+    overall : mapping of name to number
+    classes : mapping of label to a mapping of name to number
+        One class, the positive one, or each of more than two.
+    intervals : mapping of name to Interval
+        Of sensitivity and specificity, where one class is positive.
+    mode : "sens_spec", "prec_recall" or "everything"
+    notes : sequence of str
+    """
+
+    table: pd.DataFrame
+    sentences: Sequence[str]
+    overall: Terms
+    classes: Mapping[Any, Terms]
+    intervals: Mapping[str, Interval]
+    mode: Mode
+    notes: Sequence[str]
+
+    def as_text(self) -> str:
+        """Plain text, 80 characters wide, or as wide as the table."""
+        head = [TITLE, "", self.table.to_string(), "", ORIENTATION, *self.sentences]
+        return "\n".join([*head, "", *self._statistics()])
+
+    def as_html(self) -> str:
+        """The table in HTML, the rest as text."""
+        lines = [ORIENTATION, *self.sentences, "", *self._statistics()]
+        text = escape("\n".join(lines))
+        return f"<p>{TITLE}</p>{self.table.to_html()}<pre {ALIGNED}>{text}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    __str__ = __repr__ = as_text
+
+    def _statistics(self) -> list[str]:
+        """Statistics as caret has them, then those that it has not."""
+        overall, further = overall_pairs(self.overall), self._further()
+        if len(self.classes) > 1:
+            by_class = class_columns(self.classes, self.mode)
+            heads = ("Overall Statistics", "Statistics by Class:")
+            lines = [heads[0], "", *colons(overall), "", heads[1], "", *by_class, ""]
+            lines += colons(further)
+        else:
+            ((positive, terms),) = self.classes.items()
+            own = [GAP, *class_pairs(terms, self.mode), GAP]
+            lines = colons([*overall, *own, ("'Positive' Class", str(positive))])
+            lines += ["", *colons(further)]
+        for note in self.notes:
+            lines += ["", *wrap(note, WIDTH - 1, subsequent_indent="    ")]
+        return lines
+
+    def _further(self) -> Pairs:
+        names = {
+            "mcc": "Matthews Correlation",
+            "auc": "Area under ROC Curve",
+            "log_loss": "Log Loss",
+            "brier_score": "Brier Score",
+        }
+        found = [
+            (label, rounded(self.overall[name]))
+            for name, label in names.items()
+            if name in self.overall
+        ]
+        hidden = BY_RATES if self.mode == "prec_recall" else ()
+        for name, limits in self.intervals.items():
+            if name not in hidden:
+                found.append((f"{label_of(name)} 95% CI", written_interval(limits)))
+        return found
+
+
+def overall_pairs(terms: Terms) -> Pairs:
+    """Names and values of the whole table's statistics, with gaps as caret has them."""
+    limits = Interval(terms["accuracy_low"], terms["accuracy_high"])
+    p_values = [terms["accuracy_p_value"], terms["mcnemar_p_value"]]
+    above, mcnemar = format_pval(p_values, DIGITS)
+    return [
+        ("Accuracy", rounded(terms["accuracy"])),
+        ("95% CI", written_interval(limits)),
+        ("No Information Rate", rounded(terms["no_information_rate"])),
+        ("P-Value [Acc > NIR]", above),
+        GAP,
+        ("Kappa", rounded(terms["kappa"])),
+        GAP,
+        ("Mcnemar's Test P-Value", mcnemar),
+    ]
+
+
+def class_pairs(terms: Terms, mode: Mode) -> Pairs:
+    """Names and values of one class, all to one precision."""
+    names = shown_terms(terms, mode)
+    values = r_format([terms[name] for name in names], DIGITS)
+    return [(label_of(n), value) for n, value in zip(names, values, strict=True)]
+
+
+def class_columns(classes: Mapping[Any, Terms], mode: Mode) -> list[str]:
+    """A column for each class, in blocks that fit the width.
+
+    Examples
+    --------
+    >>> terms = {"sensitivity": 0.95, "specificity": 1.0}
+    >>> for line in class_columns({"a": terms, "b": terms}, "sens_spec"):
+    ...     print(line)
+                Class: a Class: b
+    Sensitivity     0.95     0.95
+    Specificity     1.00     1.00
+    """
+    names = shown_terms(next(iter(classes.values())), mode)
+    stubs = ["", *map(label_of, names)]
+    stub_width = max(map(len, stubs))
+    columns = [_column(label, terms, names) for label, terms in classes.items()]
+    lines: list[str] = []
+    room = 0
+    for column in columns:
+        room -= len(column[0]) + 1
+        if room < 0:
+            room = WIDTH - stub_width - len(column[0]) - 1
+            lines += (block := [stub.ljust(stub_width) for stub in stubs])
+            start = len(lines) - len(block)
+        for row, cell in enumerate(column):
+            lines[start + row] += f" {cell}"
+    return lines
+
+
+def _column(label: Any, terms: Terms, names: Sequence[str]) -> list[str]:
+    cells = [f"Class: {label}", *r_format([terms[name] for name in names], DIGITS)]
+    width = max(map(len, cells))
+    return [cell.rjust(width) for cell in cells]
+
+
+def colons(pairs: Pairs) -> list[str]:
+    """Names to the left of a column of colons, values to its right.
+
+    Examples
+    --------
+    >>> colons([("Accuracy", "0.9617"), ("", ""), ("Kappa", "0.9233")])
+    ['               Accuracy : 0.9617', '', '                  Kappa : 0.9233']
+    """
+    width = len(" Mcnemar's Test P-Value")
+    return [f"{name.rjust(width)} : {value}" if name else "" for name, value in pairs]
+
+
+def rounded(value: float) -> str:
+    """Write a number as R's ``paste(round(x, 4))``."""
+    return r_number(r_round(value, DIGITS))
+
+
+def written_interval(interval: Interval) -> str:
+    """Write limits as ``(low, high)``."""
+    return f"({rounded(interval.low)}, {rounded(interval.high)})"
+
+
+def error_sentences(
+    n_errors: int, n_classified: int, n_undecided: int, n_unlabelled: int
+) -> list[str]:
+    """Errors with their rate and its intervals, and the rows left out.
+
+    Examples
+    --------
+    >>> for line in error_sentences(1, 163, 0, 0):
+    ...     print(line)
+    Misclassified  1 of 163
+    Error rate     0.0061
+    95% interval   [0.0002, 0.0337] exact, [0.0011, 0.0339] Wilson
+    """
+    lines = [f"Misclassified  {n_errors:,} of {n_classified:,}"]
+    if n_classified:
+        exact, wilson = (
+            proportion_interval(n_errors, n_classified, method) for method in METHODS
+        )
+        lines += [
+            f"Error rate     {n_errors / n_classified:.4f}",
+            f"95% interval   {_limits(exact)} exact, {_limits(wilson)} Wilson",
+        ]
+    if n_undecided:
+        undecided = counted(n_undecided, "row")
+        lines.append(
+            f"NA             {undecided} without a prediction, not in the error rate"
+        )
+    if n_unlabelled:
+        left_out = counted(n_unlabelled, "row")
+        lines.append(f"Left out       {left_out} without an actual label")
+    return lines
+
+
+def _limits(interval: Interval) -> str:
+    return f"[{interval.low:.4f}, {interval.high:.4f}]"

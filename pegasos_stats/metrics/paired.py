@@ -1,0 +1,202 @@
+"""Two classifiers on the same rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.r_numbers import format_pval, r_format
+from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.metrics import (
+    ChiSquare,
+    Interval,
+    check_interval,
+    mcnemar,
+    mcnemar_exact,
+    paired_difference_interval,
+)
+from pegasos_stats.metrics.pairing import codes_of, levels_of, paired
+from pegasos_stats.metrics.ratio import Counts
+from pegasos_stats.metrics.undefined import warn_undefined
+
+SIDES = ("right", "wrong")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PairedComparison:
+    """Two classifiers on the same rows; made by `compare_predictions`.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Counts: rows say whether A was right, columns whether B was; their names are
+        those of the two.
+    error_rate_a, error_rate_b : float
+    difference : float
+        Error rate of A less that of B: negative where A errs less.
+    interval : Interval
+        Of the difference, by Newcombe's method 10.
+    level : float
+        Its confidence level.
+    p_exact : float
+        Two-sided exact p-value of McNemar's test that both err equally often.
+    corrected : ChiSquare
+        The same by chi-squared with continuity correction, as ``mcnemar.test`` of R;
+        NaN where the two are right and wrong in the same rows.
+    n_left_out : int
+        Rows without an actual label, or without a prediction of both.
+
+    Examples
+    --------
+    >>> found = compare_predictions([5, 5, 6, 6], [5, 5, 6, 5], [6, 6, 6, 5])
+    >>> found.error_rate_a, found.error_rate_b, found.p_exact
+    (0.25, 0.75, 0.5)
+    """
+
+    table: pd.DataFrame
+    error_rate_a: float
+    error_rate_b: float
+    difference: float
+    interval: Interval
+    level: float
+    p_exact: float
+    corrected: ChiSquare
+    n_left_out: int
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two classifiers are called."""
+        return str(self.table.index.name), str(self.table.columns.name)
+
+    def __str__(self) -> str:
+        exact, corrected = (
+            format_pval([p], 4)[0] for p in (self.p_exact, self.corrected.p_value)
+        )
+        n = int(self.table.to_numpy().sum())
+        (statistic,) = r_format([self.corrected.statistic], 4)
+        a, b = self.names
+        facts = {
+            f"Error rate {a}": f"{self.error_rate_a:.4f} of {counted(n, 'row')}",
+            f"Error rate {b}": f"{self.error_rate_b:.4f}",
+            f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
+            f"[{self.interval.low:.4f}, {self.interval.high:.4f}] (Newcombe)",
+            "McNemar": f"p {exact} exact, {corrected} corrected (chi2 {statistic})",
+        }
+        if self.n_left_out:
+            left_out = counted(self.n_left_out, "row")
+            facts["Left out"] = f"{left_out} without all three labels"
+        width = max(map(len, facts)) + 2
+        lines = [name.ljust(width) + fact for name, fact in facts.items()]
+        return "\n".join([self.table.to_string(), "", *lines])
+
+    __repr__ = __str__
+
+
+def compare_predictions(
+    actual: Any,
+    predicted_a: Any,
+    predicted_b: Any,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    level: float = 0.95,
+) -> PairedComparison:
+    """Compare two classifiers that predicted the same rows.
+
+    Parameters
+    ----------
+    actual : Series or array, shape (n,)
+        Labels, of two levels or more.
+    predicted_a, predicted_b : Series or array, shape (n,)
+        Labels predicted by either. Rows where a label is missing on any side are left
+        out and counted.
+    names : pair of str, default ("A", "B")
+        What the two are called in print; different.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    PairedComparison
+        Counts of right and wrong, McNemar's test (exact and corrected), difference of
+        the error rates with Newcombe's interval.
+
+    Raises
+    ------
+    DataError
+        If the three are not of the same rows, or no row has all three labels.
+    LabelError
+        If the labels have no common order.
+    OptionError
+        If the level is not between 0 and 1, or the names are not a pair.
+
+    References
+    ----------
+    McNemar, Psychometrika 12 (1947); Newcombe, Statistics in Medicine 17 (1998),
+    2635-2650.
+
+    Examples
+    --------
+    >>> actual = ["a"] * 5 + ["b"] * 5
+    >>> predicted = ["a"] * 6 + ["b"] * 4, ["a"] * 10
+    >>> print(compare_predictions(actual, *predicted, names=("tree", "none")))
+    none   right  wrong
+    tree
+    right      5      4
+    wrong      0      1
+    <BLANKLINE>
+    Error rate tree  0.1000 of 10 rows
+    Error rate none  0.5000
+    tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
+    McNemar          p 0.125 exact, 0.1336 corrected (chi2 2.25)
+    """
+    level = check_interval("exact", level)
+    names = _checked(names)
+    counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
+    (neither, b_only), (a_only, both) = counts.tolist()
+    n = int(counts.sum())
+    corrected = mcnemar(counts)
+    if corrected.p_value != corrected.p_value:
+        warn_undefined({"corrected": "no row is right by one and wrong by the other"})
+    rows, columns = (pd.Index(SIDES, name=name) for name in names)
+    return PairedComparison(
+        pd.DataFrame(counts, rows, columns),
+        (both + a_only) / n,
+        (both + b_only) / n,
+        (a_only - b_only) / n,
+        paired_difference_interval(both, a_only, b_only, neither, level),
+        level,
+        mcnemar_exact(a_only, b_only),
+        corrected,
+        n_left_out,
+    )
+
+
+def _checked(names: Any) -> tuple[str, str]:
+    is_pair = isinstance(names, tuple | list) and len(names) == 2
+    if is_pair and all(isinstance(name, str) and name for name in names):
+        first, second = names
+        if first != second:
+            return first, second
+    raise OptionError(
+        f"names={shown(names)} is not allowed; give two different texts, such as "
+        "('hinge', 'log')."
+    )
+
+
+def _wrong_counts(actual: Any, *predicted: Any) -> tuple[Counts, int]:
+    """Count rows by whether either errs, and rows that lack a label."""
+    paired(*predicted)
+    pairs = [paired(actual, labels) for labels in predicted]
+    levels = list(dict.fromkeys(v for both in pairs for v in levels_of(both)))
+    codes = [codes_of(both[side], levels) for both in pairs for side in both]
+    labelled = np.logical_and.reduce([code >= 0 for code in codes])
+    if not labelled.any():
+        raise DataError(
+            "No row has an actual label and both predictions; give labels of the same "
+            "rows."
+        )
+    wrong = [(codes[i] != codes[i + 1])[labelled].astype(np.intp) for i in (0, 2)]
+    counts = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(counts, tuple(wrong), 1)
+    return counts, int((~labelled).sum())

@@ -1,0 +1,174 @@
+"""What all models have in common: what is minimised, on which data."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.checks import check_flag
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
+from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.trace import Recorder
+from pegasos_stats.tables.numbers import significant
+
+HeldOut = tuple[Any, Any]  # the matrix of rows, and -1 or +1 for each
+
+
+class Model(ABC):
+    """What all models have in common: a sample, and a record of the fit."""
+
+    problem: Problem
+    _sample: Sample
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.coding.described}, "
+            f"{counted(self.problem.n, 'row')}, "
+            f"{counted(len(self.names), 'predictor')}, "
+            f"lam {significant(self.problem.lam, 6)}; not fitted, see fit()>"
+        )
+
+    @abstractmethod
+    def solve(self, solver: Pegasos | SDCA, observe: Observer | None = None) -> Any:
+        """Run a solver: a solution with nothing around it.
+
+        Parameters
+        ----------
+        solver : Pegasos or SDCA
+        observe : callable, optional
+            Called with a `Moment` after every epoch, for example a `recorder`.
+
+        Returns
+        -------
+        Solution or KernelSolution
+
+        Raises
+        ------
+        OptionError
+            If the solver does not go with the model.
+        """
+
+    @abstractmethod
+    def _certificate(self, found: Any) -> Certificate:
+        """Primal and dual objective of a solution."""
+
+    @abstractmethod
+    def _errors_on(self, X: Any, y: Any, found: Any, ties: Ties) -> float:
+        """Error rate of a solution on held-out rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, the intercept left out."""
+        return self.design.names
+
+    @property
+    def design(self) -> Design:
+        """How data become a matrix."""
+        return self._sample.design
+
+    @property
+    def coding(self) -> LabelCoding:
+        """Which level is -1 and which +1."""
+        return self._sample.coding
+
+    @property
+    def dropped(self) -> Dropped:
+        """Counts of the rows left out for missing values."""
+        return self._sample.dropped
+
+    def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
+        """Record of one run, with the error on rows that `held_out` has coded."""
+        if held_out is None:
+            return Recorder(self._certificate, self.problem.n, ties)
+        X, y = held_out
+        return Recorder(
+            self._certificate,
+            self.problem.n,
+            ties,
+            lambda found: self._errors_on(X, y, found, ties),
+        )
+
+    def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:
+        """Record of a fit, if one is asked for."""
+        check_flag("trace", trace)
+        if test is not None and not trace:
+            raise OptionError("test= is recorded in the trace; give trace=True too.")
+        if not trace:
+            return None
+        return self.recorder(ties, None if test is None else self.held_out(test))
+
+    def held_out(self, test: Any) -> HeldOut:
+        """Code held-out rows as those of the fit; incomplete ones are left out.
+
+        Parameters
+        ----------
+        test : DataFrame or pair (y, X)
+
+        Returns
+        -------
+        X : array, shape (n, p)
+        y : float64 array, shape (n,), of -1 and +1
+
+        Raises
+        ------
+        ColumnError
+            If the outcome or a predictor is not there.
+        DataError
+            If no row is complete.
+        """
+        labels, X = self._labels_and_data(test)
+        matrix = self.design.matrix(X)
+        y = self.coding.encode(labels)[matrix.kept]
+        known = ~np.isnan(y)
+        if not known.any():
+            raise DataError(
+                "No held-out row is complete; give test rows with labels and values."
+            )
+        return matrix.values[known], y[known]
+
+    def _labels_and_data(self, test: Any) -> tuple["pd.Series[Any]", Any]:
+        if isinstance(test, tuple) and len(test) == 2:
+            return aligned_labels(*test), test[1]
+        if self.design.formula is not None:
+            given = self.design.formula, test, self.design.functions
+            return outcome_of(*given), test
+        name = self.coding.name
+        if name in self.names:
+            raise ColumnError(
+                f"The outcome and a predictor are both called {name!r}; give "
+                "test=(y, X)."
+            )
+        if isinstance(test, pd.DataFrame) and name in test.columns:
+            return test[name], test
+        raise ColumnError(
+            f"The outcome {name!r} is not among the held-out data; give test=(y, X)."
+        )
+
+
+def checked_solver(
+    solver: Pegasos | SDCA | None, default: type[Pegasos] | type[SDCA]
+) -> Pegasos | SDCA:
+    """Return the solver, or a plain one of the default kind if none is given.
+
+    Raises
+    ------
+    OptionError
+        If it is not a solver.
+    """
+    if solver is None:
+        return default()
+    if not isinstance(solver, Pegasos | SDCA):
+        raise OptionError(
+            f"solver is of type {type(solver).__name__}; give a solver such as "
+            "Pegasos(epochs=20, seed=443)."
+        )
+    return solver

@@ -1,0 +1,327 @@
+"""The pairs bootstrap of a linear fit, on R's random numbers."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from threading import local
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_choice
+from pegasos_stats.data.weights import mean_one
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    UndefinedMetricWarning,
+    counted,
+)
+from pegasos_stats.models.inference.resampling import INTERVALS, Bootstrap, Interval
+from pegasos_stats.models.inference.wald import check_level
+from pegasos_stats.parallel import map_in_order
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.pegasos_run import with_progress
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
+SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
+FALLBACK_EPOCHS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapResult:
+    """Coefficients of the resamples, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    estimate : float64 array, shape (k,)
+        Those of the fit itself.
+    estimates : float64 array, shape (m, k)
+        Those of the resamples in which both levels occurred.
+    covariance : float64 array, shape (k, k)
+        Sample covariance of `estimates`, with the divisor ``m - 1``.
+    seed : int
+    n_left_out : int
+        Resamples without an optimum: of one level alone, with an intercept.
+    n_not_converged : int
+        Resamples in `estimates` whose relative gap is above ``options.tol``.
+    relative_gap : float
+        The largest of all resamples.
+    distance : float
+        Largest ``sqrt(2 gap / lam)``: no ``beta`` of a resample is farther from its
+        optimum. It is to be small against `std_error`.
+    options : Bootstrap
+    """
+
+    estimate: Vector
+    estimates: Matrix
+    covariance: Matrix
+    seed: int
+    n_left_out: int
+    n_not_converged: int
+    relative_gap: float
+    distance: float
+    options: Bootstrap
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard deviations of the replicates, shape (k,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
+        """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
+
+        Raises
+        ------
+        OptionError
+            If the level is not between 0 and 1, or the kind not known.
+        """
+        check_level(level)
+        kind = self.options.interval if interval is None else interval
+        check_choice("interval", kind, INTERVALS)
+        shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        if kind == "normal":
+            from scipy.stats import norm
+
+            reach = np.outer(self.std_error, norm.ppf(shares))
+            found: Matrix = self.estimate[:, None] + reach
+            return found
+        ends = np.quantile(self.estimates, shares, axis=0).T
+        if kind == "basic":
+            ends = 2.0 * self.estimate[:, None] - ends[:, ::-1]
+        return ends
+
+
+def bootstrap(
+    problem: Problem,
+    solution: Solution,
+    options: Bootstrap,
+    progress: bool = False,
+) -> BootstrapResult:
+    """Draw rows with replacement, fit again, and again.
+
+    Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
+    alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
+    ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again.
+    A resample with one level alone has no optimum with an intercept: it is left out,
+    its draws being used up.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+        Its coefficients are the centre of intervals; refits begin there.
+    options : Bootstrap
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    BootstrapResult
+
+    Raises
+    ------
+    DataError
+        If fewer than two resamples are left.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If resamples were left out.
+    ConvergenceWarning
+        If resamples did not reach the tolerance.
+
+    Notes
+    -----
+    Each thread holds a copy of the rows of one resample. The estimates do not depend
+    on the number of threads, and the first ones not on the number of replicates.
+
+    References
+    ----------
+    Efron, *Bootstrap methods: another look at the jackknife*, Annals of Statistics 7
+    (1979).
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> problem = Problem(X, y, lam=0.1, intercept=False)
+    >>> fit = run_sdca(problem, SDCA(tol=1e-9, seed=1))
+    >>> found = bootstrap(problem, fit, Bootstrap(replicates=500, seed=443))
+    >>> found.estimates[:3].round(3)
+    array([[0.333],
+           [0.333],
+           [1.   ]])
+    """
+    rng = RRandom(options.seed, sample_kind=options.sample_kind)
+    centre = far_centre(problem)
+    refit = (
+        Refit(problem, solution, options.tol)
+        if centre is None
+        else Refit(centred(problem, centre), moved(solution, -centre), options.tol)
+    )
+    tasks = resampled_rows(problem.n, options.replicates, rng)
+    parts = map_in_order(refit, tasks, options.workers)
+    estimates, found = collected(parts, options.replicates, progress)
+    if centre is not None:
+        estimates[:, 0] -= estimates[:, 1:] @ centre
+    return summarised(problem, solution, options, int(rng.seed or 0), estimates, found)
+
+
+def collected(
+    parts: Iterable[tuple[Matrix, Matrix]], replicates: int, progress: bool
+) -> tuple[Matrix, Matrix]:
+    """Estimates of all resamples and what is known of each, a row each.
+
+    A run of SDCA warns by itself of a gap that is too large, in whatever thread; that
+    is left to one warning for all of them.
+    """
+    each: Any = (pair for part in parts for pair in zip(*part, strict=True))
+    if progress:
+        each = with_progress(each, replicates, "resample")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        estimates, found = zip(*each, strict=True)
+    return np.array(estimates), np.array(found)
+
+
+def summarised(
+    problem: Problem,
+    solution: Solution,
+    options: Bootstrap,
+    seed: int,
+    estimates: Matrix,
+    found: Matrix,
+) -> BootstrapResult:
+    """Put the result together, and warn of what is wrong with it."""
+    from pegasos_stats.compiled.dual.refits import DISTANCE, GAP, NO_OPTIMUM, STATUS
+
+    kept = found[:, STATUS] != NO_OPTIMUM
+    check_left_out(int((~kept).sum()), options.replicates)
+    gaps = found[kept, GAP]
+    check_converged(gaps, options)
+    first = 0 if problem.intercept else 1
+    estimates = np.ascontiguousarray(estimates[kept, first:])
+    return BootstrapResult(
+        estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
+        estimates=estimates,
+        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
+        seed=seed,
+        n_left_out=int((~kept).sum()),
+        n_not_converged=int((gaps > options.tol).sum()),
+        relative_gap=float(gaps.max()),
+        distance=float(found[kept, DISTANCE].max()),
+        options=options,
+    )
+
+
+def in_a_task(n: int, replicates: int) -> int:
+    """Resamples that are fitted in one call: few where they are long."""
+    return max(1, min(TOGETHER // n, max(FEWEST, replicates // SHARES), MOST))
+
+
+def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
+    """Rows of the resamples, counted from zero; arrays of shape (b, n).
+
+    R draws the rows of several resamples one after the other as it draws them at once.
+    """
+    size = in_a_task(n, replicates)
+    for first in range(0, replicates, size):
+        count = min(size, replicates - first)
+        yield rng.sample_int(n, n * count, replace=True).reshape(count, n) - 1
+
+
+class Refit:
+    """Fits resamples of a problem, from its solution; threads may share it."""
+
+    def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
+        from pegasos_stats.compiled.arithmetic.lanes import padded
+        from pegasos_stats.compiled.dual.refits import Origin
+        from pegasos_stats.compiled.dual.sdca import put_norms
+
+        self._problem, self._tol = problem, tol
+        w, norm2 = np.zeros(padded(problem.p)), np.zeros(problem.n)
+        w[: problem.p] = solution.beta
+        put_norms(problem.rows, norm2)
+        weights = problem.row_weights
+        dual = np.clip(solution.dual, 0.0, weights)
+        width = float(norm2.mean()) / (problem.lam * problem.n)
+        alpha = float(solution.alpha)
+        self._origin = Origin(problem.y, w, alpha, dual, weights, width)
+        self._scratch = local()
+
+    def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """Coefficients ``alpha, beta`` of each resample, and what is known of it."""
+        from pegasos_stats.compiled.dual.refits import GAP, refit_resamples
+
+        problem = self._problem
+        estimates, found = (
+            np.zeros((len(rows), problem.p + 1)),
+            np.zeros((len(rows), 3)),
+        )
+        given: Any = problem.rows, problem.lam, problem.intercept, self._tol
+        refit_resamples(*given, rows, self._origin, estimates, found, self._room())
+        for b in np.flatnonzero(~(found[:, GAP] <= self._tol)):
+            self._by_sdca(rows[b], estimates[b], found[b])
+        return estimates, found
+
+    def _room(self) -> Any:
+        """Scratch of this thread."""
+        from pegasos_stats.compiled.dual.refits import room
+
+        if not hasattr(self._scratch, "room"):
+            problem = self._problem
+            loss = int(problem.loss_code)
+            self._scratch.room = room(problem.rows, problem.n, problem.p, loss)
+        return self._scratch.room
+
+    def _by_sdca(self, rows: Rows, estimate: Vector, found: Vector) -> None:
+        """Fit one resample by SDCA, where the steps did not get there."""
+        from pegasos_stats.compiled.dual.refits import DISTANCE, GAP
+
+        problem = self._problem
+        weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
+        resample = replace(problem, weights=mean_one(weights))
+        solution = run_sdca(resample, SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0))
+        at = certificate(resample, solution.beta, solution.alpha, solution.dual)
+        found[GAP] = at.relative_gap
+        found[DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
+        estimate[0], estimate[1:] = solution.alpha, solution.beta
+
+
+def check_left_out(n_left_out: int, replicates: int) -> None:
+    """Warn of resamples without an optimum; raise `DataError` if too few are left."""
+    said = f"{counted(n_left_out, 'resample')} of {replicates:,}"
+    if replicates - n_left_out < 2:
+        raise DataError(
+            f"{said} hold one level alone, and fewer than two are left; take data with "
+            "more rows of the rare level, or more replicates."
+        )
+    if n_left_out:
+        warnings.warn(
+            f"{said} hold one level alone, where no intercept is the best: they are "
+            "left out; the rare level has few rows.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+
+
+def check_converged(gaps: Vector, options: Bootstrap) -> None:
+    """Warn of resamples whose gap is above the tolerance."""
+    beyond = int((gaps > options.tol).sum())
+    if beyond:
+        warnings.warn(
+            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
+            f"tol={options.tol:g}: the largest relative gap is {gaps.max():.2g}; bring "
+            "the predictors to a common scale, or give a larger lam or tolerance.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,224 @@
+"""Linear hypotheses about coefficients, read from text or taken as matrices."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.language.reading import Source
+from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
+
+
+def constraints(hypotheses: Any, names: Sequence[Any]) -> tuple[Matrix, Vector]:
+    """Matrix ``R`` and values ``q`` of the hypotheses ``R theta = q``.
+
+    Parameters
+    ----------
+    hypotheses : str, list of str, dict, pair (R, q) or array
+        Text such as ``"x1 = x2, 2 * x3 - 1 = 0"``; without ``=``, equal to 0. A chain
+        ``"x1 = x2 = 0"`` is as many hypotheses as it has signs. A dictionary gives the
+        value of every expression. A matrix of shape (m, k) or (k,) has its values in
+        the pair, or 0.
+    names : sequence, length k
+        Names of the coefficients. In text one that is a number stands in backticks.
+
+    Returns
+    -------
+    R : float64 array, shape (m, k)
+    q : float64 array, shape (m,)
+
+    Raises
+    ------
+    OptionError
+        If the hypotheses cannot be read, name no coefficient, or contradict each other.
+
+    Examples
+    --------
+    >>> R, q = constraints("a = b = 1", ["a", "b", "c"])
+    >>> R
+    array([[ 1., -1.,  0.],
+           [ 0.,  1.,  0.]])
+    >>> q
+    array([0., 1.])
+    """
+    refused = OptionError(
+        f"hypotheses={shown(hypotheses)} cannot be read; give a number for each "
+        "expression in text."
+    )
+    with refusing(refused):
+        words = _as_text(hypotheses)
+    if words is None:
+        R, q = _as_matrix(hypotheses, len(names))
+    else:
+        pairs = [pair for part in words for pair in _equations(part, names)]
+        R = np.array([row for row, _ in pairs]).reshape(-1, len(names))
+        q = np.array([value for _, value in pairs])
+    _check(R, q, hypotheses)
+    return R, q
+
+
+def _as_text(hypotheses: Any) -> list[str] | None:
+    """Hypotheses one by one as text; None if they are no text."""
+    if isinstance(hypotheses, str):
+        return _split(hypotheses, ",")
+    if isinstance(hypotheses, Mapping):
+        return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
+    listed = isinstance(hypotheses, list | tuple)
+    if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
+        return [piece for part in hypotheses for piece in _split(part, ",")]
+    return None
+
+
+def _as_matrix(hypotheses: Any, k: int) -> tuple[Matrix, Vector]:
+    pair = isinstance(hypotheses, tuple) and len(hypotheses) == 2
+    refused = OptionError(
+        f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
+        f"a matrix with {k} columns, one for each coefficient, or a pair of such a "
+        "matrix and the values of its rows."
+    )
+    with refusing(refused):
+        R = np.atleast_2d(floats_of(hypotheses[0] if pair else hypotheses, refused))
+        q = floats_of(hypotheses[1] if pair else 0.0, refused)
+        if R.ndim != 2 or R.shape[1] != k:
+            raise refused
+        return R, np.broadcast_to(q, R.shape[:1]).copy()
+
+
+def _equations(text: str, names: Sequence[Any]) -> list[tuple[Vector, float]]:
+    """Neighbours in a chain of equalities, as coefficients and value."""
+    sides = [_linear(side, names, text) for side in _split(_unwrapped(text), "=")]
+    if len(sides) == 1:
+        sides.append((np.zeros(len(names)), 0.0))
+    return [
+        (left - right, other - one) for (left, one), (right, other) in pairwise(sides)
+    ]
+
+
+def _linear(side: str, names: Sequence[Any], text: str) -> tuple[Vector, float]:
+    """Coefficients and constant of one side."""
+    try:
+        tree = Source.of(_with_stand_ins(side, names), text).tree
+        with np.errstate(all="ignore"):
+            found = _affine(tree, len(names))
+    except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
+        raise OptionError(
+            f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
+            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
+        ) from None
+    return found[:-1], float(found[-1])
+
+
+def _affine(node: ast.AST, k: int) -> Any:
+    """Coefficients of ``v0, v1, ...`` in a tree, and its constant at the end."""
+    match node:
+        case ast.Constant(value=int() | float() as number) if type(number) is not bool:
+            return np.append(np.zeros(k), float(number))
+        case ast.Name(id=word):
+            return np.eye(k + 1)[int(word.removeprefix("v"))]
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub() as sign, operand=inner):
+            found = _affine(inner, k)
+            return -found if isinstance(sign, ast.USub) else found
+        case ast.BinOp(op=sign, left=one, right=other):
+            return _joined(sign, _affine(one, k), _affine(other, k))
+    raise ValueError("it is not linear")
+
+
+def _joined(sign: ast.operator, left: Vector, right: Vector) -> Any:
+    """Sum or difference of two expressions, or one of them times a number."""
+    if isinstance(sign, ast.Add | ast.Sub):
+        return left + right if isinstance(sign, ast.Add) else left - right
+    if isinstance(sign, ast.Mult) and not right[:-1].any():
+        return left * right[-1]
+    if isinstance(sign, ast.Mult) and not left[:-1].any():
+        return right * left[-1]
+    if isinstance(sign, ast.Div) and not right[:-1].any() and right[-1]:
+        return left / right[-1]
+    raise ValueError("it is not linear")
+
+
+def _with_stand_ins(side: str, names: Sequence[Any]) -> str:
+    """Put ``v0, v1, ...`` for the names, longer ones first, so that any can be read.
+
+    Examples
+    --------
+    >>> _with_stand_ins("2 * C(a)[T.x] - a:b + `7`", ["a", "a:b", "C(a)[T.x]", 7])
+    '2 * v2 - v1 + v3'
+    """
+    places = {str(name): f"v{i}" for i, name in enumerate(names)}
+    places |= {f"`{name}`": place for name, place in list(places.items())}
+    readable = [name for name in places if not NUMBER.fullmatch(name)]
+    longest_first = sorted(readable, key=len, reverse=True)
+    any_name = "|".join(re.escape(name) for name in longest_first)
+    pattern = rf"(?<![\w.`])(?:{any_name})(?![\w.`(\[])"
+    known = re.sub(pattern, lambda found: f"\0{places[found[0]]}\0", side)
+    pieces = known.split("\0")
+    unknown = [
+        word for piece in pieces[::2] for word in re.findall(r"[^\W\d]\w*", piece)
+    ]
+    if any(not re.fullmatch(r"[eE]\d*", word) for word in unknown):
+        raise KeyError(unknown[0])
+    return "".join(pieces).strip()
+
+
+def _unwrapped(text: str) -> str:
+    """Take off parentheses around a whole equation: ``(a = b)``."""
+    text = text.strip()
+    while text.startswith("(") and "=" not in "".join(_split(text, "=")[1:]):
+        inside = text[1:-1]
+        if not text.endswith(")") or len(_split(inside, "=")) < 2:
+            return text
+        text = inside.strip()
+    return text
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Split at a mark outside brackets, quotes and backticks.
+
+    Examples
+    --------
+    >>> _split("poly(x, 2)[1] = 0, y", ",")
+    ['poly(x, 2)[1] = 0', ' y']
+    """
+    parts, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "`'\"":
+            quote = sign
+        else:
+            depth += (sign in "([{") - (sign in ")]}")
+        if sign == mark and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
+
+
+def _check(R: Matrix, q: Vector, hypotheses: Any) -> None:
+    if not (np.isfinite(R).all() and np.isfinite(q).all()):
+        raise OptionError(
+            f"hypotheses={shown(hypotheses)} hold numbers that are not finite; give "
+            "finite ones."
+        )
+    if not R.size or not R.any(axis=1).all():
+        raise OptionError(
+            f"hypotheses={shown(hypotheses)} name no coefficient; give at least one in "
+            "each."
+        )
+    both = np.column_stack([R, q])
+    if np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
+        raise OptionError(
+            f"hypotheses={shown(hypotheses)} contradict each other; give ones that can "
+            "hold together."
+        )

@@ -1,0 +1,297 @@
+"""The sandwich covariance of a penalised fit."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
+from pegasos_stats.models.inference.covariance import Covariance, Sandwich
+from pegasos_stats.models.inference.curvature import (
+    Curvature,
+    bread,
+    curvature_of,
+    leverages,
+)
+from pegasos_stats.models.inference.meat import meat_of, slopes_of
+from pegasos_stats.models.inference.moments import column_sums
+from pegasos_stats.solvers.centring import centred, far_centre
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
+ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
+LARGEST_LEVERAGE = 0.99
+NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
+MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
+
+
+def sandwich(
+    problem: Problem,
+    beta: Vector,
+    alpha: float,
+    options: Sandwich | None = None,
+    dual: Vector | None = None,
+) -> Covariance:
+    """Covariance ``(1/n) H^-1 G H^-1`` of the coefficients at the optimum.
+
+    For a fixed ``lam`` the fit is an M-estimator of the minimiser of the penalised risk
+    in the population, and this its asymptotic covariance; rows are independent. ``G``
+    is the covariance, with divisor ``n``, of the scores ``-w_i s_i y_i z_i`` with
+    ``z = (1, x)``; ``s_i`` is 1 beyond the margin and 0 inside for the hinge, and
+    ``1 / (1 + exp(m_i))`` for the log loss; `Sandwich` says what ``H`` is. Weights of
+    mean 1 count as ratios, ``w_i (score_i - weighted mean of scores)``, and weights
+    that make both classes equal are taken class by class.
+
+    Parameters
+    ----------
+    problem : Problem
+    beta : float64 array, shape (p,)
+    alpha : float
+    options : Sandwich, optional
+    dual : float64 array, shape (n,), optional
+        Dual weights of the fit. For the hinge ``s_i = a_i / w_i``, if the duality gap
+        is within 0.1% of the objective: then rows at the margin itself do not count as
+        beyond it or inside by rounding.
+
+    Returns
+    -------
+    Covariance
+
+    Raises
+    ------
+    DataError
+        If there are more than 10,000 coefficients.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the covariance is not defined, and so given as NaN: no row near the margin,
+        no row beyond it, or predictors that are collinear while `lam` is tiny; or if
+        variances are lost in rounding.
+
+    References
+    ----------
+    Huber, *The behavior of maximum likelihood estimates under nonstandard conditions*,
+    Proceedings of the fifth Berkeley symposium 1 (1967).
+    Koo, Lee, Kim & Park, JMLR 9 (2008), theorem 1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[-1.0], [-0.5], [0.0], [1.5]]), np.array([-1.0, 1.0, -1.0, 1])
+    >>> problem = Problem(X, y, lam=0.1, loss="log")
+    >>> found = sandwich(problem, np.array([0.8587]), 0.0)
+    >>> found.std_error.round(2)
+    array([0.99, 0.46])
+    """
+    options = Sandwich() if options is None else options
+    check_size(problem)
+    centre = far_centre(problem)
+    if centre is None:
+        return _of_rows(problem, beta, alpha, options, dual)
+    inner, moved = centred(problem, centre), float(alpha + centre @ beta)
+    return _uncentred(_of_rows(inner, beta, moved, options, dual), centre)
+
+
+def _of_rows(
+    problem: Problem, beta: Vector, alpha: float, options: Sandwich, dual: Vector | None
+) -> Covariance:
+    u = 1.0 - problem.y * _scores(problem, beta, alpha)
+    s = slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
+    with np.errstate(over="ignore", invalid="ignore"):
+        curvature = curvature_of(problem, u, s, options)
+        H = bread(problem, curvature)
+        inverse = inverse_of(H)
+        meat, factor = _corrected(problem, curvature, s, inverse, options)
+        matrix = inverse @ meat @ inverse * (factor / problem.n)
+        lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
+    reason = _reason(problem, curvature, inverse, meat)
+    if reason:
+        _warn(reason)
+    elif lost:
+        _warn_of_rounding(lost, len(H))
+    return Covariance(
+        matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
+        bread=H,
+        meat=meat,
+        bandwidth=curvature.bandwidth,
+        newton_step=_newton_step(problem, beta, s, inverse),
+        df=float("inf"),
+        description=_described(curvature, options),
+    )
+
+
+def _uncentred(found: Covariance, centre: Vector) -> Covariance:
+    """Return what was found for ``z_c = (1, x - c)`` for ``z = C' z_c = (1, x)``."""
+    C = np.eye(centre.size + 1)
+    C[0, 1:] = centre
+    back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
+    step = found.newton_step
+    return replace(
+        found,
+        matrix=back @ found.matrix @ back.T,
+        bread=C.T @ found.bread @ C,
+        meat=C.T @ found.meat @ C,
+        newton_step=None if step is None else back @ step,
+    )
+
+
+def check_size(problem: Problem) -> None:
+    """Raise `DataError` if the covariance would not fit in memory."""
+    k = problem.p + problem.intercept
+    if k > MOST_COEFFICIENTS:
+        raise DataError(
+            f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
+            f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
+        )
+
+
+def inverse_of(H: Matrix) -> Matrix:
+    """Inverse by Cholesky's method, the diagonal scaled to 1 first; NaN if singular.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[4.0, 0.0], [0.0, 1e-300]]))
+    array([[2.5e-001, 0.0e+000],
+           [0.0e+000, 1.0e+300]])
+    >>> inverse_of(np.ones((2, 2)))
+    array([[nan, nan],
+           [nan, nan]])
+    """
+    from scipy.linalg import cho_solve, cholesky
+
+    undefined = np.full_like(H, np.nan)
+    diagonal = np.diag(H)
+    if not np.isfinite(H).all() or (diagonal <= 0.0).any():
+        return undefined
+    scale = 1.0 / np.sqrt(diagonal)
+    try:
+        root = cholesky(H * np.outer(scale, scale), lower=True)
+    except np.linalg.LinAlgError:
+        return undefined
+    if np.square(np.diag(root)).min() <= ROUNDING * len(H):
+        return undefined
+    found = cho_solve((root, True), np.diag(scale)) * scale[:, None]
+    return np.asarray((found + found.T) / 2.0)
+
+
+def _optimal(
+    problem: Problem, beta: Vector, alpha: float, dual: Vector | None
+) -> Vector | None:
+    """Return dual weights if they are those of the optimum, nearly, and None if not."""
+    if dual is None or problem.loss == "log":
+        return None
+    at = certificate(problem, beta, alpha, dual)
+    return dual if at.relative_gap <= NEAR else None
+
+
+def _scores(problem: Problem, beta: Vector, alpha: float) -> Vector:
+    from pegasos_stats.compiled.arithmetic.risk import scores
+
+    found: Vector = scores(problem.rows, np.asarray(beta, dtype=np.float64), alpha)
+    return found
+
+
+def _corrected(
+    problem: Problem,
+    curvature: Curvature,
+    s: Vector,
+    inverse: Matrix,
+    options: Sandwich,
+) -> tuple[Matrix, float]:
+    """Meat, and the factor of the covariance, as the correction has it."""
+    if options.correction == "HC0" or not np.isfinite(inverse).all():
+        return meat_of(problem, s), 1.0
+    leverage = leverages(problem, curvature, inverse)
+    if options.correction == "HC3":
+        kept = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
+        return meat_of(problem, s, 1.0 / kept), 1.0
+    n, used = problem.n, float(leverage.sum())
+    return meat_of(problem, s), n / (n - used) if n > used else np.nan
+
+
+def _reason(
+    problem: Problem, curvature: Curvature, inverse: Matrix, meat: Matrix
+) -> str:
+    """Why the covariance is not defined; empty if it is."""
+    if not np.isfinite(meat).all():
+        return "the squares of the predictors overflow"
+    if curvature.bandwidth == 0.0:
+        return "all rows have the same margin"
+    if curvature.beyond == 0:
+        return "no row lies beyond the margin, where the hinge has a slope"
+    if problem.intercept and curvature.near < FEWEST_ROWS:
+        return (
+            f"no row lies within the bandwidth {curvature.bandwidth:.3g} of the "
+            "margin, so the risk has no curvature in the intercept"
+        )
+    if not np.isfinite(inverse).all():
+        return (
+            f"predictors are collinear, and lam={problem.lam:g} is too small to tell "
+            "their coefficients apart"
+        )
+    return ""
+
+
+def _raise_to_rounding(
+    matrix: Matrix, inverse: Matrix, meat: Matrix, factor: float
+) -> int:
+    """Raise variances that are lost in rounding to its bound; return how many were.
+
+    The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
+    what is left after cancellation.
+    """
+    sizes = np.abs(inverse)
+    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
+    variances = np.diag(matrix)
+    lost = variances < bound
+    np.fill_diagonal(matrix, np.where(lost, bound, variances))
+    return int(np.count_nonzero(lost))
+
+
+def _warn_of_rounding(lost: int, k: int) -> None:
+    verb = "is" if lost == 1 else "are"
+    warnings.warn(
+        f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and given "
+        "as the bound of it: predictors are constant, nearly the same or on scales far "
+        "apart; standardize=True helps with scales.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+
+
+def _warn(reason: str) -> None:
+    """Warn that the covariance is not defined."""
+    warnings.warn(
+        "The covariance of the coefficients is not defined, and given as NaN: "
+        f"{reason}.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+
+
+def _newton_step(
+    problem: Problem, beta: Vector, s: Vector, inverse: Matrix
+) -> Vector | None:
+    """``-H^-1 grad P`` for the log loss."""
+    if problem.loss != "log":
+        return None
+    gradient = -column_sums(problem, problem.row_weights * s * problem.y) / problem.n
+    gradient[int(problem.intercept) :] += problem.lam * beta
+    return -inverse @ gradient
+
+
+def _described(curvature: Curvature, options: Sandwich) -> str:
+    if curvature.bandwidth is None:
+        return f"sandwich, {options.correction}"
+    rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
+    moved = ", rows moved to it" if options.move else ""
+    return (
+        f"sandwich, {options.correction}, kernel at the margin of width "
+        f"{curvature.bandwidth:.3g} ({rule}){moved}"
+    )

@@ -1,0 +1,289 @@
+"""Support vector machines with a kernel."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from pegasos_stats.checks import check_count, check_flag, check_positive
+from pegasos_stats.data.labels import Coding, Ties, signs_of
+from pegasos_stats.data.sample import (
+    NaAction,
+    Sample,
+    sample_of_arrays,
+    sample_of_formula,
+    scaled,
+)
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.solvers.kernel_problem import (
+    KernelFunction,
+    KernelName,
+    KernelProblem,
+    KernelSolution,
+    checked_gram,
+    checked_kernel,
+    kernel_certificate,
+)
+from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.sdca import SDCA
+
+MEMORY = 512 * 2**20
+LARGEST_MEMORY = 2**62
+
+
+class KernelSVM(Model):
+    """Support vector machine with a kernel and an intercept that is not penalised.
+
+    Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
+    functions ``f = sum_j b_j K(x_j, .)``. Pegasos keeps a count of violations for each
+    row; only rows with a count above zero are needed for prediction.
+
+    Parameters
+    ----------
+    y : Series or array, shape (n,)
+        Outcome with two levels.
+    X : DataFrame or array, shape (n, p)
+        Numeric predictors; for a precomputed kernel the matrix ``K(x_i, x_j)``,
+        shape (n, n).
+    lam : float, default 1.0
+        Penalty, above zero.
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    kernel : "gaussian", "polynomial", "linear" or "precomputed"
+        ``exp(-gamma ||x - z||^2)``, ``(x'z + offset)^degree`` or ``x'z``.
+    degree : int, optional
+        Of the polynomial, at least 1; 2 if left out.
+    offset : float, optional
+        Of the polynomial, at least 0; 1 if left out.
+    gamma : float, optional
+        Of the Gaussian kernel, above zero; 1 / p if left out.
+    coding, na_action, weights, standardize
+        As for `SVM`.
+    memory : int, default 512 MiB
+        Bytes that rows of the Gram matrix may take: all of them where they fit,
+        otherwise rows are computed when needed and those used most are kept. Results
+        do not depend on it.
+
+    Raises
+    ------
+    LabelError, ColumnError, DataError, OptionError
+        As for `SVM`; also for an option that the kernel does not have.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
+    section 4, with the scaling ``1 / (lam (t - 1))`` inside the margin.
+
+    Examples
+    --------
+    >>> import numpy as np, pegasos_stats as ps
+    >>> angle = np.linspace(0, 6, 40)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
+    >>> model = ps.KernelSVM(y, X, kernel="polynomial", degree=2, lam=0.01)
+    >>> model.fit(ps.Pegasos(epochs=20, seed=1)).confusion().n_errors
+    0
+    """
+
+    problem: KernelProblem
+    scaling: Scaling | None
+
+    def __init__(
+        self,
+        y: Any,
+        X: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        kernel: KernelName = "gaussian",
+        degree: int | None = None,
+        offset: float | None = None,
+        gamma: float | None = None,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
+        memory: int = MEMORY,
+    ) -> None:
+        check_flag("intercept", intercept)
+        sample = sample_of_arrays(y, X, coding, na_action, weights)
+        function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
+        self._set_up(sample, lam, intercept, function, memory, standardize)
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        kernel: KernelName = "gaussian",
+        degree: int | None = None,
+        offset: float | None = None,
+        gamma: float | None = None,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
+        memory: int = MEMORY,
+        functions: dict[str, Callable[..., Any]] | None = None,
+    ) -> Self:
+        """Build the model from a formula and a data frame.
+
+        Parameters
+        ----------
+        formula : str
+        data : DataFrame
+        weights : optional
+            As for the class, or the name of a column of `data`.
+        lam, intercept, kernel, degree, offset, gamma
+            As for the class; a precomputed kernel needs no formula.
+        coding, na_action, standardize, memory
+            As for the class.
+        functions : dict of str to callable, optional
+            Further functions for the formula, as for `svm`.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> str(ps.KernelSVM.from_formula("digit ~ .", train).problem.kernel)
+        'gaussian, gamma 0.015625'
+        """
+        check_flag("intercept", intercept)
+        sample, kept = sample_of_formula(
+            formula, data, intercept, coding, na_action, weights, functions
+        )
+        function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
+        model = cls.__new__(cls)
+        model._set_up(sample, lam, kept, function, memory, standardize)
+        return model
+
+    def _set_up(
+        self,
+        sample: Sample,
+        lam: float,
+        intercept: bool,
+        kernel: KernelFunction,
+        memory: int,
+        standardize: bool,
+    ) -> None:
+        check_flag("standardize", standardize)
+        memory = check_count("memory", memory, LARGEST_MEMORY)
+        if not isinstance(sample.X, np.ndarray):
+            raise DataError(
+                "X is sparse; a kernel model needs dense predictors: give X.toarray()."
+            )
+        self.scaling = Scaling.of(sample.X, bool(intercept)) if standardize else None
+        self._sample = scaled(sample, self.scaling)
+        self.problem = KernelProblem(
+            self._matrix(kernel, standardize),
+            sample.y,
+            check_positive("lam", lam),
+            "hinge",
+            bool(intercept),
+            kernel,
+            memory,
+            weights=sample.weights,
+        )
+
+    def _matrix(self, kernel: KernelFunction, standardize: bool) -> Any:
+        """Rows as the kernel takes them; of a precomputed one its values."""
+        self._columns = None
+        X = np.ascontiguousarray(self._sample.X, dtype=np.float64)
+        if kernel.name != "precomputed":
+            return X
+        if standardize:
+            raise OptionError(
+                "standardize=True makes no sense for a precomputed kernel, which has "
+                "no predictors; scale them before computing it."
+            )
+        self._columns = np.flatnonzero(self._sample.kept)
+        return checked_gram(X, self._sample.kept)
+
+    def fit(
+        self,
+        solver: Pegasos | None = None,
+        *,
+        trace: bool = False,
+        test: Any = None,
+        progress: bool = False,
+    ) -> KernelResults:
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        solver : Pegasos, optional
+            ``Pegasos()`` if none is given; one row a step, no projection, no average.
+        trace, test, progress
+            As for ``SVM.fit``.
+
+        Returns
+        -------
+        KernelResults
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear")
+        >>> model.fit(ps.Pegasos(epochs=2, seed=1)).n_iter
+        400
+        """
+        chosen = pegasos_alone(checked_solver(solver, Pegasos))
+        check_flag("progress", progress)
+        recorder = self._recorder(trace, test, chosen.ties)
+        began = time.perf_counter()
+        solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
+        trace_frame = None if recorder is None else recorder.frame()
+        seconds = time.perf_counter() - began
+        return replace(self._results(chosen, solution, trace_frame), seconds=seconds)
+
+    def solve(
+        self, solver: Pegasos | SDCA, observe: Observer | None = None
+    ) -> KernelSolution:
+        """Run a solver: a solution with nothing around it."""
+        return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
+
+    def _results(
+        self, solver: Pegasos, solution: KernelSolution, trace: Any = None
+    ) -> KernelResults:
+        return KernelResults(
+            problem=self.problem,
+            solver=solver,
+            solution=solution,
+            design=self.design,
+            coding=self.coding,
+            index=self._sample.index,
+            dropped=self.dropped,
+            trace=trace,
+            columns=self._columns,
+        )
+
+    def _certificate(self, found: KernelSolution) -> Any:
+        return kernel_certificate(self.problem, found)
+
+    def _errors_on(self, X: Any, y: Any, found: KernelSolution, ties: Ties) -> float:
+        signs = signs_of(self._results(Pegasos(), found)._scores(X), ties)
+        decided = ~np.isnan(signs)
+        return float((signs != y)[decided].mean()) if decided.any() else float("nan")
+
+
+def pegasos_alone(solver: Pegasos | SDCA) -> Pegasos:
+    """Return the solver, or raise `OptionError` if it is not Pegasos."""
+    if not isinstance(solver, Pegasos):
+        raise OptionError(
+            "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."
+        )
+    return solver
+
+
+kernel_svm = KernelSVM.from_formula

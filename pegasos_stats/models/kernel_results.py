@@ -1,0 +1,146 @@
+"""What a kernel fit gives beside what every fit gives: its support."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import counted
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    kernel_certificate,
+    scores_of_kernel,
+    support_of,
+)
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.tables.numbers import Summary, significant
+
+if TYPE_CHECKING:
+    from pegasos_stats.output.plotting.results import KernelPlots
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelResults(Results):
+    """A fitted kernel model; made by ``KernelSVM(...).fit()``.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    solution : KernelSolution
+    columns : int64 array or None
+        For a precomputed kernel the columns, among those given, of the rows used.
+
+    The other attributes are those of `Results`.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train, kernel="polynomial", lam=1e4)
+    >>> result = model.fit(ps.Pegasos(epochs=5, seed=443))
+    >>> bool(result.n_support == (result.counts > 0).sum())
+    True
+    """
+
+    problem: KernelProblem
+    solution: KernelSolution
+    columns: NDArray[np.int64] | None = None
+
+    @property
+    def counts(self) -> "pd.Series[int]":
+        """Violations of each training row, an integer, shape (n,)."""
+        return pd.Series(self.solution.counts, index=self.index, name="count")
+
+    @property
+    def n_support(self) -> int:
+        """Number of training rows that predictions depend on."""
+        return len(self._support)
+
+    @property
+    def dual_coef(self) -> "pd.Series[float]":
+        """What each support row adds: ``c_j w_j y_j / (lam T)`` times the kernel."""
+        support, each = support_of(self.problem, self.solution)
+        return pd.Series(each, index=self.index[support], name="dual_coef")
+
+    @property
+    def _support(self) -> NDArray[np.intp]:
+        """Rows that predictions depend on, counted from zero."""
+        support: NDArray[np.intp] = support_of(self.problem, self.solution)[0]
+        return support
+
+    @property
+    def plot(self) -> "KernelPlots":
+        """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
+        from pegasos_stats.output.plotting.results import KernelPlots
+
+        return KernelPlots(self)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit."""
+        return kernel_certificate(self.problem, self.solution)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        X = np.ascontiguousarray(dense, dtype=np.float64)
+        precomputed = self.problem.kernel.name == "precomputed"
+        if precomputed and X.shape[1] != self.nobs:
+            X = X[:, self.columns]
+        found: NDArray[np.float64] = scores_of_kernel(self.problem, self.solution, X)
+        return found
+
+    def _size(self) -> str:
+        return counted(self.n_support, "support row")
+
+    def tidy(self) -> pd.DataFrame:
+        """The intercept, and what each support row adds to a score.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term`` (``"Intercept"``, then row labels), ``estimate`` (the
+            intercept and `dual_coef`) and ``count`` (of violations).
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear")
+        >>> result = model.fit(ps.Pegasos(epochs=2, seed=1))
+        >>> len(result.tidy()) == 1 + result.n_support
+        True
+        """
+        weights = self.dual_coef
+        rows = pd.DataFrame(
+            {
+                "term": weights.index.to_numpy(dtype=object),
+                "estimate": weights.to_numpy(),
+                "count": pd.array(self.solution.counts[self._support], "Int64"),
+            }
+        )
+        if not self.problem.intercept:
+            return rows
+        first = {"term": ["Intercept"], "estimate": [self.intercept]}
+        return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
+
+    def summary(self) -> Summary:
+        """Header, kernel and notes.
+
+        Returns
+        -------
+        Summary
+            ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
+        """
+        cells = {
+            "Kernel": str(self.problem.kernel),
+            "Support rows": f"{self.n_support:,} of {self.nobs:,}",
+            "Intercept": significant(self.intercept, 5),
+        }
+        function = pd.DataFrame({"function": list(cells.values())}, list(cells))
+        return self._summarised(function, [])

@@ -1,0 +1,305 @@
+"""Linear models: support vector machine and logistic regression."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from pegasos_stats.checks import check_flag, check_positive
+from pegasos_stats.data.labels import Coding, Ties
+from pegasos_stats.data.sample import (
+    NaAction,
+    Sample,
+    sample_of_arrays,
+    sample_of_formula,
+    scaled,
+)
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.models.inferring import CovName, CovType, checked_cov_type
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.refining import checked_refinement, run_refined
+from pegasos_stats.solvers.sdca import SDCA
+
+
+class LinearModel(Model):
+    """What `SVM` and `Logit` have in common; they differ in the loss."""
+
+    loss: ClassVar[LossName]
+    scaling: Scaling | None
+
+    def __init__(
+        self,
+        y: Any,
+        X: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
+    ) -> None:
+        check_flag("intercept", intercept)
+        sample = sample_of_arrays(y, X, coding, na_action, weights)
+        self._set_up(sample, lam, intercept, standardize)
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: Any,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        coding: Coding = "factor",
+        na_action: NaAction = "drop",
+        weights: Any = None,
+        standardize: bool = False,
+        functions: dict[str, Callable[..., Any]] | None = None,
+    ) -> Self:
+        """Build the model from a formula and a data frame.
+
+        Parameters
+        ----------
+        formula : str
+            ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
+            become treatment contrasts with the first level dropped. It may hold
+            columns, numbers, text, arithmetic, comparisons, and the functions of R and
+            numpy that `pegasos_stats.data.language.functions` lists: ``log``,
+            ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
+            ``x.clip(0, 1)``, ...
+        data : DataFrame
+        weights : optional
+            As for the class, or the name of a column of `data`. As in R, ``.`` in the
+            formula means that column too: write ``"y ~ . - w"``.
+        lam, intercept, coding, na_action, standardize
+            As for the class.
+        functions : dict of str to callable, optional
+            Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
+            They are not saved with a fit: give them to `load` again.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> ps.SVM.from_formula("digit ~ p34 + p43", train).names
+        ('p34', 'p43')
+        """
+        check_flag("intercept", intercept)
+        sample, kept = sample_of_formula(
+            formula, data, intercept, coding, na_action, weights, functions
+        )
+        model = cls.__new__(cls)
+        model._set_up(sample, lam, kept, standardize)
+        return model
+
+    def _set_up(
+        self, sample: Sample, lam: float, intercept: bool, standardize: bool
+    ) -> None:
+        check_flag("standardize", standardize)
+        self.scaling = Scaling.of(sample.X, bool(intercept)) if standardize else None
+        self._sample = scaled(sample, self.scaling)
+        self.problem = Problem(
+            self._sample.X,
+            sample.y,
+            check_positive("lam", lam),
+            self.loss,
+            bool(intercept),
+            weights=sample.weights,
+        )
+
+    def fit(
+        self,
+        solver: Pegasos | SDCA | None = None,
+        *,
+        refine: float | None = None,
+        cov_type: CovType | CovName = "sandwich",
+        trace: bool = False,
+        test: Any = None,
+        progress: bool = False,
+    ) -> LinearResults:
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        solver : Pegasos or SDCA, optional
+            ``SDCA()`` if none is given: the optimum to a relative gap of 1e-3.
+        refine : float, optional
+            Go on after Pegasos, from its dual point, with SDCA to this relative gap.
+        cov_type : "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
+            Standard errors of the result, computed when they are first asked for; with
+            options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
+        trace : bool, default False
+            Whether to record objective, gap, violations, errors and processor time
+            after every epoch, in ``result.trace``.
+        test : DataFrame or pair (y, X), optional
+            Held-out rows with labels, whose error the trace records.
+        progress : bool, default False
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        LinearResults
+
+        Raises
+        ------
+        OptionError
+            If the solver does not go with the model, `test` comes without `trace`, or
+            `refine` with SDCA.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If SDCA does not reach its tolerance.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.svm("digit ~ .", train)
+        >>> result = model.fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=test)
+        >>> result.trace["steps"].tolist()
+        [200, 400]
+        >>> model.fit(ps.Pegasos(epochs=2, seed=1), refine=1e-6).relative_gap < 1e-6
+        True
+        """
+        solver = checked_solver(solver, SDCA)
+        check_flag("progress", progress)
+        refinement = checked_refinement(refine, solver)
+        recorder = self._recorder(trace, test, solver.ties)
+        began = time.perf_counter()
+        solution = run_refined(self.problem, solver, refinement, recorder, progress)
+        return LinearResults(
+            problem=self.problem,
+            solver=solver,
+            solution=solution,
+            design=self.design,
+            coding=self.coding,
+            index=self._sample.index,
+            dropped=self.dropped,
+            trace=None if recorder is None else recorder.frame(),
+            refinement=refinement,
+            cov_type=checked_cov_type(cov_type),
+            seconds=time.perf_counter() - began,
+        )
+
+    def solve(
+        self, solver: Pegasos | SDCA, observe: Observer | None = None
+    ) -> Solution:
+        """Run a solver: a solution with nothing around it."""
+        return run_refined(self.problem, solver, observe=observe)
+
+    def _certificate(self, found: Solution) -> Certificate:
+        return certificate(self.problem, found.beta, found.alpha, found.dual)
+
+    def _errors_on(self, X: Any, y: Any, found: Solution, ties: Ties) -> float:
+        held_out = replace(self.problem, X=X, y=y, weights=None)
+        nothing = np.zeros(held_out.n)
+        at = certificate(held_out, found.beta, found.alpha, nothing)
+        return at.error_rate(held_out.n, ties)
+
+
+class SVM(LinearModel):
+    """Linear support vector machine with an intercept that is not penalised.
+
+    Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))`` over
+    the rows without missing values, the first level of the outcome coded -1 and the
+    second +1.
+
+    Parameters
+    ----------
+    y : Series or array, shape (n,)
+        Outcome with two levels: text, numbers, booleans or categories.
+    X : DataFrame, array or scipy sparse array, shape (n, p)
+        Numeric predictors. A constant column is not needed. Sparse data, also sparse
+        columns of a frame, stay sparse. The model has a copy of its own, so that what
+        becomes of `X` changes no fit; that takes its memory once more.
+    lam : float, default 1.0
+        Penalty, above zero (lambda in the literature).
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    coding : "factor", "first-seen" or a pair (negative, positive)
+        Which level is coded -1, see `LabelCoding`.
+    na_action : "drop" or "raise"
+        What becomes of rows with missing values: left out and counted, or an error.
+    weights : array or Series, shape (n,); "balanced"; or dict, optional
+        How much the loss of each row counts, 0 or more. ``"balanced"`` gives both
+        levels the same total weight, ``{level: weight}`` any. They are scaled to a
+        mean of 1, so that only their ratios matter.
+    standardize : bool, default False
+        Whether to bring the predictors to mean 0 and standard deviation 1 (sparse
+        ones, and all of a model without intercept, to standard deviation 1 alone), as
+        they are in the rows, all counted alike, those of weight 0 too.
+        The penalty is on the coefficients of these; ``params_original`` gives those
+        of the predictors as they were.
+
+    Raises
+    ------
+    LabelError
+        If the outcome does not have exactly two levels.
+    ColumnError
+        If a column is not numeric or holds infinite values.
+    DataError
+        If `y` and `X` do not fit together, or no complete row is left.
+    OptionError
+        If an option is not allowed.
+
+    See Also
+    --------
+    SVM.from_formula : the same from a formula and a data frame, also as ``svm``.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
+    equation 1 and section 6.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.SVM(train["digit"], train.drop(columns="digit"), lam=1.0)
+    >>> result = model.fit(ps.Pegasos(epochs=20, seed=443))
+    >>> result.nobs
+    200
+    """
+
+    loss = "hinge"
+
+
+class Logit(LinearModel):
+    """Penalised logistic regression with an intercept that is not penalised.
+
+    Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
+    Parameters and errors are those of `SVM`; the fit also gives probabilities.
+
+    See Also
+    --------
+    Logit.from_formula : the same from a formula and a data frame, also as ``logit``.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
+    section 4.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> probabilities = result.predict_proba(test)
+    >>> bool((probabilities.sum(axis=1).round(12) == 1).all())
+    True
+    """
+
+    loss = "log"
+
+
+svm = SVM.from_formula
+logit = Logit.from_formula

@@ -1,0 +1,200 @@
+"""The file of a saved model: a sealed archive of arrays and one JSON text."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.persist.container import (
+    Arrays,
+    Container,
+    NotOursError,
+    opened,
+    sealed,
+)
+from pegasos_stats.models.persist.tree import most_bytes, text_of, tree_of
+from pegasos_stats.writing import checked_path, shown_path
+
+Header = dict[str, Any]
+
+FORMAT = "pegasos_stats model"
+VERSION = 2
+DIGEST = "sha256 of all bytes before it, at the end of the file"
+FIELDS = {"format", "version", "package", "kind", "about", "fit"}
+LONGEST = 200  # characters of a file's own words in a message
+
+
+class Archive:
+    """The header of an archive, and its arrays, each read when it is asked for.
+
+    Attributes
+    ----------
+    header : dict
+    checked : bool
+        Whether a digest covers the whole; files of format 1 have none.
+    """
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._container = Container(handle)
+        self.checked = self._container.sealed
+        shapes = {name: m.shape for name, m in self._container.members.items()}
+        header = shapes.pop("header")
+        self._left = set(shapes)
+        width = max((size for shape in shapes.values() for size in shape), default=0)
+        if len(header) != 1 or header[0] > most_bytes(width):
+            raise ValueError(f"its header has the shape {header}")
+        text = self._container.array("header").tobytes()
+        self.header: Header = tree_of(text, width, self._container.most_memory)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return name in self._container.members
+
+    def ndim(self, name: str) -> int:
+        """Number of dimensions of an array; 0 of one that is not there."""
+        return len(self._container.members[name].shape) if self.has(name) else 0
+
+    def take(self, name: str, dtypes: str, *shape: int | None) -> NDArray[Any]:
+        """Read an array of one of these types and this shape, None being any length.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or it is another one; before anything of it is read.
+        """
+        if not self.has(name):
+            raise ValueError(f"it has no {name}")
+        member = self._container.members[name]
+        found, native = member.shape, member.dtype.newbyteorder("=")
+        fits = len(found) == len(shape) and all(
+            asked in (None, size) for size, asked in zip(found, shape, strict=True)
+        )
+        if not fits or native.str[1:] not in dtypes.split():
+            raise ValueError(f"{name} has shape {found} and type {native}")
+        self._left.discard(name)
+        return self._container.array(name)
+
+    def check_all_taken(self) -> None:
+        """Raise ValueError if there is an array that nobody asked for."""
+        if self._left:
+            raise ValueError(f"{min(self._left)} is no part of it")
+
+
+def packed_archive(header: Header, arrays: Arrays) -> bytes:
+    """Write a header and arrays as the content of a file.
+
+    Raises
+    ------
+    ValueError
+        If the header is too large.
+    """
+    header = {"format": FORMAT, "version": VERSION, "digest": DIGEST} | header
+    width = max((size for a in arrays.values() for size in a.shape), default=0)
+    text = np.frombuffer(text_of(header, width), dtype=np.uint8)
+    return sealed({"header": text} | arrays)
+
+
+@contextmanager
+def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
+    """Open a file, made sure to be ours; what goes wrong with it is a DataError.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is none of ours, is damaged or too new.
+    OptionError
+        If `path` is none.
+    """
+    name = checked_path(path)
+    shown = shown_path(name)
+    try:
+        handle = opened(name)
+    except (OSError, ValueError) as error:
+        raise DataError(_not_opened(name, error)) from None
+    with handle, _explained(shown):
+        yield _checked(Archive(handle), shown)
+
+
+def unpacked_archive(content: bytes) -> Archive:
+    """Read the content of a file."""
+    return _checked(Archive(io.BytesIO(content)), "to be written")
+
+
+@contextmanager
+def _explained(shown: str) -> Iterator[None]:
+    """Turn what comes of a damaged file, from wherever, into a DataError."""
+    try:
+        yield
+    except DataError:
+        raise
+    except NotOursError:
+        raise DataError(_not_ours(shown)) from None
+    except Exception as error:
+        raise DataError(damaged(shown, error)) from None
+
+
+def _checked(archive: Archive, shown: str) -> Archive:
+    """Check format and version of a header."""
+    header = archive.header
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise NotOursError
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its version is {version!r}")
+    if version > VERSION:
+        raise DataError(_newer(shown, header))
+    if (version > 1) != archive.checked:
+        has = "a" if archive.checked else "no"
+        raise ValueError(f"it says that its format is {version}, and has {has} digest")
+    expected = FIELDS | {"digest"} if archive.checked else FIELDS
+    if set(header) != expected or header.get("digest", DIGEST) != DIGEST:
+        raise ValueError("its header has not the fields of its format")
+    if not isinstance(header["kind"], str) or not isinstance(header["package"], str):
+        raise NotOursError
+    return archive
+
+
+def shortened(text: object) -> str:
+    """Write a file's own words in one line of a message."""
+    line = " ".join(str(text).split())
+    line = line if line.isprintable() else ascii(line)[1:-1]
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+
+
+def _not_opened(name: str, error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or error
+    what = f"cannot be read: {shortened(reason)}"
+    if isinstance(error, FileNotFoundError):
+        what = "is not there"
+    elif os.path.isdir(name):
+        what = "is a folder"
+    return f"The file {shown_path(name)} {what}; give the path of a saved model."
+
+
+def _newer(shown: str, header: Header) -> str:
+    package = header.get("package")
+    by = shortened(package) if isinstance(package, str) else "of a later version"
+    return (
+        f"The file {shown} has format {shortened(header['version'])}, written by "
+        f"pegasos_stats {by}; this version reads formats up to {VERSION}: install the "
+        "newer one."
+    )
+
+
+def _not_ours(shown: str) -> str:
+    return (
+        f"The file {shown} is not a model saved by pegasos_stats; give one that save() "
+        "or `pegasos-stats fit --save` wrote."
+    )
+
+
+def damaged(shown: str, error: Exception) -> str:
+    """Say in one sentence that a file is damaged, and how that showed."""
+    reason = shortened(error).rstrip(".") or type(error).__name__
+    return f"The file {shown} is damaged or incomplete ({reason}); save it again."

@@ -1,0 +1,309 @@
+"""What all kinds of fits have, as JSON and arrays, and back."""
+
+from collections.abc import Callable
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.language.nodes import Functions
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import plain
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.persist.archive import Archive, Header
+from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.designs import packed_design, unpacked_design
+from pegasos_stats.models.persist.fields import flag, items, one_of, real, text, whole
+from pegasos_stats.models.persist.tree import same
+from pegasos_stats.models.persist.values import (
+    packed,
+    packed_coding,
+    restored,
+    unpacked_coding,
+)
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.orders import check_rows
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import ZERO_LOSS
+from pegasos_stats.solvers.sdca import SDCA
+
+FIELDS = {
+    "design",
+    "coding",
+    "solver",
+    "refinement",
+    "problem",
+    "shape",
+    "alpha",
+    "counts",
+    "certificate",
+    "training_table",
+    "seconds",
+    "dropped",
+    "trace",
+}
+SOLVERS: dict[str, Callable[..., Any]] = {"Pegasos": Pegasos, "SDCA": SDCA}
+TRACE = {
+    "epoch": "i8",
+    "steps": "i8",
+    "objective": "f8",
+    "gap": "f8",
+    "violations": "i8",
+    "training_error": "f8",
+    "test_error": "f8",
+    "cpu_seconds": "f8",
+}
+LARGEST_SEED = 2**31 - 1
+BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
+ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
+
+
+def common_out(result: Results) -> Header:
+    """What all kinds of fits have, but for the arrays."""
+    problem, found = result.problem, result.solution
+    return {
+        "design": packed_design(result.design),
+        "coding": packed_coding(result.coding),
+        "solver": _packed_solver(result.solver),
+        "refinement": result.refinement and _packed_solver(result.refinement),
+        "problem": [float(problem.lam), problem.loss, bool(problem.intercept)],
+        "shape": [int(size) for size in problem.X.shape],
+        "alpha": packed(float(found.alpha)),
+        "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
+        "certificate": packed(asdict(result.certificate)),
+        "training_table": result.training_table.counts.tolist(),
+        "seconds": result.seconds,
+        "dropped": [result.dropped.outcome, result.dropped.predictors],
+        "trace": None if result.trace is None else list(result.trace.columns),
+    }
+
+
+def common_arrays(result: Results) -> Arrays:
+    """Labels, and weights, an order and a trace where there are any."""
+    arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
+    weights = getattr(result.problem, "weights", None)
+    if weights is not None:
+        arrays["weights"] = weights
+    order = getattr(result.solver, "order", None)
+    if isinstance(order, np.ndarray):
+        arrays["order"] = order
+    if result.trace is not None:
+        for name in result.trace.columns:
+            arrays[f"trace.{name}"] = result.trace[name].to_numpy()
+    return arrays
+
+
+class Common:
+    """The common part of a header, each field checked, and those that go together.
+
+    Raises
+    ------
+    ValueError and others
+        If a field is not as `common_out` writes it.
+    """
+
+    def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
+        shape = items(fit["shape"], "the shape", 2)
+        self.n, self.p = (whole(size, "a size", 1) for size in shape)
+        lam, loss, intercept = items(fit["problem"], "the problem", 3)
+        self.lam, self.loss = real(lam, "lambda"), one_of(loss, "the loss", ZERO_LOSS)
+        self.intercept = flag(intercept, "the intercept")
+        if self.lam <= 0.0:
+            raise ValueError(f"lambda is {lam}")
+        self.y = _labels(archive, self.n)
+        self.weights = _weights(archive, self.n)
+        self.alpha = real(fit["alpha"], "the intercept")
+        if not self.intercept and self.alpha != 0.0:
+            raise ValueError(f"there is no intercept and it is {self.alpha}")
+        self.solver = _solver(fit["solver"], archive, self.n)
+        self.refinement = _refinement(fit["refinement"], self.solver)
+        self.counts = self._checked_counts(fit["counts"])
+        self.design = _design(fit["design"], archive.checked, functions)
+        self.coding = unpacked_coding(fit["coding"])
+        self.trace = _trace(fit["trace"], archive)
+        self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
+        self.table = self._table(fit["training_table"])
+        self.dropped = Dropped(
+            *(whole(rows, "rows left out") for rows in items(fit["dropped"], "rows", 2))
+        )
+        seconds = fit.get("seconds")
+        self.seconds = None if seconds is None else real(seconds, "the run time", 0.0)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """Arguments of the problem, but for its rows."""
+        return {
+            "y": self.y,
+            "lam": self.lam,
+            "loss": self.loss,
+            "intercept": self.intercept,
+            "weights": self.weights,
+        }
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """Arguments of the results, but for problem and solution."""
+        return {
+            "solver": self.solver,
+            "refinement": self.refinement,
+            "design": self.design,
+            "coding": self.coding,
+            "index": pd.RangeIndex(self.n),
+            "dropped": self.dropped,
+            "trace": self.trace,
+            "seconds": self.seconds,
+        }
+
+    def check_width(self, width: int) -> None:
+        """Raise ValueError unless the design has so many columns."""
+        if len(self.design.names) != width:
+            raise ValueError(f"{len(self.design.names)} names for {width} columns")
+
+    def put_into(self, result: Results) -> None:
+        """Set what would be computed from the training rows."""
+        none = pd.DataFrame(columns=["actual", "predicted"])
+        table = ConfusionMatrix(self.coding.levels, self.table, none)
+        vars(result)["training_table"] = table
+        vars(result)["certificate"] = self.certificate
+
+    def _checked_counts(self, stored: Any) -> tuple[int, int, int | None]:
+        """Steps, violations and seed."""
+        steps, violations, seed = items(stored, "counts", 3)
+        drawn = self.solver.uses_random_numbers or self.refinement is not None
+        if seed is not None or drawn:
+            whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
+        return whole(steps, "steps"), whole(violations, "violations"), seed
+
+    def _table(self, stored: Any) -> Any:
+        """Counts of the training rows, which are as many as there are labels."""
+        rows = [items(row, "a row of counts", 3) for row in items(stored, "counts", 2)]
+        counts = np.array([[whole(count, "a count") for count in row] for row in rows])
+        actual = [int((self.y == sign).sum()) for sign in (-1.0, 1.0)]
+        if counts.sum(axis=1).tolist() != actual:
+            raise ValueError(f"the training table counts {stored}, and rows {actual}")
+        return counts.astype(np.int64)
+
+
+def _labels(archive: Archive, n: int) -> Any:
+    y = archive.take("y", "i1", n).astype(np.float64)
+    if set(np.unique(y).tolist()) != {-1.0, 1.0}:
+        raise ValueError("y holds other numbers than -1 and 1")
+    return y
+
+
+def _weights(archive: Archive, n: int) -> Any:
+    if not archive.has("weights"):
+        return None
+    weights = archive.take("weights", "f8", n)
+    if not (weights >= 0.0).all() or abs(weights.mean() - 1.0) > ROUNDING:
+        raise ValueError("weights do not have the mean 1")
+    return weights
+
+
+def _packed_solver(solver: Pegasos | SDCA) -> list[Any]:
+    """Name and options; an order given as rows is written as an array."""
+    options = {f.name: getattr(solver, f.name) for f in fields(solver)}
+    if isinstance(options.get("order"), np.ndarray):
+        options["order"] = None
+    return [type(solver).__name__, packed(options)]
+
+
+def _solver(stored: Any, archive: Archive, n: int) -> Any:
+    name, options = items(stored, "the solver", 2)
+    kind: Any = SOLVERS[name]
+    options = options_of(kind, options)
+    if name == "Pegasos" and options["order"] is None:
+        ndim = archive.ndim("order")
+        order = archive.take("order", "i8", *[None] * ndim)
+        check_rows(order, n)
+        options["order"] = order
+    return kind(**options)
+
+
+def _refinement(stored: Any, solver: Any) -> SDCA | None:
+    if stored is None:
+        return None
+    name, options = items(stored, "the refinement", 2)
+    if name != "SDCA" or isinstance(solver, SDCA):
+        raise ValueError(f"{name!r} refines {type(solver).__name__}")
+    return SDCA(**options_of(SDCA, options))
+
+
+def options_of(kind: Any, stored: Any) -> dict[str, Any]:
+    """Options of a dataclass: all of its fields."""
+    options = restored(stored)
+    if not isinstance(options, dict) or set(options) != {f.name for f in fields(kind)}:
+        raise ValueError(f"the options of {kind.__name__} are not complete")
+    return options
+
+
+def _design(stored: Any, exact: bool, functions: Functions) -> Design:
+    """The design, made sure that it codes rows and is written as it was."""
+    design = unpacked_design(stored, functions)
+    if not same(packed_design(design), stored) and exact:
+        raise ValueError("the design is not as it was written")
+    if design.formula is not None:
+        text(design.formula, "the formula")
+    names = [text(name, "a name") for name in design.names]
+    if len(set(names)) < len(names) or "Intercept" in names:
+        raise ValueError("two coefficients have one name")
+    inner = design
+    if isinstance(design, ScaledDesign):
+        _check_scaling(design, len(names))
+        inner, stored = design.design, stored["design"]
+    if isinstance(inner, FrameDesign):
+        flag(inner.named, "the design")
+        items(stored["columns"], "the columns", len(names))
+    return design
+
+
+def _check_scaling(design: ScaledDesign, p: int) -> None:
+    for numbers in (design.scaling.centre, design.scaling.scale):
+        if numbers.shape != (p,) or not np.isfinite(numbers).all():
+            raise ValueError(f"the scales have shape {numbers.shape}")
+    if isinstance(design.design, ScaledDesign) or not (design.scaling.scale > 0).all():
+        raise ValueError("the scales are not above zero")
+
+
+def _trace(stored: Any, archive: Archive) -> pd.DataFrame | None:
+    if stored is None:
+        return None
+    columns, length = items(stored, "the trace"), None
+    if columns and list(columns) not in (
+        list(TRACE),
+        [name for name in TRACE if name != "test_error"],
+    ):
+        raise ValueError(f"the trace has the columns {columns}")
+    trace = {}
+    for name in columns:
+        trace[name] = archive.take(f"trace.{name}", TRACE[name], length)
+        length = len(trace[name])
+    return pd.DataFrame(trace)
+
+
+def _certificate(stored: Any, n: int, exact: bool) -> Certificate:
+    """The certificate; in format 1 fields that were added later may be missing.
+
+    A lower bound above the objective is none. Format 1 knew no rounding: there 0 takes
+    its place, below which no objective is.
+    """
+    found = restored(stored)
+    certificate = Certificate(**found)
+    objective = real(certificate.objective, "the objective")
+    dual = real(certificate.dual_objective, "the dual objective")
+    rounding, pair = certificate.rounding, certificate.at_zero
+    if type(rounding) is not float or not rounding >= 0.0:
+        raise ValueError(f"the rounding of the objective is {rounding!r}")
+    counts = [whole(count, "a count of rows") for count in (certificate.errors, *pair)]
+    if type(pair) is not tuple or len(pair) != 2 or sum(counts) > n:
+        raise ValueError(f"the certificate counts {counts} of {n} rows")
+    most = objective if exact else objective + BELOW * max(1.0, objective)
+    if objective < 0.0 or dual > most:
+        raise ValueError(f"the objective is {objective}, its lower bound {dual}")
+    return (
+        certificate if dual <= objective else replace(certificate, dual_objective=0.0)
+    )

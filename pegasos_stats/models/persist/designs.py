@@ -1,0 +1,284 @@
+"""Designs as JSON, and back: how new data become a matrix."""
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.formula import read_outcome, unwrapped
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.nodes import Functions, columns_in
+from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.language.refusing import shown
+from pegasos_stats.data.language.spelling import is_word
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.errors import (
+    DataError,
+    FormulaError,
+    PegasosStatsError,
+    listing,
+)
+from pegasos_stats.models.persist.values import packed, unpacked
+
+if TYPE_CHECKING:
+    from formulaic import ModelSpec
+
+NUMBER = re.compile(r"\d+\.?\d*|\.\d+", re.ASCII)
+ADVICE = "compute these columns in the data before the fit."
+
+
+def packed_design(design: Design) -> dict[str, Any]:
+    """Write a design as JSON, made sure that it can be rebuilt.
+
+    Raises
+    ------
+    DataError
+        If it cannot.
+    """
+    if isinstance(design, ScaledDesign):
+        return {
+            "kind": "scaled",
+            "design": packed_design(design.design),
+            "centre": packed(design.scaling.centre.tolist()),
+            "scale": packed(design.scaling.scale.tolist()),
+        }
+    if isinstance(design, FrameDesign):
+        return {
+            "kind": "frame",
+            "columns": packed(list(design.columns)),
+            "named": design.named,
+            "formula": design.formula,
+            **_names_of(design.functions),
+        }
+    if not isinstance(design, FormulaDesign):
+        raise DataError(f"A {type(design).__name__} cannot be saved.")
+    stored = _packed_formula(design)
+    again = unpacked_design(json.loads(json.dumps(stored)), design.functions)
+    _check_replay(design, again)
+    return stored
+
+
+def unpacked_design(
+    stored: dict[str, Any], functions: Functions | None = None
+) -> Design:
+    """Undo `packed_design`.
+
+    Parameters
+    ----------
+    stored : dict
+    functions : dict of str to callable, optional
+        The functions of the caller that the formula calls.
+
+    Raises
+    ------
+    DataError
+        If the formula does more than compute with columns, or calls a function that is
+        not given.
+    """
+    if stored["kind"] == "scaled":
+        numbers = (unpacked(stored[name]) for name in ("centre", "scale"))
+        scaling = Scaling(*(np.array(each, dtype=np.float64) for each in numbers))
+        return ScaledDesign(unpacked_design(stored["design"], functions), scaling)
+    own = _functions(stored.get("functions", []), functions or {})
+    if stored["kind"] == "frame":
+        columns = tuple(unpacked(stored["columns"]))
+        _check_outcome(stored["formula"], columns, own)
+        return FrameDesign(columns, stored["named"], stored["formula"], own)
+    names, variables, numeric = (
+        tuple(stored[field]) for field in ("names", "variables", "numeric")
+    )
+    _check_outcome(stored["formula"], variables, own)
+    _check_terms(stored, set(variables), own)
+    spec = _unpacked_spec(stored["spec"])
+    found = [str(name) for part in spec.structure or [] for name in part.columns]
+    if list(names) != [name for name in found if name != "Intercept"]:
+        raise ValueError("its coefficients are not the columns of its terms")
+    return FormulaDesign(stored["formula"], spec, names, variables, numeric, own)
+
+
+def _packed_formula(design: FormulaDesign) -> dict[str, Any]:
+    return {
+        "kind": "formula",
+        "formula": design.formula,
+        "names": list(design.names),
+        "variables": list(design.variables),
+        "numeric": list(design.numeric),
+        **_names_of(design.functions),
+        "spec": _packed_spec(design.spec),
+    }
+
+
+def _packed_spec(spec: "ModelSpec") -> dict[str, Any]:
+    """Terms, the state of transformations, levels, and which columns they give."""
+    terms = list(spec.formula)
+    structure = spec.structure or []
+    if [part.term for part in structure] != terms:
+        raise DataError(f"The terms of this formula cannot be saved; {ADVICE}")
+    return {
+        "materializer": spec.materializer,
+        "terms": [[_packed_factor(f) for f in term.factors] for term in terms],
+        "transforms": packed(dict(spec.transform_state)),
+        "levels": [_packed_encoder(*item) for item in spec.encoder_state.items()],
+        "columns": [[list(s.columns), _packed_scopes(s)] for s in structure],
+    }
+
+
+def _packed_factor(factor: Any) -> list[str]:
+    return [factor.expr, factor.eval_method.value, factor.kind.value]
+
+
+def _packed_encoder(expr: str, state: Any) -> list[Any]:
+    """Kind and levels of a factor; the contrasts follow from its expression."""
+    kind, found = state
+    kept = {key: value for key, value in found.items() if key != "contrasts"}
+    return [expr, kind.value, packed(kept)]
+
+
+def _packed_scopes(part: Any) -> list[Any]:
+    return [
+        [packed(scope.scale), [[f.factor.expr, f.reduced] for f in scope.factors]]
+        for scope in part.scoped_terms
+    ]
+
+
+def _unpacked_spec(stored: dict[str, Any]) -> "ModelSpec":
+    from formulaic import ModelSpec, SimpleFormula
+    from formulaic.parser.types import Factor, Term
+
+    terms = [
+        Term([Factor(e, eval_method=m, kind=k) for e, m, k in factors])
+        for factors in stored["terms"]
+    ]
+    return ModelSpec(
+        formula=SimpleFormula(terms, _ordering="none"),
+        materializer=stored["materializer"],
+        materializer_params={},
+        na_action="ignore",
+        output="pandas",
+        structure=_unpacked_structure(stored["columns"], terms),
+        transform_state=unpacked(stored["transforms"]),
+        encoder_state={
+            expr: (Factor.Kind(kind), unpacked(state))
+            for expr, kind, state in stored["levels"]
+        },
+    )
+
+
+def _unpacked_structure(stored: list[Any], terms: list[Any]) -> list[Any]:
+    from formulaic.materializers.base import EncodedTermStructure
+    from formulaic.materializers.types import (
+        EvaluatedFactor,
+        ScopedFactor,
+        ScopedTerm,
+    )
+
+    factors = {f.expr: EvaluatedFactor(f, None) for t in terms for f in t.factors}
+    return [
+        EncodedTermStructure(
+            term,
+            [
+                ScopedTerm(
+                    [ScopedFactor(factors[expr], reduced) for expr, reduced in scoped],
+                    unpacked(scale),
+                )
+                for scale, scoped in scopes
+            ],
+            columns,
+        )
+        for term, (columns, scopes) in zip(terms, stored, strict=True)
+    ]
+
+
+def _check_replay(design: FormulaDesign, rebuilt: Any) -> None:
+    """Raise `DataError` unless both give the same matrix for rows made up here."""
+    try:
+        probe = _probe(design)
+        expected = design.matrix(probe).values
+    except PegasosStatsError:  # made-up numbers may be outside of what a term allows
+        return
+    if not np.array_equal(rebuilt.matrix(probe).values, expected):
+        raise DataError(
+            f"The formula {design.formula!r} cannot be saved: rebuilt from a file it "
+            f"would give other columns; {ADVICE}"
+        )
+
+
+def _probe(design: FormulaDesign) -> pd.DataFrame:
+    """Rows with every level that the design knows."""
+    levels: dict[str, list[Any]] = {}
+    for factor, (_, state) in design.spec.encoder_state.items():
+        if "categories" in state:
+            levels.setdefault(unwrapped(factor), list(state["categories"]))
+    n, numeric = max([4, *map(len, levels.values())]), set(design.numeric)
+    numbers = np.linspace(0.25, 0.75, n)
+    columns = {}
+    for variable in design.variables:
+        default = list(numbers) if variable in numeric else ["a"]
+        known = levels.get(variable, default)
+        columns[variable] = [known[i % len(known)] for i in range(n)]
+    return pd.DataFrame(columns)
+
+
+def _names_of(functions: Functions) -> dict[str, list[str]]:
+    """Names of the functions of the caller, where there are any."""
+    return {"functions": sorted(functions)} if functions else {}
+
+
+def _functions(names: list[str], given: Functions) -> Functions:
+    """Functions that a formula calls, of those that the caller gives."""
+    if not isinstance(names, list) or not all(map(is_word, names)):
+        raise ValueError(f"functions have the names {names!r}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        word = "function" if len(missing) == 1 else "functions"
+        pairs = ", ".join(f"{name!r}: {name}" for name in missing)
+        raise DataError(
+            f"The formula of the model calls the {word} {listing(missing)}, which no "
+            f"file holds; give load(path, functions={{{pairs}}})."
+        )
+    return {name: given[name] for name in names}
+
+
+def _check_outcome(formula: str | None, columns: Any, functions: Functions) -> None:
+    """Raise `DataError` for an outcome that does more than compute with columns."""
+    if formula is None:
+        return
+    try:
+        read_outcome(formula, columns, functions)
+    except FormulaError as error:
+        raise _not_in_a_file(f"The formula {shown(formula)}", formula, error) from None
+
+
+def _check_terms(
+    stored: dict[str, Any], variables: set[str], functions: Functions
+) -> None:
+    """Raise `DataError` for terms that are no columns, numbers or known functions."""
+    for factors in stored["spec"]["terms"]:
+        for expr, method, _ in factors:
+            unknown = _columns_of(expr, method, variables, functions) - variables
+            if unknown:
+                raise DataError(
+                    f"The term {shown(expr)} cannot be part of a saved model: it uses "
+                    f"{listing(sorted(unknown))}, which is no column of the model."
+                )
+
+
+def _columns_of(
+    expr: str, method: str, variables: set[str], functions: Functions
+) -> set[str]:
+    if method == "lookup":
+        return {expr}
+    if method == "literal" and NUMBER.fullmatch(expr):
+        return set()
+    try:
+        return columns_in(read_expression(expr, variables, expr, functions))
+    except FormulaError as error:
+        raise _not_in_a_file(f"The term {shown(expr)}", expr, error) from None
+
+
+def _not_in_a_file(what: str, formula: str, error: FormulaError) -> DataError:
+    reason = str(error).removeprefix(f"The formula {shown(formula)} ")
+    return DataError(f"{what} cannot be part of a saved model: it {reason}")

@@ -1,0 +1,243 @@
+"""The command line: ``pegasos-stats fit``, ``report``, ``predict``, ``demo``."""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats.data import datasets
+from pegasos_stats.errors import DataError, LabelError, listing
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.persist import Saved, load_saved, save
+from pegasos_stats.output.cli.cautions import cautions
+from pegasos_stats.output.cli.endings import no_part_left
+from pegasos_stats.output.cli.input import (
+    Rows,
+    formula_for,
+    read_alike,
+    read_data,
+    style_of,
+)
+from pegasos_stats.output.cli.options import model_of, solver_of
+from pegasos_stats.output.cli.pages import (
+    page_of_digits,
+    page_of_files,
+    where,
+    written,
+    written_page,
+)
+from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
+from pegasos_stats.output.cli.report import FitReport, PredictReport
+from pegasos_stats.output.cli.streams import PROGRAM
+from pegasos_stats.writing import checked_place, outputs
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command writes to standard output and standard error.
+
+    Attributes
+    ----------
+    out, err : str
+    exact : bool
+        Whether programs read what goes to standard output.
+    """
+
+    out: str
+    err: str = ""
+    exact: bool = False
+
+
+def fit(options: argparse.Namespace) -> Printed:
+    """Fit a file, and test on another."""
+    check_places(options)
+    title = f"{PROGRAM}: {options.train}"
+    return _fitted(title, *_files(options), options)
+
+
+def report(options: argparse.Namespace) -> Printed:
+    """Fit a file, test on another, and write a page about it."""
+    check_places(options)
+    formula, train, tests = _files(options)
+    result = _fit_rows(formula, train, tests, options)
+    made = page_of_files(result, train, tests, options)
+    tables = _tables(result, tests)
+    warned = cautions(result, train.frame, tables["training"])
+    title = f"{PROGRAM}: {options.train}"
+    return Printed(written_page(title, result, tables, warned, made))
+
+
+def _files(
+    options: argparse.Namespace,
+) -> tuple[str | None, Rows, dict[str, Rows]]:
+    """The formula, the training data and the test data that the options name."""
+    style = style_of(options)
+    dense = options.kernel is not None
+    train = read_data(options.train, options.format, dense=dense, style=style)
+    named = options.outcome, train, options.weights, options.formula
+    formula = formula_for(*named)
+    tests = {}
+    if options.test:
+        tests["test"] = read_alike(options.test, options.format, train)
+    return formula, train, tests
+
+
+def demo(options: argparse.Namespace) -> Printed:
+    """Fit the data that come with the package."""
+    check_places(options)
+    train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
+    title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
+    given = "digit ~ .", train, {"test": test}
+    if options.report is None:
+        return _fitted(title, *given, options)
+    traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
+    page = page_of_digits(_fit_rows(*given, traced), train, test, options)
+    printed = _fitted(title, *given, options)
+    return Printed(f"{printed.out}{where(written(page, options))}\n", printed.err)
+
+
+def predict(options: argparse.Namespace) -> Printed:
+    """Predict the rows of a file by a saved model."""
+    options.output = predictions_path(options.output)
+    check_places(options)
+    saved = load_saved(options.model)
+    rows = _rows_for(saved, options)
+    result = saved.result
+    predictions = _predictions(result, rows, options)
+    actual, why = _known_labels(result, rows, options)
+    table = None
+    if actual is not None:
+        table = result.confusion(rows.X, actual, ties=options.ties)
+    report = PredictReport(
+        title=f"{PROGRAM}: {options.model} on {options.data}",
+        result=result,
+        predictions=predictions,
+        table=table,
+        notes=[note for note in (rows.note, why) if note],
+        written=options.output,
+    )
+    return _reported(report, options)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
+    "fit": fit,
+    "report": report,
+    "predict": predict,
+    "demo": demo,
+}
+
+
+def _fitted(
+    title: str,
+    formula: str | None,
+    train: Rows,
+    tests: dict[str, Rows],
+    options: argparse.Namespace,
+) -> Printed:
+    start = time.perf_counter()
+    result = _fit_rows(formula, train, tests, options)
+    seconds = time.perf_counter() - start
+    tables = _tables(result, tests)
+    if options.save is not None:
+        about = {"format": train.format, "zero_based": train.zero_based}
+        about |= asdict(train.style)
+        with no_part_left():
+            save(result, options.save, about=about, overwrite=options.overwrite)
+    notes = [rows.note for rows in tests.values() if rows.note]
+    warned = cautions(result, train.frame, tables["training"])
+    report = FitReport(title, result, tables, notes, warned, options.save, seconds)
+    return Printed(report.as_json() if options.json else report.as_text())
+
+
+def _tables(result: Any, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
+    """Confusion tables of the training data and of the test data."""
+    tables = {"training": result.training_table}
+    for name, rows in tests.items():
+        labels = None if rows.sparse is None else rows.sparse.y
+        tables[name] = result.confusion(rows.X, labels)
+    return tables
+
+
+def _fit_rows(
+    formula: str | None, train: Rows, tests: dict[str, Rows], options: Any
+) -> Any:
+    solver = solver_of(options)
+    model_class, arguments = model_of(options, solver)
+    if formula is None:
+        y, X = train.labelled()
+        model = model_class(y, X, **arguments)
+    else:
+        model = model_class.from_formula(formula, train.frame, **arguments)
+    held_out = tests["test"].labelled() if options.trace and tests else None
+    fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
+    if options.refine is not None:
+        fitting["refine"] = options.refine
+    return model.fit(solver, **fitting)
+
+
+def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
+    """Read data as those that the model was fitted on."""
+    result, format_ = saved.result, options.format
+    rows = read_data(
+        options.data,
+        format_,
+        len(result.design.names),
+        saved.about.get("zero_based"),
+        dense=isinstance(result, KernelResults),
+        style=style_of(options, saved.about),
+    )
+    fitted_on = saved.about.get("format", rows.format)
+    if rows.format != fitted_on:
+        raise DataError(
+            f"The file {options.data} is {rows.format} and the model was fitted on "
+            f"{fitted_on}; give data in that format."
+        )
+    return rows
+
+
+def _predictions(result: Any, rows: Rows, options: Any) -> pd.DataFrame:
+    scores = result.decision_function(rows.X)
+    labels = result.predict(rows.X, options.ties)
+    frame = pd.DataFrame({"predicted": labels, "score": scores})
+    if result.problem.loss == "log":
+        found = result.predict_proba(rows.X)
+        for level in found.columns:
+            frame[f"probability_{level}"] = found[level]
+    return frame
+
+
+def _known_labels(
+    result: Any, rows: Rows, options: Any
+) -> tuple["pd.Series[Any] | None", str]:
+    """Labels to compare with, or why there are none."""
+    labels = None if options.unlabelled else rows.labels(result)
+    if labels is None or not labels.notna().any():
+        return None, "" if options.unlabelled else "no labels among the data"
+    try:
+        result.coding.encode(labels)
+    except LabelError:
+        found = listing(labels.dropna().unique(), 3)
+        known = listing(result.coding.levels)
+        return None, (
+            f"the labels in {rows.path}, {found}, are not all among the model's "
+            f"levels, {known}: predictions only"
+        )
+    return labels, ""
+
+
+def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
+    """Write the predictions to their file, or to standard output."""
+    shown = report.as_json() if options.json else report.as_text()
+    if options.output is None and not options.json:
+        return Printed(report.as_csv(), shown, exact=True)
+    if options.output is None:
+        return Printed(shown)
+    text = report.as_csv()
+    with no_part_left(), outputs() as files:
+        place = checked_place(options.output, PREDICTIONS, options.overwrite)
+        files.write(place, text)
+    return Printed(shown)

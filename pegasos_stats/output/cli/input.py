@@ -1,0 +1,217 @@
+"""Data files of the command line: CSV or svmlight, found out by what is in them."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
+from typing import Any
+
+import pandas as pd
+
+from pegasos_stats.data.files import COMMAS, CsvStyle, read_csv
+from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.svmlight import Svmlight, looks_like_svmlight, read_svmlight
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    OptionError,
+    counted,
+)
+from pegasos_stats.models.results import Results
+
+MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    path : str
+    frame : DataFrame or None
+        Of a CSV file.
+    sparse : Svmlight or None
+        Of an svmlight file.
+    dense : bool
+        Whether sparse rows are wanted as an array.
+    style : CsvStyle
+        How a CSV file is written.
+    """
+
+    path: str
+    frame: pd.DataFrame | None = None
+    sparse: Svmlight | None = None
+    dense: bool = False
+    style: CsvStyle = COMMAS
+
+    @property
+    def format(self) -> str:
+        """``"csv"`` or ``"svmlight"``."""
+        return "csv" if self.sparse is None else "svmlight"
+
+    @property
+    def zero_based(self) -> bool | None:
+        """Whether an svmlight file counts features from 0; None for CSV."""
+        return None if self.sparse is None else self.sparse.zero_based
+
+    @property
+    def note(self) -> str:
+        """Features of the file that the training data do not have, in words."""
+        if self.sparse is None or not self.sparse.n_dropped:
+            return ""
+        beyond = counted(self.sparse.n_dropped, "feature")
+        known = self.sparse.X.shape[1]
+        return f"{beyond} of {self.path} beyond the {known:,} of the fit left out"
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802
+        """What a model takes as data."""
+        if self.sparse is None:
+            return self.frame
+        return self.sparse.X.toarray() if self.dense else self.sparse.X
+
+    def labelled(self) -> Any:
+        """What a model takes as data with labels: a frame, or labels and rows."""
+        return self.frame if self.sparse is None else (self.sparse.y, self.X)
+
+    def labels(self, result: Results) -> "pd.Series[Any] | None":
+        """Labels of the rows, if there are any."""
+        if self.sparse is not None:
+            return self.sparse.y
+        frame, formula = self.frame, result.design.formula
+        assert frame is not None
+        if formula is None:
+            name = result.coding.name
+            return frame[name] if name in frame.columns else None
+        try:
+            return outcome_of(formula, frame, result.design.functions)
+        except (ColumnError, FormulaError):
+            return None
+
+
+def style_of(
+    options: argparse.Namespace, about: Mapping[str, Any] | None = None
+) -> CsvStyle:
+    """How CSV files are written: as the options say, or those of a saved model."""
+    known = {} if about is None else about
+    return CsvStyle(
+        options.sep or known.get("sep", COMMAS.sep),
+        options.decimal or known.get("decimal", COMMAS.decimal),
+    )
+
+
+def read_data(
+    path: str,
+    format_: str = "auto",
+    n_features: int | None = None,
+    zero_based: bool | None = None,
+    dense: bool = False,
+    style: CsvStyle = COMMAS,
+) -> Rows:
+    """Read a CSV or svmlight file.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or cannot be read.
+    """
+    if format_ == "auto":
+        format_ = "svmlight" if looks_like_svmlight(path) else "csv"
+    if format_ == "csv":
+        return Rows(path, frame=read_csv(path, style), style=style)
+    found = read_svmlight(path, n_features, zero_based=zero_based)
+    return Rows(path, sparse=found, dense=dense)
+
+
+def read_alike(path: str, format_: str, train: Rows) -> Rows:
+    """Read a file for a model that was fitted on `train`.
+
+    Raises
+    ------
+    DataError
+        If it is not of the same format.
+    """
+    n_features = None if train.sparse is None else train.sparse.X.shape[1]
+    given = n_features, train.zero_based, train.dense, train.style
+    rows = read_data(path, format_, *given)
+    if rows.format != train.format:
+        raise DataError(
+            f"The file {path} is {rows.format} and {train.path} is {train.format}; "
+            "give both in one format."
+        )
+    return rows
+
+
+def formula_for(
+    outcome: str | None,
+    train: Rows,
+    weights: str | None = None,
+    formula: str | None = None,
+) -> str | None:
+    """The formula given, or that of all other columns of a CSV file.
+
+    A column of weights is left out of the latter. It is None for an svmlight file.
+
+    Raises
+    ------
+    OptionError
+        If outcome and formula are both missing for a CSV file, or both given, or one is
+        given for an svmlight file.
+    DataError
+        If there is no such column.
+    """
+    if outcome is not None and formula is not None:
+        raise OptionError("--outcome and --formula exclude each other; give one.")
+    if train.frame is None:
+        _refuse_names(train, {"--outcome": outcome, "--formula": formula})
+        return None
+    if formula is not None:
+        return formula
+    if outcome is None:
+        raise OptionError(
+            f"{train.path} is a CSV file; name its two-level column with --outcome, or "
+            "the model with --formula."
+        )
+    if outcome not in train.frame.columns:
+        raise DataError(_no_outcome_message(outcome, train.path, train.frame))
+    name = _quoted(outcome)
+    if weights in train.frame.columns and weights != "balanced":
+        return f"{name} ~ . - {_quoted(str(weights))}"
+    return f"{name} ~ ."
+
+
+def _refuse_names(train: Rows, given: dict[str, str | None]) -> None:
+    """Raise `OptionError` for an option that names columns, which svmlight has not."""
+    for flag, value in given.items():
+        if value is not None:
+            raise OptionError(
+                f"{train.path} is an svmlight file, whose labels stand in front of the "
+                f"rows; leave {flag} out."
+            )
+
+
+def _quoted(name: str) -> str:
+    """Put a column's name in quotes, if a formula needs them."""
+    plain = name.isidentifier() and name.isascii() and not iskeyword(name)
+    return name if plain else f"`{name}`"
+
+
+def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
+    header = ", ".join(str(column) for column in data.columns[-8:])
+    if len(data.columns) == 1:
+        found = next((w for mark, w in MARKS.items() if mark in header), "")
+        there = f", not by {found}" if found else ""
+        return (
+            f"The column {outcome} is not in {path}, which has the single column "
+            f"{header!r}; columns must be separated by commas{there}, or give what "
+            "separates them: --sep ';' or --sep tab, and --decimal ',' if numbers are "
+            "like 1,5."
+        )
+    return (
+        f"The column {outcome} is not in {path}, which has "
+        f"{counted(len(data.columns), 'column')}, the last ones {header}; give one of "
+        "them to --outcome."
+    )

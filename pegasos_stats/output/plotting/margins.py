@@ -1,0 +1,152 @@
+"""Figure of the margins of rows, level by level."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError, counted
+from pegasos_stats.output.plotting.scales import write_percent
+from pegasos_stats.output.plotting.style import (
+    NEGATIVE,
+    POSITIVE,
+    REFERENCE,
+    axes_of,
+    styled,
+)
+from pegasos_stats.output.plotting.words import put_legend, room_of, wrapped, written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
+MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
+WHOLE = 1000  # bars in all
+FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
+MARKS = {0.0: "-", 1.0: "--"}
+
+Floats = NDArray[np.float64]
+
+
+def draw_margins(
+    codes: NDArray[np.intp],
+    scores: Floats,
+    levels: Sequence[Any],
+    ax: "Axes | None" = None,
+    *,
+    logistic: bool = False,
+) -> "Axes":
+    """Draw the shares of each level's rows by margin, see `ResultPlots.margins`.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level, -1 where the label is missing.
+    scores : float64 array, shape (n,)
+        Large for the second level; NaN where missing.
+    levels : pair of labels
+    ax : Axes, optional
+    logistic : bool
+        Whether a margin is a log odds.
+
+    Raises
+    ------
+    DataError
+        If no row has a label and a score.
+    """
+    used = (codes >= 0) & np.isfinite(scores)
+    if not used.any():
+        raise DataError(
+            f"None of {counted(len(codes), 'row')} has a label and a score; give data "
+            "with labels and without missing values."
+        )
+    margins = np.where(codes == 1, 1.0, -1.0)[used] * scores[used]
+    by_level = [margins[codes[used] == code] for code in range(len(levels))]
+    shares = [level_shares(own, bin_edges(margins)) for own in by_level]
+    with styled():
+        ax = axes_of(ax)
+        for code, level in enumerate(levels):
+            label = _label(level, by_level[code])
+            _draw_level(code, shares[code], bin_edges(margins), label, ax)
+        marks = _mark(logistic, ax)
+        _name_axes(levels[0], len(codes) - margins.size, ax)
+        free = 0.97 - put_legend(ax, "upper left")
+        ax.set_ylim(0.0, max(share.max() for share in shares) / free)
+        for mark in marks:
+            mark.set_ydata([0.0, free])
+    return ax
+
+
+def bin_edges(margins: Floats) -> Floats:
+    """Edges of the bars; 0 and 1 are edges where bars are narrower than 1.
+
+    A bar holds the rows from its left edge up to, not including, its right one. All
+    bars to the left of 1 are then the rows that the hinge loss counts.
+
+    Examples
+    --------
+    >>> bin_edges(np.array([-0.4, 0.2, 0.3, 1.9])).round(2).tolist()[:3]
+    [-0.4, -0.2, 0.0]
+    """
+    low, high = np.percentile(margins, MIDDLE)
+    bars = np.clip(2.5 * np.cbrt(margins.size), FEWEST, MOST)
+    least = FINEST * max(float(np.abs(margins).max()), FINEST)
+    width = max((high - low) / bars, np.ptp(margins) / WHOLE, least)
+    parts = np.ceil(1.0 / width) if width < 1.0 else 1.0 / np.ceil(width)
+    first = np.floor(margins.min() * parts)
+    last = np.floor(margins.max() * parts) + 1.0
+    found: Floats = np.arange(first, last + 1.0) / parts
+    return found
+
+
+def level_shares(margins: Floats, edges: Floats) -> Floats:
+    """Share of the margins in each bar; 0 where there is none.
+
+    Examples
+    --------
+    >>> level_shares(np.array([0.5, 1.0, 1.5, 1.5]), np.array([0.0, 1.0, 2.0])).tolist()
+    [0.25, 0.75]
+    """
+    shares: Floats = np.histogram(np.clip(margins, edges[0], edges[-1]), edges)[
+        0
+    ] / max(margins.size, 1)
+    return shares
+
+
+def _label(level: Any, margins: Floats) -> str:
+    return (
+        f"{written(level)}: {counted(margins.size, 'row')}, "
+        f"{np.count_nonzero(margins < 1.0):,} below 1, "
+        f"{np.count_nonzero(margins < 0.0):,} below 0"
+    )
+
+
+def _draw_level(
+    code: int, shares: Floats, edges: Floats, label: str, ax: "Axes"
+) -> None:
+    """Bars of one level: of the first filled, of the second hatched."""
+    colour = (NEGATIVE, POSITIVE)[code]
+    inside: Any = ({"fill": True, "alpha": 0.4}, {"fill": False, "hatch": "////"})[code]
+    ax.stairs(shares, edges, color=colour, linewidth=0.0, label=label, **inside)
+    ax.stairs(shares, edges, color=colour, linewidth=1.4)
+
+
+def _mark(logistic: bool, ax: "Axes") -> list[Any]:
+    """Lines at a margin of 0 and of 1, for the log loss with their probability."""
+    marks = []
+    for at, dashes in MARKS.items():
+        label = f"Margin {at:.0f}"
+        if logistic:
+            label += f": probability {1.0 / (1.0 + np.exp(-at)):.2f}"
+        marks.append(ax.axvline(at, color=REFERENCE, ls=dashes, lw=1.2, label=label))
+    return marks
+
+
+def _name_axes(negative: Any, left_out: int, ax: "Axes") -> None:
+    write_percent(ax.yaxis)
+    ax.set_ylabel("Rows of the level")
+    label = f"Margin: the score, its sign changed for {negative}"
+    if left_out:
+        label += f" ({counted(left_out, 'row')} without label or score left out)"
+    ax.set_xlabel(wrapped(label, room_of(ax).across))

@@ -1,0 +1,149 @@
+"""Figure of the ROC curve of scores."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError, counted
+from pegasos_stats.metrics import (
+    RocCurve,
+    area_under_curve,
+    auc_interval,
+    roc_curve,
+)
+from pegasos_stats.output.plotting.scales import write_percent
+from pegasos_stats.output.plotting.style import (
+    NEGATIVE,
+    POSITIVE,
+    REFERENCE,
+    axes_of,
+    styled,
+)
+from pegasos_stats.output.plotting.words import put_legend, room_of, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = 4.8  # inches
+EDGE = 0.02  # beyond 0 and 1, so that lines along them are seen
+
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+def draw_roc(
+    codes: Codes,
+    scores: Floats,
+    levels: Sequence[Any],
+    ax: "Axes | None" = None,
+    *,
+    ties: str = "na",
+) -> "Axes":
+    """Draw the curve, its area, chance and the score 0, see `ResultPlots.roc`.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level, -1 where the label is missing.
+    scores : float64 array, shape (n,)
+        Large for the second level; NaN where missing.
+    levels : pair of labels
+    ax : Axes, optional
+    ties : "na", "positive" or "negative"
+        Whether a score of exactly 0 is the second level.
+
+    Raises
+    ------
+    DataError
+        If a level has no row with a score.
+    """
+    used = (codes >= 0) & ~np.isnan(scores)
+    codes, scores = codes[used], scores[used]
+    _check_levels(codes, levels, int(used.size))
+    with styled():
+        ax = axes_of(ax, SIZE, SIZE)
+        ax.plot([0, 1], [0, 1], ":", color=REFERENCE, linewidth=1.2, label="Chance")
+        curve = bends(roc_curve(codes, scores))
+        ax.plot(
+            curve.false_positive,
+            curve.true_positive,
+            color=NEGATIVE,
+            label=_area(codes, scores),
+            clip_on=False,
+        )
+        _mark_zero(codes, scores >= 0.0 if ties == "positive" else scores > 0.0, ax)
+        _name_axes(levels, used.size - codes.size, ax)
+        put_legend(ax, "lower right")
+    return ax
+
+
+def bends(curve: RocCurve) -> RocCurve:
+    """Leave out the points on a straight line between others.
+
+    Examples
+    --------
+    >>> steps = np.array([0.0, 0.5, 1.0])
+    >>> bends(RocCurve(steps, steps, steps)).true_positive.tolist()
+    [0.0, 1.0]
+    """
+    across, up = np.diff(curve.false_positive), np.diff(curve.true_positive)
+    bent = np.ones(curve.thresholds.size, dtype=bool)
+    bent[1:-1] = (across[1:] * up[:-1] - across[:-1] * up[1:]) != 0.0
+    return RocCurve(
+        curve.false_positive[bent], curve.true_positive[bent], curve.thresholds[bent]
+    )
+
+
+def _check_levels(codes: Codes, levels: Sequence[Any], n: int) -> None:
+    for code, level in enumerate(levels):
+        if not (codes == code).any():
+            raise DataError(
+                f"None of {counted(n, 'row')} is {level!r} and has a score; a ROC "
+                "curve needs rows of both levels."
+            )
+
+
+def _area(codes: Codes, scores: Floats) -> str:
+    """Area with its interval, in words."""
+    low, high = auc_interval(codes, scores)
+    area = f"Area {area_under_curve(codes, scores):.3f}"
+    if np.isnan(low):
+        return area
+    return f"{area} (95% CI {low:.3f} to {high:.3f})"
+
+
+def _mark_zero(codes: Codes, positive: NDArray[np.bool_], ax: "Axes") -> None:
+    """Mark the point at which the model predicts."""
+    false, true = (float(positive[codes == code].mean()) for code in (0, 1))
+    label = f"Score 0: {true:.1%} true, {false:.1%} false positives"
+    ax.plot(
+        [false],
+        [true],
+        "o",
+        color=POSITIVE,
+        markeredgecolor="black",
+        markersize=8,
+        label=label,
+        clip_on=False,
+        zorder=3,
+    )
+
+
+def _name_axes(levels: Sequence[Any], left_out: int, ax: "Axes") -> None:
+    negative, positive = levels
+    ax.set_xlim(-EDGE, 1.0 + EDGE)
+    ax.set_ylim(-EDGE, 1.0 + EDGE)
+    ax.set_aspect("equal")
+    room = room_of(ax)
+    for axis, rate, level, width in (
+        (ax.xaxis, "False", negative, room.across),
+        (ax.yaxis, "True", positive, room.down),
+    ):
+        share = wrapped(f"(share of {level} predicted {positive})", width)
+        axis.set_label_text(f"{rate} positive rate\n{share}")
+        write_percent(axis)
+    if left_out:
+        title = f"{counted(left_out, 'row')} without label or score left out"
+        ax.set_title(wrapped(title, room.across))

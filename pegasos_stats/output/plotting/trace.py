@@ -1,0 +1,158 @@
+"""Figure of a fit's record: objective and bound, gap, errors, against epoch."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.output.plotting.scales import wide, write_decimals, write_percent
+from pegasos_stats.output.plotting.style import (
+    REFERENCE,
+    WIDTH,
+    Line,
+    axes_of,
+    lines,
+    pyplot,
+    styled,
+)
+from pegasos_stats.output.plotting.words import put_legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEIGHT = 6.8  # inches of the three panels
+MARKED = 40  # epochs, at most, that are shown as points
+DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
+BAND = 0.15  # opacity
+BEYOND = 1.08  # where an axis of errors ends, as a multiple of the largest
+
+Floats = NDArray[np.float64]
+
+
+def draw_trace(
+    trace: pd.DataFrame,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    refined_from: int | None = None,
+) -> NDArray[Any]:
+    """Draw objective with bound, gap, and errors, see `ResultPlots.trace`.
+
+    Parameters
+    ----------
+    trace : DataFrame
+        As ``fit(trace=True)`` records it.
+    ax : one to three axes, optional
+    refined_from : int, optional
+        Last epoch of Pegasos, where SDCA went on from it.
+
+    Returns
+    -------
+    array of Axes
+    """
+    with styled():
+        axes = _panels(ax)
+        for draw, panel in zip((_objective, _gap, _errors), axes, strict=False):
+            draw(trace, panel)
+            if refined_from is not None:
+                label = "SDCA from here" if panel is axes[0] else ""
+                _mark_refinement(refined_from, panel, label)
+            put_legend(panel)
+        _name_epochs(axes)
+    return axes
+
+
+def _panels(ax: "Axes | Sequence[Axes] | None") -> NDArray[Any]:
+    """Return the axes given, one to three, or three of a new figure."""
+    if ax is None:
+        made = pyplot().subplots(3, 1, figsize=(WIDTH, HEIGHT), sharex=True)[1]
+        return np.asarray(made, dtype=object)
+    found = np.ravel(np.asarray(ax, dtype=object))
+    if not 1 <= found.size <= 3:
+        raise OptionError(
+            f"ax holds {counted(found.size, 'panel')}; give one to three, for the "
+            "objective, the gap and the errors: plt.subplots(3, 1)[1]."
+        )
+    return np.array([axes_of(one) for one in found], dtype=object)
+
+
+def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
+    """Objective and lower bound; the optimum lies between them."""
+    epoch = trace["epoch"].to_numpy()
+    objective = trace["objective"].to_numpy()
+    bound = np.maximum(0.0, objective - trace["gap"].to_numpy())
+    floor = float(objective.min()) / DEPTH
+    lowest = bound
+    if logarithmic := floor > 0.0 and wide(objective):
+        lowest = np.maximum(bound, 0.5 * floor)
+        bound = np.where(bound > 0.0, bound, np.nan)
+        ax.set_yscale("log")
+    upper, lower = lines(2)
+    ax.fill_between(epoch, lowest, objective, color=REFERENCE, alpha=BAND, linewidth=0)
+    _line(epoch, objective, "Objective of the fit", upper, ax)
+    _line(epoch, bound, "Certified lower bound of the optimum", lower, ax)
+    if logarithmic:
+        _end_axis(np.concatenate([objective, lowest]), floor, ax)
+    ax.set_ylabel("Objective")
+
+
+def _end_axis(values: Floats, floor: float, ax: "Axes") -> None:
+    """Let a logarithmic axis end where the bound is far below all objectives."""
+    if values.min() < floor:
+        ax.set_ylim(bottom=floor)
+    write_decimals(np.maximum(values, floor), ax.yaxis)
+
+
+def _gap(trace: pd.DataFrame, ax: "Axes") -> None:
+    """Duality gap; epochs in which nothing is certified are not drawn."""
+    gap = trace["gap"].to_numpy()
+    share = float(gap[-1] / trace["objective"].iloc[-1])
+    gap = np.where((gap > 0.0) & np.isfinite(gap), gap, np.nan)
+    above = gap[gap > 0.0]
+    if above.size:
+        ax.set_yscale("log")
+        write_decimals(above, ax.yaxis)
+    label = f"Objective less bound; relative gap {share:.2g} at the end"
+    _line(trace["epoch"].to_numpy(), gap, label, lines(3)[2], ax)
+    ax.set_ylabel("Duality gap")
+
+
+def _errors(trace: pd.DataFrame, ax: "Axes") -> None:
+    """Error rates of the rows of the fit, and of held-out rows if there are any."""
+    names = [name for name in ("training_error", "test_error") if name in trace]
+    epoch = trace["epoch"].to_numpy()
+    for name, line in zip(names, lines(2), strict=False):
+        rate = trace[name].to_numpy()
+        rows = "Rows of the fit" if name == "training_error" else "Held-out rows"
+        _line(epoch, rate, f"{rows}, {rate[-1]:.2%} at the end", line, ax)
+    largest = float(np.nanmax([*trace[names].to_numpy().ravel(), 1e-3]))
+    ax.set_ylim(-0.02 * largest, BEYOND * largest)
+    write_percent(ax.yaxis)
+    ax.set_ylabel("Misclassified rows")
+
+
+def _line(epoch: Any, values: Any, label: str, line: Line, ax: "Axes") -> None:
+    ax.plot(
+        epoch,
+        values,
+        color=line.colour,
+        linestyle=line.dashes,
+        marker=line.marker if len(epoch) <= MARKED else None,
+        markersize=3.5,
+        label=label,
+    )
+
+
+def _mark_refinement(epoch: int, ax: "Axes", label: str) -> None:
+    ax.axvline(epoch, color=REFERENCE, linewidth=1.0, linestyle=":", label=label)
+
+
+def _name_epochs(axes: NDArray[Any]) -> None:
+    """Label the horizontal axis, once where panels share it."""
+    from matplotlib.ticker import MaxNLocator
+
+    for ax in axes:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if ax is axes[-1] or not ax.get_shared_x_axes().joined(ax, axes[-1]):
+            ax.set_xlabel("Epoch")

@@ -1,0 +1,230 @@
+"""A report as a value: sections of blocks, written as HTML or as Markdown elsewhere.
+
+Text is a sequence of pieces. What a user gave (names, labels, paths) enters as a plain
+string, which is escaped when it is written; only the templates of `prose` are read.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pegasos_stats.output.plotting.figures import Figure
+
+
+@dataclass(frozen=True)
+class Math:
+    """A formula in TeX, within a line."""
+
+    tex: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """A word of a program, set in a fixed width."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """An important word."""
+
+    text: str
+
+
+Piece = str | Math | Code | Strong
+Text = Piece | Sequence[Piece]
+
+MARKUP = re.compile(r"\$([^$]+)\$|`([^`]+)`|\*\*([^*]+)\*\*|(\{\})")
+
+
+def prose(template: str, *values: Piece) -> tuple[Piece, ...]:
+    """Read a sentence with formulas, words of programs and gaps to fill.
+
+    Parameters
+    ----------
+    template : str
+        ``$...$`` is a formula in TeX, ``**...**`` is strong, backticks enclose code,
+        and ``{}`` is a gap.
+    *values : str, Math, Code or Strong
+        One for each gap; taken as they are.
+
+    Examples
+    --------
+    >>> prose("The column {} has $n$ rows.", Code("a$b"))
+    ('The column ', Code(text='a$b'), ' has ', Math(tex='n'), ' rows.')
+    """
+    filling = iter(values)
+    pieces: list[Piece] = []
+    end = 0
+    for found in MARKUP.finditer(template):
+        pieces.append(template[end : found.start()])
+        tex, code, strong, gap = found.groups()
+        if gap:
+            pieces.append(next(filling))
+        else:
+            pieces.append(Math(tex) if tex else Code(code) if code else Strong(strong))
+        end = found.end()
+    pieces.append(template[end:])
+    return tuple(piece for piece in pieces if piece != "")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: Text
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of short texts."""
+
+    items: Sequence[Text]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Names with their values, a line each."""
+
+    rows: Sequence[tuple[Text, Text]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names its rows.
+
+    Attributes
+    ----------
+    columns : sequence of Text
+        The header.
+    rows : sequence of sequences of Text
+    caption : Text
+    words : sequence of int
+        Columns beside the first that hold words; all others hold numbers.
+    """
+
+    columns: Sequence[Text]
+    rows: Sequence[Sequence[Text]]
+    caption: Text = ""
+    words: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula on a line of its own."""
+
+    tex: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines of a program."""
+
+    code: str
+    language: Literal["python", "r", "sh", "text"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its caption."""
+
+    figure: Figure
+    caption: Text
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Tables or figures side by side, where there is room for it."""
+
+    blocks: Sequence[Table | Picture]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a reader should not miss: a warning, or a note."""
+
+    text: Text
+    kind: Literal["warning", "note"] = "note"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number that answers a question."""
+
+    name: Text
+    value: str
+    note: Text
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The numbers of a report that are looked for first."""
+
+    tiles: Sequence[Tile]
+
+
+Block = (
+    Paragraph
+    | Bullets
+    | Pairs
+    | Table
+    | Formula
+    | Listing
+    | Picture
+    | Beside
+    | Notice
+    | Tiles
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report under a heading; `anchor` names it in links."""
+
+    title: str
+    anchor: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Attributes
+    ----------
+    title : str
+    lead : Text
+        What the report is about, in a line below the title.
+    sections : sequence of Section
+    footer : Text
+    """
+
+    title: str
+    lead: Text
+    sections: Sequence[Section]
+    footer: Text = field(default="")
+
+
+def pieces_of(text: Text) -> Sequence[Piece]:
+    """View a text as its pieces."""
+    return (text,) if isinstance(text, Piece) else text
+
+
+def plain_text(text: Text) -> str:
+    """Write a text without marks, for a caption that only programs read.
+
+    Examples
+    --------
+    >>> plain_text(prose("the column `a`, $n$ rows"))
+    'the column a, n rows'
+    """
+    return "".join(
+        piece
+        if isinstance(piece, str)
+        else piece.tex
+        if isinstance(piece, Math)
+        else piece.text
+        for piece in pieces_of(text)
+    )

@@ -1,0 +1,134 @@
+"""Numbers as a report writes them, and the sentences that hold them."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from pegasos_stats.metrics import Interval
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.tables.numbers import significant
+
+UNDEFINED = "NA"
+MOST_DIGITS = 1e8  # of a number with fixed decimals
+SMALLEST = 1e-4  # share that is told in digits
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, a real minus sign included.
+
+    Examples
+    --------
+    >>> number(-0.69526668), number(float("nan")), number(1234.0, 6)
+    ('−0.6953', 'NA', '1234')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    return significant(value, digits).replace("-", "−")
+
+
+def aligned(values: Iterable[float], errors: Iterable[float] = ()) -> list[str]:
+    """Write a column of numbers with the decimals that their errors leave a meaning.
+
+    Two digits of the smallest error, and where there are none four digits of the
+    largest number; four digits of each number if they differ too much in size.
+
+    Examples
+    --------
+    >>> aligned([-0.25, 12.5], [0.031, 1.2]), aligned([-0.25, 12.5])
+    (['−0.250', '12.500'], ['−0.25', '12.50'])
+    >>> aligned([0.00025, 12.5])
+    ['0.00025', '12.5']
+    """
+    values = [float(value) for value in values]
+    known = [float(e) for e in errors if 0.0 < e < math.inf]
+    sizes = [abs(v) for v in values if math.isfinite(v) and v != 0.0]
+    largest, least = max(sizes, default=1.0), min(sizes, default=1.0)
+    exponent = min(known) if known else largest / 100.0
+    places = max(0, 1 - math.floor(math.log10(exponent)))
+    shows = bool(known) or least * 10.0**places >= 10.0
+    if shows and largest * 10.0**places < MOST_DIGITS:
+        return [_fixed(value, places) for value in values]
+    return [number(value) for value in values]
+
+
+def _fixed(value: float, places: int) -> str:
+    if not math.isfinite(value):
+        return number(value)
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def decimals(value: float) -> str:
+    """Write a share or a statistic with four decimals.
+
+    Examples
+    --------
+    >>> decimals(0.9877), decimals(1.0), decimals(-0.25)
+    ('0.9877', '1.0000', '−0.2500')
+    """
+    return _fixed(value, 4)
+
+
+def at_most(share: float) -> str:
+    """Write a bound in percent and words.
+
+    Examples
+    --------
+    >>> at_most(0.057), at_most(3e-9)
+    ('at most 5.70%', 'less than 0.01%')
+    """
+    return f"at most {percent(share)}" if share >= SMALLEST else "less than 0.01%"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.057), percent(0.4966), percent(1e-6), percent(2e-9), percent(0.0)
+    ('5.70%', '49.7%', '0.000100%', '2.00e−07%', '0%')
+    """
+    if math.isnan(share):
+        return UNDEFINED
+    hundredths = 100.0 * share
+    if hundredths in (0.0, 100.0):
+        return f"{hundredths:.0f}%"
+    if hundredths >= 10.0:
+        return f"{hundredths:.1f}%"
+    return f"{hundredths:#.3g}%".replace("-", "−")
+
+
+def limits(interval: Interval) -> str:
+    """Write an interval of shares in percent.
+
+    Examples
+    --------
+    >>> limits(Interval(0.0002, 0.0337))
+    '0.0200% to 3.37%'
+    """
+    return f"{percent(interval.low)} to {percent(interval.high)}"
+
+
+def joined(items: Sequence[str], limit: int = 12) -> str:
+    """Write a list of names; of a long one the first and the last.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined([f"x{i}" for i in range(30)], 4)
+    ('a, b, c', 'x0, x1, x2, …, x29')
+    """
+    if len(items) <= limit:
+        return ", ".join(items)
+    return ", ".join([*items[: limit - 1], "…", items[-1]])
+
+
+def error_rate(table: ConfusionMatrix) -> float:
+    """Error rate of a table; NaN, without a warning, where no row was classified."""
+    return table.n_errors / table.n_classified if table.n_classified else math.nan
+
+
+def largest_class(table: ConfusionMatrix) -> tuple[object, float]:
+    """The more frequent level of the classified rows, and the error of naming it."""
+    counts = table.counts[:, :-1].sum(axis=1)
+    if not counts.sum():
+        return None, math.nan
+    at = int(counts.argmax())
+    return table.levels[at], 1.0 - float(counts[at]) / float(counts.sum())

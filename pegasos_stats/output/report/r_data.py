@@ -1,0 +1,184 @@
+"""How R gets the data of a fit: from their file, or as numbers that Python writes."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.files import opened
+from pegasos_stats.data.formula import split_formula, unwrapped
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.output.report.r_literals import r_number, r_reads_exactly, r_text
+from pegasos_stats.output.report.subject import Subject
+
+MOST_TEXTS = 200_000  # different numbers of a file that are looked at
+SHORT_ORDER = 20  # rows of an explicit order that are written out
+EXACT = "float_format=float.hex"  # no digit is lost
+
+
+def reads_alike(subject: Subject) -> bool:
+    """Whether R reads labels and numbers of the file in the same bits.
+
+    Predictors are columns as they are, no row was left out, and R rounds no number in
+    another way.
+    """
+    result, table = subject.result, subject.origin.table
+    if table is None or result.dropped.total or subject.is_scaled or subject.is_kernel:
+        return False
+    if outcome_column(subject) is None or not _are_columns(result.design):
+        return False
+    if not set(result.design.names) <= set(table.columns):
+        return False
+    if type(result.coding.negative) not in (int, float, str):
+        return False
+    return _level_weights(subject) is not None and _texts_are_exact(subject)
+
+
+def outcome_column(subject: Subject) -> str | None:
+    """Name of the column that is the outcome as it is; None for an expression."""
+    result, table = subject.result, subject.origin.table
+    name, formula = result.coding.name, result.design.formula
+    if formula is not None:
+        name = unwrapped(split_formula(formula)[0])
+    return name if table is not None and name in table.columns else None
+
+
+def _are_columns(design: Any) -> bool:
+    if not isinstance(design, FormulaDesign):
+        return True
+    return set(design.names) == set(design.variables) == set(design.numeric)
+
+
+def _texts_are_exact(subject: Subject) -> bool:
+    """Whether R rounds every number of the file as Python does."""
+    origin, names = subject.origin, list(subject.result.design.names)
+    with opened(origin.file) as handle:
+        texts = pd.read_csv(handle, usecols=names, dtype=str, keep_default_na=False)
+    different = pd.unique(texts.to_numpy().ravel())
+    return len(different) <= MOST_TEXTS and all(map(r_reads_exactly, different))
+
+
+def _level_weights(subject: Subject) -> tuple[float, float] | None:
+    """Weights of the two levels; None where they differ within a level."""
+    weights, y = subject.weights, subject.result.problem.y
+    if weights is None:
+        return 1.0, 1.0
+    low, high = (np.unique(weights[y == sign]) for sign in (-1.0, 1.0))
+    return None if len(low) + len(high) > 2 else (float(low[0]), float(high[0]))
+
+
+def read_csv_lines(subject: Subject) -> list[str]:
+    """Lines by which R reads the file of the training data: ``y``, ``X`` and ``w``."""
+    result, origin = subject.result, subject.origin
+    outcome, low = outcome_column(subject) or "", result.coding.negative
+    is_text = isinstance(low, str)
+    options = ["check.names = FALSE", *(["row.names = 1"] * origin.row_names)]
+    if is_text:
+        options.append(f'colClasses = c({_named(outcome)} = "character")')
+    level = r_text(low) if is_text else r_number(low)
+    file = f"{r_text(origin.file)}, {', '.join(options)}"
+    lines = [
+        f"train <- read.csv({file}){origin.r_rows}",
+        *_names_given(subject),
+        f"y <- ifelse(train[[{r_text(outcome)}]] == {level}, -1, 1)",
+        f"X <- as.matrix(train[, {_chosen(subject, outcome)}, drop = FALSE])",
+        'storage.mode(X) <- "double"',
+    ]
+    if subject.weights is not None:
+        first, second = _level_weights(subject) or (1.0, 1.0)
+        lines.append(f"w <- ifelse(y < 0, {r_number(first)}, {r_number(second)})")
+    return lines + _sparse(subject)
+
+
+def _names_given(subject: Subject) -> list[str]:
+    """The names of pandas, where the file has one name twice, or a column without."""
+    origin = subject.origin
+    names = [] if origin.table is None else list(origin.table.columns)
+    with opened(origin.file) as handle:
+        first = pd.read_csv(handle, header=None, nrows=1, dtype=str, na_filter=False)
+    if first.iloc[0].tolist()[origin.row_names :] == names:
+        return []
+    return [f"names(train) <- c({', '.join(map(r_text, names))})"]
+
+
+def _chosen(subject: Subject, outcome: str) -> str:
+    """Columns of the predictors: all others than the outcome, or by name."""
+    names, table = list(subject.result.design.names), subject.origin.table
+    others = [] if table is None else [c for c in table.columns if c != outcome]
+    if names == others:
+        return f"setdiff(names(train), {r_text(outcome)})"
+    return f"c({', '.join(map(r_text, names))})"
+
+
+def _named(name: str) -> str:
+    """Write the name of an argument."""
+    marked = name.replace("\\", "\\\\").replace("`", "\\`")
+    return f"`{marked}`"
+
+
+def writing_lines(subject: Subject, solution: bool) -> list[str]:
+    """Lines by which Python writes the numbers of the fit, in hexadecimal.
+
+    Parameters
+    ----------
+    subject : Subject
+    solution : bool
+        Whether coefficients and dual weights are written too.
+    """
+    dense = "" if isinstance(subject.result.problem.X, np.ndarray) else ".toarray()"
+    names = "" if subject.is_kernel else ", columns=result.design.names"
+    lines = [
+        "fit = result.problem",
+        f"matrix = pd.DataFrame(fit.X{dense}{names}).astype(float)",
+        'matrix.insert(0, "(y)", fit.y)',
+    ]
+    if subject.weights is not None:
+        lines.append('matrix.insert(1, "(w)", fit.weights)')
+    lines.append(f'matrix.to_csv("matrix.csv", index=False, {EXACT})')
+    if solution:
+        lines += [
+            'for name in ("beta", "dual"):',
+            "    found = pd.Series(getattr(result.solution, name), name=name)",
+            f'    found.to_csv(f"{{name}}.csv", index=False, {EXACT})',
+        ]
+    return ["import pandas as pd", "", *lines]
+
+
+def read_matrix_lines(subject: Subject) -> list[str]:
+    """Lines by which R reads what Python wrote."""
+    weighted = subject.weights is not None
+    return [
+        'matrix <- read.csv("matrix.csv", check.names = FALSE)',
+        "y <- matrix[[1]]",
+        *(["w <- matrix[[2]]"] * weighted),
+        f"X <- as.matrix(matrix[-{'(1:2)' if weighted else '1'}])",
+        *_sparse(subject),
+    ]
+
+
+def _sparse(subject: Subject) -> list[str]:
+    """Sparse rows are kept as such in R too: their sums run over stored entries."""
+    is_dense = isinstance(subject.result.problem.X, np.ndarray)
+    return [] if is_dense else ["X <- sparse_rows(X)"]
+
+
+def order_file_lines(order: Any) -> list[str]:
+    """Lines by which Python writes rows that were given one by one, if many."""
+    if not isinstance(order, np.ndarray) or order.size <= SHORT_ORDER:
+        return []
+    return [
+        "import numpy as np",
+        'np.savetxt("rows.csv", np.atleast_2d(result.solver.order) + 1, '
+        'fmt="%d", delimiter=",")',
+    ]
+
+
+def order_in_r(order: NDArray[np.int64]) -> str:
+    """Rows given one by one, counted from 1; a line of a matrix for each epoch."""
+    if order.size > SHORT_ORDER:
+        return 'unname(as.matrix(read.csv("rows.csv", header = FALSE)))'
+    flat = f"c({', '.join(str(row + 1) for row in order.ravel())})"
+    if order.ndim == 1:
+        return flat
+    return f"matrix({flat}, nrow = {order.shape[0]}, byrow = TRUE)"

@@ -1,0 +1,267 @@
+"""The lines of R that repeat a fit, or check what cannot be repeated.
+
+Pegasos on dense rows, one row a step, is short enough to be written out. Other forms
+call the functions of ``r_reference``. What R has no counterpart for is checked: R finds
+the duality gap of the coefficients from the data.
+"""
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Literal
+
+import numpy as np
+
+from pegasos_stats.output.report.r_data import (
+    order_file_lines,
+    order_in_r,
+    read_csv_lines,
+    read_matrix_lines,
+    reads_alike,
+    writing_lines,
+)
+from pegasos_stats.output.report.r_literals import r_number
+from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+
+Kind = Literal["loop", "reference", "check", "none"]
+
+WIDTH = 80
+LARGEST_TABLE = 5_000_000  # numbers that are passed to R as text
+HELD = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line ends within an argument
+SOURCE = 'for (file in list.files("r_reference/R", full.names = TRUE)) source(file)'
+
+
+@dataclass(frozen=True)
+class RLines:
+    """How R repeats or checks a fit.
+
+    Attributes
+    ----------
+    python : str
+        Lines of Python that write what R reads; empty if R needs none.
+    r : str
+        Lines of R; empty if there are none.
+    kind : "loop", "reference", "check" or "none"
+    """
+
+    python: str
+    r: str
+    kind: Kind
+
+
+def r_lines(subject: Subject) -> RLines:
+    """Lines of R for a fit.
+
+    Parameters
+    ----------
+    subject : Subject
+
+    Returns
+    -------
+    RLines
+        Without lines, of kind ``"none"``, where the training rows are not there or too
+        many to be passed as text.
+    """
+    n, p = subject.result.problem.X.shape
+    if not subject.has_rows or n * (p + 2) > LARGEST_TABLE:
+        return RLines("", "", "none")
+    kind = kind_of(subject)
+    direct = kind != "check" and reads_alike(subject)
+    writing = [] if direct else writing_lines(subject, kind == "check")
+    writing += order_file_lines(getattr(subject.result.solver, "order", None))
+    lines = [
+        *([SOURCE] * (kind != "loop")),
+        *(read_csv_lines(subject) if direct else read_matrix_lines(subject)),
+        *BODIES[kind](subject),
+    ]
+    return RLines("\n".join(writing), "\n".join(lines), kind)
+
+
+def kind_of(subject: Subject) -> Kind:
+    """How R treats a fit: as a loop, by the reference, or as a check."""
+    result, solver = subject.result, subject.result.solver
+    if subject.is_kernel:
+        return "reference"
+    if isinstance(solver, SDCA):
+        is_plain = not result.problem.intercept and subject.weights is None
+        return "reference" if is_plain else "check"
+    if result.refinement is not None or solver.arithmetic == "fast":
+        return "check"
+    dense = isinstance(result.problem.X, np.ndarray)
+    return "loop" if dense and _is_simple(solver) else "reference"
+
+
+def _is_simple(solver: Pegasos) -> bool:
+    """Whether the loop of a few lines covers the options."""
+    return (
+        solver.batch_size == 1
+        and not solver.project
+        and solver.average == "none"
+        and not solver.refit_intercept
+        and isinstance(solver.order, str)
+    )
+
+
+def _seeding(subject: Subject) -> list[str]:
+    solver, seed = subject.result.solver, subject.result.seed
+    if seed is None:
+        return []
+    kind = solver.sample_kind.capitalize()
+    chosen = f'RNGkind("Mersenne-Twister", "Inversion", "{kind}")'
+    if solver.sample_kind == "rounding":  # of which R warns
+        chosen = f"suppressWarnings({chosen})"
+    return [chosen, f"set.seed({seed})"]
+
+
+def _loop(subject: Subject) -> list[str]:
+    """Pegasos, written out."""
+    free = subject.result.problem.intercept
+    shown = "c(Intercept = alpha, beta)" if free else "beta"
+    return [
+        f"lambda <- {r_number(subject.result.problem.lam)}",
+        *_seeding(subject),
+        f"rows <- {_rows(subject)}",
+        "",
+        "beta <- setNames(rep(0, ncol(X)), colnames(X))",
+        "alpha <- 0",
+        "for (t in seq_along(rows)) {",
+        "  i <- rows[t]",
+        "  eta <- 1 / (lambda * t)",
+        "  m <- y[i] * (drop(X[i, ] %*% beta) + alpha)",
+        f"  s <- {_slope(subject)}",
+        "  beta <- beta - eta * (lambda * beta - s * y[i] * X[i, ])",
+        *(["  alpha <- alpha + eta * (s * y[i])"] * free),
+        "}",
+        f"print({shown}, digits = 17)",
+    ]
+
+
+def _slope(subject: Subject) -> str:
+    """The slope weight of a row at its margin ``m``."""
+    weighted = subject.weights is not None
+    if subject.is_logistic:
+        slope = "if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))"
+        return f"w[i] * ({slope})" if weighted else slope
+    return f"if (m < 1) {'w[i]' if weighted else '1'} else 0"
+
+
+def _rows(subject: Subject) -> str:
+    """Rows visited, in order."""
+    solver = subject.result.solver
+    n = "length(y)"
+    if not isinstance(solver.order, str):
+        return f"rep(t({order_in_r(np.atleast_2d(solver.order))}), {solver.epochs})"
+    if solver.order == "sequential":
+        return f"rep(1:{n}, {solver.epochs})"
+    if solver.order == "replace":
+        draws = f"function(step) sample({n}, {solver.batch_size}, replace = TRUE)"
+        return f"c(sapply(1:{solver.steps}, {draws}))"
+    return f"unlist(lapply(1:{solver.epochs}, function(epoch) sample(1:{n}, {n})))"
+
+
+def _reference(subject: Subject) -> list[str]:
+    """The functions of the R reference."""
+    if isinstance(subject.result.solver, SDCA):
+        return [*_seeding(subject), *_sdca(subject)]
+    if subject.is_kernel:
+        return [*_seeding(subject), *_kernel_pegasos(subject)]
+    return [*_seeding(subject), *_pegasos(subject)]
+
+
+def _pegasos(subject: Subject) -> list[str]:
+    result, solver = subject.result, subject.result.solver
+    average = repr(solver.average).replace("'", '"')
+    options = [
+        f"lambda = {r_number(result.problem.lam)}",
+        *([] if solver.epochs is None else [f"epochs = {solver.epochs}"]),
+        f'loss = "{result.problem.loss}"',
+        *([] if result.problem.intercept else ["intercept = FALSE"]),
+        *_order_options(solver),
+        *([] if solver.batch_size == 1 else [f"batch_size = {solver.batch_size}"]),
+        *(["project = TRUE"] * solver.project),
+        *([] if solver.average == "none" else [f"average = {average}"]),
+        *(["refit_intercept = TRUE"] * solver.refit_intercept),
+        *([] if subject.weights is None else ["weights = w"]),
+    ]
+    return [
+        *_call("fit <- pegasos", options),
+        "print(c(fit$alpha, fit$beta), digits = 17)",
+    ]
+
+
+def _order_options(solver: Pegasos) -> list[str]:
+    if not isinstance(solver.order, str):
+        return [f"order = {order_in_r(np.atleast_2d(solver.order))}"]
+    if solver.order == "shuffle":
+        return []
+    steps = [] if solver.steps is None else [f"steps = {solver.steps}"]
+    return [f'order = "{solver.order}"', *steps]
+
+
+def _sdca(subject: Subject) -> list[str]:
+    result = subject.result
+    options = [
+        f"lambda = {r_number(result.problem.lam)}",
+        f"epochs = {result.n_iter // result.nobs}",
+        f'loss = "{result.problem.loss}"',
+        f'start = "{result.solver.start}"',
+    ]
+    return [
+        *_call("fit <- sdca", options),
+        "print(fit$beta, digits = 17)",
+    ]
+
+
+def _kernel_pegasos(subject: Subject) -> list[str]:
+    problem = subject.result.problem
+    kernel, refitted = problem.kernel, subject.result.solver.refit_intercept
+    given = {"degree": kernel.degree, "offset": kernel.offset, "gamma": kernel.gamma}
+    options = [
+        f"lambda = {r_number(problem.lam)}",
+        "rows = rows",
+        f'kernel = "{kernel.name}"',
+        *[f"{name} = {r_number(v)}" for name, v in given.items() if v is not None],
+        f"intercept = {_truth(problem.intercept)}",
+        *([] if subject.weights is None else ["weights = w"]),
+    ]
+    return [
+        f"rows <- {_rows(subject)}",
+        *_call("fit <- kernel_pegasos_rows", options),
+        *([] if refitted else ["print(fit$alpha, digits = 17)"]),
+        "print(fit$counts)",
+    ]
+
+
+def _check(subject: Subject) -> list[str]:
+    """R finds primal and dual objective of what Python found."""
+    result = subject.result
+    options = [
+        "beta, alpha, a",
+        f"lambda = {r_number(result.problem.lam)}",
+        f'loss = "{result.problem.loss}"',
+        f"intercept = {_truth(result.problem.intercept)}",
+        *([] if subject.weights is None else ["weights = w"]),
+    ]
+    return [
+        'beta <- read.csv("beta.csv")$beta',
+        'a <- read.csv("dual.csv")$dual',
+        f"alpha <- {r_number(result.intercept)}",
+        *_call("found <- certificate", options),
+        "print(unlist(found), digits = 10)",
+    ]
+
+
+BODIES = {"loop": _loop, "reference": _reference, "check": _check}
+
+
+def _call(function: str, options: list[str]) -> list[str]:
+    """A call with the data and options, on as many lines as it takes."""
+    held = [option.replace(" = ", HELD) for option in options]
+    line = f"{function}(X, y, {', '.join(held)})"
+    found = wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return [each.replace(HELD, " = ") for each in found]
+
+
+def _truth(value: bool) -> str:
+    return "TRUE" if value else "FALSE"

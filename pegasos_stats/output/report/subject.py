@@ -1,0 +1,184 @@
+"""What a report is about: a fit, the rows it is judged on, where the data came from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.labels import signs_of
+from pegasos_stats.data.sample import aligned_labels
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import DataError
+from pegasos_stats.metrics.caret import ConfusionReport
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.output.report.origin import Origin
+from pegasos_stats.solvers.kernel_problem import KernelProblem
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Rows with labels, and what a fit says of them.
+
+    Attributes
+    ----------
+    name : str
+        ``"training"`` or ``"test"``.
+    rows : int
+        All rows of the data, those left out at fit with them.
+    table : ConfusionMatrix
+    scores : Series or None, shape (n,)
+        None for the training rows of a model that was loaded from a file.
+    data : object
+        What the fit takes as data; None for its own rows.
+    labels : Series or None
+        Labels that came beside the data, not in them.
+    """
+
+    name: str
+    rows: int
+    table: ConfusionMatrix
+    scores: "pd.Series[float] | None"
+    data: Any = None
+    labels: "pd.Series[Any] | None" = None
+
+    @property
+    def report(self) -> ConfusionReport:
+        """All statistics of the table; what is not defined is NaN, without warning."""
+        return self.table.summary()
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """Position of each row's actual level, -1 where it is missing."""
+        if self.table.scored is None:
+            return np.empty(0, dtype=np.intp)
+        return self.table.scored.codes
+
+    @property
+    def n_unscored(self) -> int:
+        """Rows with a label and without a score, for a missing predictor."""
+        if self.scores is None:
+            return 0
+        return int((self.scores.isna().to_numpy() & (self.codes >= 0)).sum())
+
+    @property
+    def n_ties(self) -> int:
+        """Rows with a label that are not decided, as their score is 0."""
+        return self.table.n_undecided - self.n_unscored
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a report is about.
+
+    Attributes
+    ----------
+    result : Results
+    training : Judged
+    test : Judged or None
+    origin : Origin
+        Where the data came from.
+    image_shape : pair of int or None
+        Rows and columns of the image whose pixels the predictors are.
+    """
+
+    result: Any
+    training: Judged
+    test: Judged | None
+    origin: Origin
+    image_shape: tuple[int, int] | None = None
+
+    @property
+    def judged(self) -> list[Judged]:
+        """Training rows, and test rows if there are any."""
+        return [self.training] if self.test is None else [self.training, self.test]
+
+    @property
+    def held_out(self) -> Judged:
+        """The rows that errors are quoted for: test rows where there are any."""
+        return self.training if self.test is None else self.test
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the fit has a kernel in the place of coefficients."""
+        return isinstance(self.result.problem, KernelProblem)
+
+    @property
+    def is_logistic(self) -> bool:
+        """Whether the fit gives probabilities."""
+        return bool(self.result.problem.loss == "log")
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Weights of the training rows, if they differ."""
+        weights: NDArray[np.float64] | None = getattr(
+            self.result.problem, "weights", None
+        )
+        return weights
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the predictors were standardized."""
+        return isinstance(self.result.design, ScaledDesign)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the training rows are there; a loaded model has none."""
+        return self.training.scores is not None
+
+
+def training_rows(result: Any) -> Judged:
+    """View the rows of the fit as judged by it."""
+    rows = result.nobs + result.dropped.total
+    try:
+        scores = result.decision_function()
+    except DataError:  # loaded from a file, which holds no training rows
+        return Judged("training", rows, result.training_table, None)
+    return Judged("training", rows, result.confusion(), scores)
+
+
+def held_out_rows(result: Any, test: Any) -> Judged:
+    """View held-out rows as judged by the fit.
+
+    Parameters
+    ----------
+    result : Results
+    test : DataFrame or pair (y, X)
+
+    Raises
+    ------
+    ColumnError
+        If the data have no column of the outcome, or lack a predictor.
+    DataError
+        If labels and rows do not fit together.
+    """
+    labels, data = None, test
+    if isinstance(test, tuple) and len(test) == 2:
+        labels, data = aligned_labels(*test), test[1]
+    scores = result.decision_function(data)
+    table = result.confusion(data, labels)
+    return Judged("test", len(scores), table, scores, data, labels)
+
+
+def misclassified(result: Any, rows: Judged) -> pd.DataFrame:
+    """Misclassified rows, those farthest on the wrong side first.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``row`` (its label), ``actual``, ``predicted`` and ``score``.
+    """
+    columns = ["row", "actual", "predicted", "score"]
+    if rows.scores is None:
+        return pd.DataFrame(columns=columns)
+    scores = np.asarray(rows.scores, dtype=np.float64)
+    levels = np.array(result.coding.levels, dtype=object)
+    signs = signs_of(scores, result.solver.ties)
+    decided = (rows.codes >= 0) & ~np.isnan(signs)
+    wrong = np.flatnonzero(decided & ((signs > 0) != (rows.codes > 0)))
+    worst = wrong[np.argsort(-np.abs(scores[wrong]), kind="stable")]
+    actual = rows.codes[worst]
+    names = [str(name) for name in rows.scores.index[worst]]
+    found = (names, levels[actual], levels[1 - actual], scores[worst])
+    return pd.DataFrame(dict(zip(columns, found, strict=True)))

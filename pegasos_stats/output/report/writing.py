@@ -1,0 +1,190 @@
+"""Reports in files: written as a whole, and never over something else."""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO, Literal
+
+from pegasos_stats.checks import check_choice
+from pegasos_stats.errors import OptionError
+from pegasos_stats.output.plotting.figures import Figure
+from pegasos_stats.output.report.document import Document
+from pegasos_stats.output.report.html import GENERATOR, PAGE, written_html
+from pegasos_stats.output.report.markdown import MARK, written_markdown
+from pegasos_stats.writing import (
+    Kind,
+    Place,
+    check_folder,
+    checked_path,
+    checked_place,
+    is_same,
+    outputs,
+    shown_path,
+)
+
+Format = Literal["html", "markdown"]
+
+FORMATS: tuple[Format, ...] = ("html", "markdown")
+ENDS: dict[str, Format] = {
+    "": "html",
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+}
+BEGINS = (PAGE.split("{generator}")[0] + GENERATOR + '"', MARK)
+FIGURES = re.compile(r"figure-\d+\.svg")
+MARKED = re.compile(rf"<svg\b[^>]*>\s*{re.escape(MARK)}")  # the tag may be long
+BEGIN = 2000  # bytes that hold any of these
+
+
+def _known(begins: Callable[[str], object]) -> Callable[[IO[bytes]], bool]:
+    """Recognise a file by its first characters, whatever ends its lines."""
+
+    def known(handle: IO[bytes]) -> bool:
+        text = handle.read(BEGIN).decode("utf-8", errors="replace")
+        return bool(begins(text.replace("\r\n", "\n")))
+
+    return known
+
+
+REPORT = Kind("report", "report", _known(lambda text: text.startswith(BEGINS)))
+FIGURE = Kind("figure of the report", "figure", _known(MARKED.match))
+
+
+@dataclass(frozen=True)
+class PagePlace:
+    """Where a report is to be written; `checked_page` makes one.
+
+    Attributes
+    ----------
+    place : Place
+    format : "html" or "markdown"
+    folder : str or None
+        Of the figures, for Markdown.
+    overwrite : bool
+        Whether files that the package did not write may be replaced.
+    """
+
+    place: Place
+    format: Format
+    folder: str | None
+    overwrite: bool
+
+    @property
+    def figures(self) -> list[str]:
+        """Files in the folder that have names of figures."""
+        try:
+            names = [] if self.folder is None else os.listdir(self.folder)
+        except OSError:  # there is none yet, or nobody may look into it
+            return []
+        return [
+            os.path.join(str(self.folder), n) for n in names if FIGURES.fullmatch(n)
+        ]
+
+    def writes(self, path: str) -> bool:
+        """Whether the report, or a figure of it, would be written over a file."""
+        places = [self.place.path, *self.figures]
+        return any(is_same(own, path) for own in places)
+
+
+def format_of(path: Path) -> Format:
+    """Return the format that the end of a path asks for.
+
+    Raises
+    ------
+    OptionError
+        If it is neither HTML's nor Markdown's.
+
+    Examples
+    --------
+    >>> format_of(Path("fit.html")), format_of(Path("fit.md"))
+    ('html', 'markdown')
+    """
+    end = path.suffix.lower()
+    if end not in ENDS:
+        raise OptionError(
+            f"The path {shown_path(str(path))} ends in {end!a}, which is no format of "
+            "a report; give one that ends in .html or .md."
+        )
+    return ENDS[end]
+
+
+def checked_page(
+    path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
+) -> PagePlace:
+    """Look at where a report is to be written, before it is made.
+
+    Raises
+    ------
+    OptionError
+        If the path is none, or asks for no format of a report.
+    DataError
+        If no file can be written there, or one that is no report, or no figure of one,
+        is there.
+    """
+    place = checked_place(path, REPORT, overwrite)
+    whole = Path(os.path.abspath(checked_path(path)))
+    format = format_of(whole) if format is None else format
+    check_choice("format", format, FORMATS)
+    folder = None
+    if format == "markdown":
+        folder = str(whole.with_name(f"{whole.stem}_files"))
+    page = PagePlace(place, format, folder, overwrite)
+    _check_figures(page)
+    return page
+
+
+def write_page(document: Document, page: PagePlace) -> None:
+    """Write a document: HTML to one file, Markdown with its figures in a folder.
+
+    For ``report.md`` the figures are ``report_files/figure-1.svg`` and so on.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be written, or its place was taken meanwhile.
+    """
+    if page.folder is None:
+        with outputs() as files:
+            files.write(page.place, written_html(document))
+        return
+    text, figures = _with_figures(document, os.path.basename(page.folder))
+    with outputs() as files:
+        if figures:
+            files.make_folder(page.place, page.folder)
+        for name, figure in figures.items():
+            path = os.path.join(page.folder, name)
+            drawing = figure.svg.replace(">", f">\n {MARK}", 1)
+            files.write(checked_place(path, FIGURE, page.overwrite), drawing)
+        files.write(page.place, text)
+
+
+def _with_figures(document: Document, folder: str) -> tuple[str, dict[str, Figure]]:
+    """Markdown, and the figures that it shows by their names in a folder."""
+    figures: dict[str, Figure] = {}
+
+    def address(figure: Figure) -> str:
+        name = f"figure-{len(figures) + 1}.svg"
+        figures[name] = figure
+        return f"{folder}/{name}"
+
+    return written_markdown(document, address), figures
+
+
+def _check_figures(page: PagePlace) -> None:
+    """Look at the folder of the figures, and at what is there under their names."""
+    if page.folder is None:
+        return
+    try:
+        os.lstat(page.folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise page.place.failed(error) from None
+    check_folder(page.place, page.folder)
+    for path in page.figures:
+        checked_place(path, FIGURE, page.overwrite)

@@ -1,0 +1,1 @@
+"""Arrays to solutions: problems, solvers, their runs, certificates."""

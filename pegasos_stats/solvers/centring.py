@@ -1,0 +1,74 @@
+"""Columns far from zero, such as dates in seconds, brought near it while fitting."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.problem import Problem, Solution
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64] | NDArray[np.float32]
+
+FAR = 30.0  # standard deviations from 0 to the mean
+ENTRIES = 2**16  # of a block of rows: half a megabyte
+
+
+def far_centre(problem: Problem) -> Vector | None:
+    """Means of the columns that are far from zero beside their spread; 0 for others.
+
+    With a free intercept the problem is the same for ``x - c`` as for ``x``, with
+    ``alpha + c'beta`` for ``alpha``, but a method that takes small differences of large
+    numbers ends early with the latter. A constant column is far beside the largest
+    spread of the others, or 1.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    float64 array, shape (p,), or None
+        None where no column is far, rows are sparse, or there is no intercept.
+
+    Examples
+    --------
+    >>> X = np.array([[2001.0, 3.0], [2002.0, 5.0], [2003.0, 4.0]])
+    >>> far_centre(Problem(X, np.array([-1.0, 1.0, 1.0]), lam=1.0))
+    array([2002.,    0.])
+    """
+    if not problem.intercept or not isinstance(problem.X, np.ndarray):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        means, spread = _moments(problem.X)
+        spread = np.where(spread > 0.0, spread, max(1.0, float(spread.max())))
+        far = (np.abs(means) > FAR * spread) & np.isfinite(means)
+    return np.where(far, means, 0.0) if far.any() else None
+
+
+def _moments(X: Matrix) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns, a block of rows at a time.
+
+    From the differences to the first row: near it, nothing is lost.
+    """
+    first = X[0].astype(np.float64)
+    total, squares = np.zeros(first.size), np.zeros(first.size)
+    block = max(1, ENTRIES // max(1, first.size))
+    for start in range(0, len(X), block):
+        apart = X[start : start + block] - first
+        total += apart.sum(axis=0)
+        squares += np.square(apart, out=apart).sum(axis=0)
+    mean = total / len(X)
+    return first + mean, np.sqrt(np.maximum(0.0, squares / len(X) - mean * mean))
+
+
+def centred(problem: Problem, centre: Vector) -> Problem:
+    """Return the problem for ``x - c``; it takes a copy of the rows."""
+    return replace(problem, X=np.ascontiguousarray(problem.X - centre))
+
+
+def moved(found: Solution, centre: Vector | None) -> Solution:
+    """Return the solution for ``x - c`` as that for ``x``: ``alpha - c'beta``."""
+    if centre is None:
+        return found
+    return replace(found, alpha=float(found.alpha - centre @ found.beta))

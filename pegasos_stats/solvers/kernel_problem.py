@@ -1,0 +1,325 @@
+"""Kernels by name, and the problem that a kernel model minimises."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
+from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rounding import UNIT, Within, lower_bound
+
+Matrix = NDArray[np.float64]
+KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
+
+CHOLESKY_ROWS = 3000  # some seconds at most
+MOST_DEGREES = 1000
+INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
+TINIEST = 1e-300  # the same, where that is 0
+ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
+ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
+NAMES: tuple[KernelName, ...] = ("linear", "polynomial", "gaussian", "precomputed")
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A kernel with the parameters that it has; the others are None.
+
+    Attributes
+    ----------
+    name : "linear", "polynomial", "gaussian" or "precomputed"
+        ``x'z``, ``(x'z + offset)^degree``, ``exp(-gamma ||x - z||^2)``, or a matrix
+        of values in the place of X.
+    degree : int or None
+    offset : float or None
+    gamma : float or None
+    """
+
+    name: KernelName
+    degree: int | None = None
+    offset: float | None = None
+    gamma: float | None = None
+
+    def __str__(self) -> str:
+        given = {"degree": self.degree, "offset": self.offset, "gamma": self.gamma}
+        words = [
+            f"{key} {value:g}" for key, value in given.items() if value is not None
+        ]
+        return ", ".join([self.name, *words])
+
+    def code(self) -> Any:
+        """The kernel as the jitted functions take it."""
+        from pegasos_stats.compiled.pegasos import gram
+
+        if self.name == "polynomial":
+            assert self.degree is not None
+            assert self.offset is not None
+            return gram.polynomial(self.degree, self.offset)
+        if self.name == "gaussian":
+            assert self.gamma is not None
+            return gram.gaussian(self.gamma)
+        return gram.linear() if self.name == "linear" else gram.precomputed()
+
+
+def checked_kernel(
+    name: Any, degree: Any, offset: Any, gamma: Any, p: int
+) -> KernelFunction:
+    """Build a kernel; ``degree`` 2, ``offset`` 1 and ``gamma`` 1 / p if left out.
+
+    Raises
+    ------
+    OptionError
+        If the name is unknown, a parameter is not allowed, or the kernel has no such
+        parameter.
+    """
+    check_choice("kernel", name, NAMES)
+    _refuse(name, "polynomial", degree=degree, offset=offset)
+    _refuse(name, "gaussian", gamma=gamma)
+    if name == "polynomial":
+        degree = 2 if degree is None else check_count("degree", degree, math.inf)
+        if degree > MOST_DEGREES:
+            raise OptionError(
+                f"degree={shown(degree)} is not allowed; give at most {MOST_DEGREES}."
+            )
+        return KernelFunction(name, degree, _checked_offset(offset))
+    if name == "gaussian":
+        gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)
+        return KernelFunction(name, gamma=gamma)
+    return KernelFunction(name)
+
+
+def _refuse(name: str, owner: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None and name != owner:
+            raise OptionError(
+                f"{option}={shown(value)} makes no sense for kernel={name!r}; it "
+                f"belongs to kernel={owner!r}."
+            )
+
+
+def _checked_offset(offset: Any) -> float:
+    if offset is None:
+        return 1.0
+    if number_of(offset) == 0.0:
+        return 0.0
+    return check_positive("offset", offset)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem(Problem):
+    """Minimise ``lam/2 ||f||^2 + mean(w max(0, 1 - y (f(X) + alpha)))``.
+
+    ``f`` runs over the functions ``sum_j b_j K(x_j, .)``.
+
+    Attributes
+    ----------
+    kernel : KernelFunction
+    memory : int
+        Bytes that rows of the Gram matrix may take.
+    """
+
+    kernel: KernelFunction = KernelFunction("linear")
+    memory: int = 512 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSolution:
+    """What a solver found for a kernel problem.
+
+    Attributes
+    ----------
+    counts : int64 array, shape (n,)
+        Violations ``c`` of each row: the function is ``sum_j c_j w_j y_j K(x_j, .)``
+        divided by ``lam n_iter``, with the weights ``w`` of the rows.
+    g : float64 array, shape (n,)
+        ``sum_j c_j w_j y_j K(x_j, x_i)``.
+    alpha : float
+    n_iter, n_violations : int
+    seed : int or None
+    """
+
+    counts: NDArray[np.int64]
+    g: NDArray[np.float64]
+    alpha: float
+    n_iter: int
+    n_violations: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        for array in (self.counts, self.g):
+            array.flags.writeable = False
+        if not (np.isfinite(self.g).all() and np.isfinite(self.alpha)):
+            raise DataError(
+                "The scores overflow: they are no finite numbers any more; bring the "
+                "predictors to a common scale, or give a larger lam."
+            )
+
+
+def weighted_counts(problem: KernelProblem, found: KernelSolution) -> Any:
+    """Violations times the weights of the rows, ``c_j w_j``, shape (n,)."""
+    return found.counts if problem.weights is None else found.counts * problem.weights
+
+
+def support_of(problem: KernelProblem, found: KernelSolution) -> Any:
+    """Rows that predictions depend on, counted from zero, and what each adds.
+
+    The latter is ``c_j w_j y_j / (lam T)``, times the kernel.
+    """
+    counts = weighted_counts(problem, found)
+    support = np.flatnonzero(counts)
+    each = counts[support] / (problem.lam * found.n_iter) * problem.y[support]
+    return support, each
+
+
+def scores_of_kernel(problem: KernelProblem, found: KernelSolution, X: Any) -> Any:
+    """Scores of the rows of `X`, shape (q,).
+
+    Parameters
+    ----------
+    X : float64 array, shape (q, p)
+        For a precomputed kernel ``K(x_i, x_j)`` with the n rows of the fit.
+    """
+    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_scores
+
+    support, each = support_of(problem, found)
+    if problem.kernel.name == "precomputed":
+        kept, X = problem.X[:0], np.ascontiguousarray(X[:, support])
+    else:
+        kept = problem.X[support]
+    return kernel_scores(problem.kernel.code(), kept, each, X, found.alpha)
+
+
+def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
+    """Primal and dual objective of a kernel fit, with bounds of their rounding.
+
+    The primal needs no kernel value; the dual one pass over the rows with a count
+    above zero, if its point is not the fit's own.
+    """
+    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_primal
+
+    y, scale = problem.y, problem.lam * found.n_iter
+    counts, w = weighted_counts(problem, found), problem.row_weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        given = problem.lam, found.n_iter, found.alpha, w
+        primal = finite(kernel_primal(y, counts, found.g, *given))
+        margins = y * (found.g / scale + found.alpha)
+        bounds = _bounds(problem, found, primal, margins)
+    dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
+    at_zero = margins == 0.0
+    return Certificate(
+        primal,
+        dual,
+        int((margins < 0).sum()),
+        (int((at_zero & (y < 0)).sum()), int((at_zero & (y > 0)).sum())),
+        rounding,
+    )
+
+
+def _bounds(
+    problem: KernelProblem, found: KernelSolution, primal: float, margins: Any
+) -> tuple[Within, Within, Within]:
+    """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
+    from pegasos_stats.compiled.pegasos import kernel_pegasos as kernels
+
+    y, lam, T, w = problem.y, problem.lam, found.n_iter, problem.weights
+    counts, kernel = weighted_counts(problem, found), problem.kernel.code()
+    box: Any = 1.0 if w is None else w
+    c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
+    given = kernel, problem.X, y, counts, found.g, c
+    cost = 0.5 * lam * (kernels.dual_form(*given) / (lam * T) / (lam * T))
+    counted = kernel, problem.X, counts, found.g, c, found.n_violations
+    errors = kernels.form_errors(*counted, _added(problem))
+    half = 0.5 / (lam * T) / T
+    moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
+    near = problem.row_weights[~(margins >= 1.0 + moved)]
+    loss = float(near @ moved[~(margins >= 1.0 + moved)]) / problem.n
+    sums = 64.0 * UNIT
+    mean = float(c.sum()) / T
+    return (
+        Within(primal, loss + half * errors.norm + sums * primal),
+        Within(mean, sums * mean),
+        Within(max(0.0, cost), half * errors.dual_norm + sums * abs(cost)),
+    )
+
+
+def _added(problem: KernelProblem) -> float:
+    """What makes a given matrix positive semi-definite, added to its diagonal, at most.
+
+    If the Cholesky factorisation of `_check_semidefinite` went to its end, the matrix
+    factored is off by up to ``(n + 1) u`` of its trace (Higham 2002, theorem 10.3).
+    """
+    if problem.kernel.name != "precomputed":
+        return 0.0
+    n, largest = problem.n, float(np.diag(problem.X).max())
+    return (INDEFINITE + UNIT * (n + 4.0) * n) * largest + TINIEST
+
+
+def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
+    """Columns of the rows used of a precomputed kernel, shape (n, n), symmetric.
+
+    Values ``K_ij`` and ``K_ji`` that differ by no more than rounding are both replaced
+    by their mean: by `ASYMMETRY` of the value, or `ROUNDED` of ``sqrt(K_ii K_jj)``.
+
+    Parameters
+    ----------
+    K : float64 array, shape (n, n_rows)
+        Rows used, all columns.
+    kept : bool array, shape (n_rows,)
+
+    Raises
+    ------
+    DataError
+        If the whole is not a square symmetric matrix.
+    """
+    if K.shape[1] != len(kept):
+        raise DataError(
+            f"A precomputed kernel has shape {(len(kept), K.shape[1])}; give the "
+            "square matrix of values between all rows of the fit."
+        )
+    K = np.ascontiguousarray(K[:, kept])
+    if not np.array_equal(K, K.T):
+        K = _symmetric(K)
+    _check_semidefinite(K)
+    return K
+
+
+def _symmetric(K: Matrix) -> Matrix:
+    root = np.sqrt(np.maximum(0.0, np.diag(K)))
+    with np.errstate(over="ignore"):
+        most = ASYMMETRY * np.abs(K.T) + ROUNDED * np.multiply.outer(root, root)
+        if (np.abs(K - K.T) <= most).all():
+            return 0.5 * K + 0.5 * K.T
+    raise DataError(
+        "The precomputed kernel is not symmetric; give K(x_i, x_j) = K(x_j, x_i)."
+    )
+
+
+def _check_semidefinite(K: Matrix) -> None:
+    """Raise `DataError` for a matrix that is no kernel.
+
+    Up to `CHOLESKY_ROWS` rows by a Cholesky factorisation of ``K`` plus rounding,
+    beyond by the necessary condition ``K_ij^2 <= K_ii K_jj``.
+    """
+    diagonal = np.diag(K)
+    rounding = INDEFINITE * float(np.abs(diagonal).max())
+    good = bool((diagonal >= 0.0).all())
+    if good and len(K) <= CHOLESKY_ROWS:
+        try:
+            np.linalg.cholesky(K + (rounding + TINIEST) * np.eye(len(K)))
+        except np.linalg.LinAlgError:
+            good = False
+    elif good:
+        bound = np.sqrt(diagonal)
+        good = all(
+            (np.abs(row) <= (1 + INDEFINITE) * bound[i] * bound + rounding).all()
+            for i, row in enumerate(K)
+        )
+    if not good:
+        raise DataError(
+            "The precomputed kernel is not positive semi-definite, so it belongs to no "
+            "space of functions; give the values of a kernel."
+        )

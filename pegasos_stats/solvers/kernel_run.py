@@ -1,0 +1,136 @@
+"""The run of Pegasos on a kernel problem."""
+
+import numpy as np
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
+from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.orders import Rows
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import (
+    Observer,
+    check_solver,
+    shown_epochs,
+    visit_epochs,
+)
+
+UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
+
+
+class KernelVisitor:
+    """Takes steps at given rows and holds the state of a run.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done.
+    """
+
+    def __init__(self, problem: KernelProblem, solver: Pegasos) -> None:
+        from pegasos_stats.compiled.pegasos.gram import gram_of
+
+        self.epoch = 0
+        self._problem = problem
+        self._solver = solver
+        self._gram = gram_of(problem.kernel.code(), problem.X, problem.memory)
+        self._counts = np.zeros(problem.n, dtype=np.int64)
+        self._g = np.zeros(problem.n)
+        self._wy = problem.row_weights * problem.y
+        self._alpha, self._steps, self._violations = 0.0, 0, 0
+
+    def visit(self, rows: Rows) -> None:
+        """Take a step at each of `rows`; between two pieces Ctrl-C is heard."""
+        problem = self._problem
+        cost = problem.n * problem.p
+        length = max(1, UNINTERRUPTED // cost)
+        for first in range(0, max(len(rows), 1), length):
+            self._visit_piece(rows[first : first + length])
+
+    def _visit_piece(self, rows: Rows) -> None:
+        from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_pegasos_epoch
+
+        problem = self._problem
+        self._alpha, below_one = kernel_pegasos_epoch(
+            self._gram,
+            problem.y,
+            self._wy,
+            read_only(rows),
+            problem.lam,
+            self._steps,
+            self._counts,
+            self._g,
+            self._alpha,
+            problem.intercept,
+        )
+        self._steps += len(rows)
+        self._violations += below_one
+
+    def solution(self, seed: int | None) -> KernelSolution:
+        """What the run gives in its present state."""
+        alpha = self._alpha
+        if self._solver.refit_intercept:
+            scores = self._g / (self._problem.lam * self._steps)
+            problem = self._problem
+            alpha = best_intercept(scores, problem.y, problem.loss, problem.weights)
+        return KernelSolution(
+            counts=self._counts.copy(),
+            g=self._g.copy(),
+            alpha=alpha,
+            n_iter=self._steps,
+            n_violations=self._violations,
+            seed=seed if self._solver.uses_random_numbers else None,
+        )
+
+
+def run_kernel_pegasos(
+    problem: KernelProblem,
+    solver: Pegasos,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> KernelSolution:
+    """Run Pegasos on a kernel problem (Shalev-Shwartz et al. 2011, figure 3).
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    solver : Pegasos
+        One row a step, no projection, no average.
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    KernelSolution
+
+    Raises
+    ------
+    OptionError
+        If the solver has an option that kernels do not have.
+    """
+    check_kernel_solver(problem, solver)
+    rng = solver.generator()
+    visitor = KernelVisitor(problem, solver)
+    visit_epochs(
+        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
+    )
+    return visitor.solution(rng.seed)
+
+
+def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
+    """Raise `OptionError` for options that make no sense with a kernel."""
+    check_solver(problem, solver)
+    for option, plain in (
+        ("batch_size", 1),
+        ("project", False),
+        ("average", "none"),
+        ("arithmetic", "reference"),
+    ):
+        value = getattr(solver, option)
+        if value != plain:
+            raise OptionError(
+                f"{option}={shown(value)} makes no sense for a kernel model, whose "
+                f"state is a count for each row; leave it out."
+            )

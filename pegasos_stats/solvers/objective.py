@@ -1,0 +1,301 @@
+"""The function that every model minimises, its dual, and the gap between them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.data.labels import Ties
+from pegasos_stats.data.weights import r_sum
+from pegasos_stats.errors import DataError
+from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
+from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
+
+Vector = NDArray[np.float64]
+
+ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
+SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
+LAST_BITS = 2.0**-52  # of an intercept
+MOST_STEPS = 200  # each at most half as long as the one before
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a fit is from the optimum, at most.
+
+    For the regularised risk ``P`` in real arithmetic, at the numbers that are reported,
+    ``dual_objective <= min P`` and ``P(beta, alpha) - min P <= gap``: no model has a
+    risk more than `gap` below that of the fit, and by strong convexity
+    ``||beta - beta*||^2 <= 2 gap / lam``. What rounding may have done to `objective`
+    and to the dual is taken off `dual_objective`, see ``rounding.py``; what does not
+    fit in there, because no risk is below 0, is `rounding`. Where nothing is known of
+    it `gap` is infinite.
+
+    Attributes
+    ----------
+    objective : float
+        ``P(beta, alpha)`` at the fit, intercept included.
+    dual_objective : float
+        ``D(a)`` at a feasible dual point, less a bound of rounding; 0 if it is below.
+    errors : int
+        Rows with a score on the wrong side of 0.
+    at_zero : pair of int
+        Rows with a score of exactly 0: of the first level, and of the second.
+    rounding : float
+        0 where `dual_objective` is above 0, and nearly always.
+    """
+
+    objective: float
+    dual_objective: float
+    errors: int
+    at_zero: tuple[int, int] = (0, 0)
+    rounding: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """``objective - dual_objective + rounding``, never below 0."""
+        return self.objective - self.dual_objective + self.rounding
+
+    def error_rate(self, n: int, ties: Ties) -> float:
+        """Errors divided by decided rows, of ``n`` rows; NaN where none is decided."""
+        if ties == "na":
+            decided = n - sum(self.at_zero)
+            return self.errors / decided if decided else float("nan")
+        return (self.errors + self.at_zero[ties == "negative"]) / n
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``; of an objective of 0, 0 if the gap is, else infinite."""
+        if self.objective == 0.0:
+            return 0.0 if self.gap == 0.0 else float("inf")
+        return self.gap / self.objective
+
+
+def feasible(
+    a: Vector, y: Vector, intercept: bool, weights: Vector | None = None
+) -> Vector:
+    """Turn dual weights into a point that the dual allows.
+
+    Clips to [0, w_i]. With a free intercept the weights of both classes must have the
+    same sum: those of the class with the larger sum are scaled down to it, all are cut
+    after 52 binary digits of the largest, and one or a few of them lowered by what is
+    left. Then the sums are the same exactly, not to rounding: of a difference
+    ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
+    columns are far from zero.
+
+    Parameters
+    ----------
+    a : float64 array, shape (n,)
+    y : float64 array, shape (n,), of -1 and +1
+    intercept : bool
+    weights : float64 array, shape (n,), optional
+        ``w_i``; 1 if not given.
+
+    Returns
+    -------
+    float64 array, shape (n,)
+
+    Examples
+    --------
+    >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
+    array([0.5       , 0.33333333, 0.16666667])
+    """
+    from pegasos_stats.compiled.arithmetic import balance
+
+    a = np.array(a, dtype=np.float64)
+    balance.clip(a, read_only(np.ones(a.size) if weights is None else weights))
+    if intercept:
+        balance.balance(a, read_only(y))
+    return a
+
+
+def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Certificate:
+    """Primal and dual objective in one pass over the rows.
+
+    ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha))`` at the fit, and
+    ``D = mean w H(a/w) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual weights made
+    feasible, with ``H(a) = a`` for the hinge and ``-a log a - (1-a) log(1-a)`` for
+    the log loss, and ``w`` the weights of the rows, usually 1. Where ``a = 0`` is the
+    better point, its value 0 is taken.
+
+    Parameters
+    ----------
+    problem : Problem
+    beta : float64 array, shape (p,)
+    alpha : float
+    a : float64 array, shape (n,)
+        Dual weights; made `feasible` first.
+
+    The objective is the one that is rounded in this way, unless it is off by more than
+    one part in 10^12: then it is the one that is rounded once. From the dual objective
+    what rounding may have done is taken off, see `Certificate`.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    DataError
+        If the objective overflows.
+
+    References
+    ----------
+    Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
+    """
+    from pegasos_stats.compiled.arithmetic.risk import (
+        risk_and_image,
+        risk_and_image_exactly,
+    )
+
+    a = feasible(a, problem.y, problem.intercept, problem.weights)
+    bounds = Rounding(problem, beta, alpha)
+    X, y, loss = problem.rows, problem.y, int(problem.loss_code)
+    seen = risk_and_image(X, y, beta, alpha, loss, a, problem.weights, bounds.reach)
+    with np.errstate(over="ignore", invalid="ignore"):
+        objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
+    objective = finite(objective)
+    risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
+    if not are_close(objective, risk, reward, cost):
+        w = problem.row_weights
+        exactly = risk_and_image_exactly(X, y, beta, alpha, loss, a, w)
+        risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
+        if abs(risk.value - objective) > ROUGH * objective:
+            objective = finite(risk.value)
+    dual, rounding = lower_bound(objective, risk, reward, cost, bounds.least)
+    return Certificate(objective, dual, seen.errors, seen.at_zero, rounding)
+
+
+def finite(objective: float) -> float:
+    """Return the objective, or raise `DataError` if it is no finite number."""
+    if not np.isfinite(objective):
+        raise DataError(
+            "The objective overflows: it is no finite number; bring the predictors to "
+            "a common scale, or give a larger lam."
+        )
+    return objective
+
+
+def primal(problem: Problem, beta: Vector, alpha: float) -> float:
+    """Regularised risk ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
+
+    The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
+    free intercept of section 6).
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> primal(problem, np.array([0.5]), 0.0)
+    0.375
+    """
+    return certificate(problem, beta, alpha, np.zeros(problem.n)).objective
+
+
+def zero_objective(problem: Problem) -> float:
+    """Objective of the model that is all zero: 1 for the hinge, log 2 for the log."""
+    return ZERO_LOSS[problem.loss]
+
+
+def best_intercept(
+    scores: Vector, y: Vector, loss: str, weights: Vector | None = None
+) -> float:
+    """Exact minimiser over ``alpha`` of ``mean w_i loss(y_i (scores_i + alpha))``.
+
+    Rows of weight 0 are left out. Two sums of weights are the same where they differ
+    by no more than 1e-12 of the weight of the lighter class.
+
+    Hinge: the mean loss is piecewise linear with a kink at ``y_i - scores_i`` for
+    every row, where its slope grows by ``w_i / n``, from ``-W / n`` with ``W`` the
+    weight of the rows with ``y = +1``. It is least where the weights passed reach
+    ``W``; in the middle of two kinks if they do so exactly. Kinks are passed from the
+    left if ``+1`` is the lighter class, else from the right, where the weight of
+    ``-1`` is to be reached. Every bit is that of the R reference.
+
+    Log: with ``z_i = scores_i + alpha`` the sum of ``w_i / (1 + exp(-z_i))`` is to be
+    ``W``. That is ``D + B = A`` for the tails ``t_i = w_i / (1 + exp(|z_i|))``, ``A``
+    and ``B`` their sums over the rows with ``z_i`` above 0 and not, and ``D`` the
+    weight of the rows above 0 less ``W``; 0 where both are the same. Solved is
+    ``log(B + max(D, 0)) = log(A + max(-D, 0))``, whose two sides part by 1/2 at least
+    for each unit of ``alpha``, however flat the loss is there: by Newton's method from
+    the middle of ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``; a
+    step that leaves the bracket, or is longer than half the one before, is replaced by
+    its middle, until a step is at most ``2^-52 max(1, |alpha|)``. The result errs by
+    ``1e-14 (1 + max |z_i|)`` at most, and by no more than the scores do.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (n,)
+        ``X beta``, the intercept left out.
+    y : float64 array, shape (n,), of -1 and +1
+        Both occur with a weight above 0.
+    loss : "hinge" or "log"
+    weights : float64 array, shape (n,), optional
+        ``w_i``; 1 if not given.
+
+    Examples
+    --------
+    >>> best_intercept(np.array([0.0, 4.0]), np.array([-1.0, 1.0]), "hinge")
+    -2.0
+    """
+    w = np.ones(y.size) if weights is None else weights
+    counts = w > 0.0
+    given = scores[counts], y[counts], w[counts]
+    return _best_log_intercept(*given) if loss == "log" else _middle_of_kinks(*given)
+
+
+def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
+    goal, other = r_sum(w[y > 0]), r_sum(w[y < 0])
+    if goal > other:
+        return 0.0 - _middle_of_kinks(-scores, -y, w)
+    kinks = y - scores
+    order = np.argsort(kinks, kind="stable")
+    passed = np.add.accumulate(w[order], dtype=np.longdouble).astype(np.float64)
+    rounding = SAME_WEIGHT * goal
+    first = np.searchsorted(passed, goal - rounding)
+    second = np.searchsorted(passed, goal + rounding, side="right")
+    return float((kinks[order[first]] + kinks[order[second]]) / 2.0)
+
+
+def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
+    plus, minus = r_sum(w[y > 0]), r_sum(w[y < 0])
+    even = math.log(plus) - math.log(minus)
+    low, high = even - float(scores.max()), even - float(scores.min())
+    alpha, moved = (low + high) / 2.0, high - low
+    for _ in range(MOST_STEPS):
+        excess, slope = _log_excess(scores + alpha, w, plus, minus)
+        low, high = (alpha, high) if excess < 0.0 else (low, alpha)
+        new = alpha - excess / slope
+        if not low <= new <= high or abs(new - alpha) > moved / 2.0:
+            new = (low + high) / 2.0
+        moved, alpha = abs(new - alpha), new
+        if moved <= LAST_BITS * max(1.0, abs(alpha)):
+            break
+    return alpha
+
+
+def _log_excess(z: Vector, w: Vector, plus: float, minus: float) -> tuple[float, float]:
+    """``log(B + max(D, 0)) - log(A + max(-D, 0))`` and its derivative by ``alpha``."""
+    above = z > 0.0
+    if plus <= minus:
+        difference, lighter = r_sum(w[above]) - plus, plus
+    else:
+        difference, lighter = minus - r_sum(w[~above]), minus
+    if abs(difference) <= SAME_WEIGHT * lighter:
+        difference = 0.0
+    left, left_slope = _log_sum(z[~above], w[~above], max(difference, 0.0))
+    right, right_slope = _log_sum(-z[above], w[above], max(-difference, 0.0))
+    return left - right, left_slope + right_slope
+
+
+def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
+    """``log(more + sum w_i / (1 + exp(-z_i)))``, and its derivative by a shift of z."""
+    from scipy.special import expit, log_expit
+
+    logs = np.log(w) + log_expit(z)
+    log_more = math.log(more) if more > 0.0 else -math.inf
+    largest = max(float(logs.max(initial=-math.inf)), log_more)
+    shares = np.exp(logs - largest)
+    total = float(shares.sum()) + math.exp(log_more - largest)
+    return largest + math.log(total), float((shares * expit(-z)).sum()) / total

@@ -1,0 +1,233 @@
+"""The run of a solver: rows drawn, kernels called, the solution put together."""
+
+import time
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import OptionError
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.orders import Rows
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem, Solution
+
+Vector = NDArray[np.float64]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run after one of its epochs, as an observer sees it.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done.
+    solution : Solution or KernelSolution
+        What the run would give if it ended here.
+    cpu_seconds : float
+        Processor time of all updates so far; drawing rows and observing not counted.
+    """
+
+    epoch: int
+    solution: Any
+    cpu_seconds: float
+
+
+Observer = Callable[[Moment], None]
+
+
+def run_pegasos(
+    problem: Problem,
+    solver: Pegasos,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> Solution:
+    """Run Pegasos on a linear problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Pegasos
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar, an epoch at a time.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    OptionError
+        If the solver does not go with the problem.
+    """
+    check_solver(problem, solver)
+    rng = solver.generator()
+    visitor = Visitor(problem, solver)
+    visit_epochs(
+        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
+    )
+    return visitor.solution(rng.seed)
+
+
+def clock_for(observe: Observer | None) -> Callable[[], int]:
+    """Processor time of this thread in ns; not asked for where nobody observes.
+
+    To ask may cost as much as a hundred steps.
+    """
+    return time.thread_time_ns if observe is not None else int
+
+
+def visit_epochs(
+    visitor: Any, epochs: Iterable[Rows], seed: int | None, observe: Observer | None
+) -> None:
+    """Let a visitor take the steps of all epochs, its own time measured if observed."""
+    visitor.visit(np.empty(0, dtype=np.int64))  # loads the kernels, takes no step
+    clock, spent = clock_for(observe), 0
+    for rows in epochs:
+        began = clock()
+        visitor.visit(rows)
+        spent += clock() - began
+        visitor.epoch += 1
+        if observe is not None:
+            observe(Moment(visitor.epoch, visitor.solution(seed), spent / 1e9))
+
+
+class Visitor:
+    """Takes steps at given rows and holds the state of a run.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs done; the average of the last epochs depends on it.
+    batch_size : int
+        Rows in a step, at most.
+    """
+
+    def __init__(self, problem: Problem, solver: Pegasos) -> None:
+        from pegasos_stats.compiled.pegasos.pegasos_state import RADIUS, start
+
+        self.epoch = 0
+        self._problem = problem
+        self._solver = solver
+        self._rows, self._loss = problem.rows, problem.loss_code
+        self._y = problem.y.astype(np.int8)
+        self.batch_size = solver.rows_in_a_step(problem.n)
+        self._state = start(problem.n, problem.p, self.batch_size, problem.weights)
+        if solver.arithmetic == "reference":
+            self._state.scalars[RADIUS] = problem.radius
+
+    def visit(self, rows: NDArray[np.int64]) -> None:
+        """Take a step at each batch of rows."""
+        from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
+
+        pegasos_epoch(
+            self._rows,
+            self._y,
+            rows,
+            self._problem.lam,
+            self._state,
+            loss=self._loss,
+            batch_size=self.batch_size,
+            intercept=self._problem.intercept,
+            project=self._solver.project,
+            average=self._solver.averages(self.epoch),
+            fast=self._solver.arithmetic == "fast",
+        )
+
+    @property
+    def steps(self) -> int:
+        """Number of steps taken."""
+        from pegasos_stats.compiled.pegasos.pegasos_state import STEPS
+
+        return int(self._state.scalars[STEPS])
+
+    def last(self) -> tuple[Vector, float]:
+        """Coefficients and intercept after the last step."""
+        from pegasos_stats.compiled.pegasos.pegasos_state import last_iterate
+
+        return last_iterate(self._state, self._problem.p)
+
+    def copy(self) -> "Visitor":
+        """An independent copy."""
+        other = copy(self)
+        parts = (x.copy() if x.flags.writeable else x for x in self._state)
+        other._state = type(self._state)(*parts)
+        return other
+
+    def solution(self, seed: int | None) -> Solution:
+        """What the run gives in its present state."""
+        from pegasos_stats.compiled.pegasos import pegasos_state as state
+
+        scalars = self._state.scalars
+        averaged = scalars[state.AVERAGED] > 0
+        iterate = state.average_iterate if averaged else state.last_iterate
+        beta, alpha = iterate(self._state, self._problem.p)
+        if self._solver.refit_intercept:
+            alpha = refitted(self._problem, beta)
+        return Solution(
+            beta=beta,
+            alpha=alpha,
+            dual=state.dual_weights(self._state),
+            n_iter=self.steps,
+            n_violations=int(scalars[state.VIOLATIONS]),
+            seed=seed if self._solver.uses_random_numbers else None,
+        )
+
+
+def check_solver(problem: Problem, solver: Pegasos) -> None:
+    """Raise `OptionError` for options that make no sense on this problem."""
+    if solver.refit_intercept and not problem.intercept:
+        raise OptionError(
+            "refit_intercept=True makes no sense for a model without intercept; give "
+            "intercept=True to the model or leave the option out."
+        )
+    if solver.intercept is False and problem.intercept:
+        raise OptionError(
+            "This form of Pegasos has no intercept; build the model with "
+            "intercept=False."
+        )
+
+
+def shown_epochs(
+    problem: Problem, solver: Pegasos, rng: RRandom, progress: bool
+) -> Iterable[Rows]:
+    """Rows of each epoch, behind a progress bar if asked for."""
+    epochs = solver.epochs_of_rows(problem.n, rng)
+    if not progress:
+        return epochs
+    return with_progress(epochs, solver.n_epochs(problem.n), "epoch")
+
+
+def with_progress(
+    items: Iterable[Item], total: int | None, unit: str
+) -> Iterable[Item]:
+    """Show a tqdm progress bar while iterating, a count where the total is unknown.
+
+    In a notebook it is a widget if ipywidgets is installed, and otherwise text, as in
+    a terminal; tqdm would warn of the missing library.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("ipywidgets") is None:
+        from tqdm import tqdm
+    else:
+        from tqdm.auto import tqdm
+
+    bar: Iterable[Item] = tqdm(iter(items), total=total, unit=unit)
+    return bar
+
+
+def refitted(problem: Problem, beta: Vector) -> float:
+    """Exact minimiser of the risk over the intercept, for these coefficients."""
+    from pegasos_stats.compiled.arithmetic.risk import scores
+
+    found = scores(problem.rows, beta, 0.0)
+    return best_intercept(found, problem.y, problem.loss, problem.weights)

@@ -1,0 +1,129 @@
+"""What is minimised, as numbers: and what a solver finds."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import read_only
+from pegasos_stats.errors import DataError
+
+LossName = Literal["hinge", "log"]
+Vector = NDArray[np.float64]
+
+# Loss of the model that is all zero, the same for every row.
+ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
+
+    Attributes
+    ----------
+    X : float64 or float32 array, shape (n, p), C-contiguous; or scipy CSR array
+    y : float64 array, shape (n,), of -1 and +1
+    lam : float
+        Penalty, above zero.
+    loss : "hinge" or "log"
+    intercept : bool
+        Whether ``alpha`` is free and not penalised; otherwise it is 0.
+    weights : float64 array, shape (n,), optional
+        Weight ``w_i`` of each row's loss in the mean; 1 if not given. The dual weight
+        of a row is then in [0, w_i].
+
+    Its arrays are read-only.
+    """
+
+    X: Any
+    y: Vector
+    lam: float
+    loss: LossName = "hinge"
+    intercept: bool = True
+    weights: Vector | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("X", "y", "weights"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def row_weights(self) -> Vector:
+        """Weights of the rows, shape (n,)."""
+        if self.weights is None:
+            return np.asarray(read_only(np.ones(self.n)))
+        return self.weights
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def p(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def loss_code(self) -> Any:
+        """Code of the loss in the kernels, a `Loss`."""
+        from pegasos_stats.compiled.arithmetic.losses import Loss
+
+        return Loss.HINGE if self.loss == "hinge" else Loss.LOG
+
+    @cached_property
+    def radius(self) -> float:
+        """Largest ``||x_i||``, computed once for all fits."""
+        from pegasos_stats.compiled.arithmetic.rows import largest_norm2
+
+        return float(np.sqrt(largest_norm2(self.rows)))
+
+    @property
+    def rows(self) -> Any:
+        """The rows as the kernels take them: an array, or their `CSR`."""
+        return kernel_rows(self.X)
+
+
+def kernel_rows(X: Any) -> Any:
+    """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
+    if isinstance(X, np.ndarray):
+        return read_only(X)
+    from pegasos_stats.compiled.arithmetic.rows import CSR
+
+    return read_only(CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found; its arrays are read-only.
+
+    Attributes
+    ----------
+    beta : float64 array, shape (p,)
+    alpha : float
+    dual : float64 array, shape (n,)
+        Weights ``a`` with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last iterate.
+    n_iter : int
+        Number of steps taken.
+    n_violations : int
+        Rows visited with a margin below 1 (hinge) or below 0 (log loss).
+    seed : int or None
+        Seed of the run, drawn if none was given; None if nothing was drawn.
+    """
+
+    beta: Vector
+    alpha: float
+    dual: Vector
+    n_iter: int
+    n_violations: int
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        for array in (self.beta, self.dual):
+            array.flags.writeable = False
+        if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
+            raise DataError(
+                "The coefficients overflow: they are no finite numbers any more; bring "
+                "the predictors to a common scale, or give a larger lam."
+            )

@@ -1,0 +1,107 @@
+"""The exact optimum with a free intercept: Newton steps for the proximal point.
+
+The dual of ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta + alpha))`` has the
+constraint ``sum_i a_i y_i = 0``. From a centre ``c`` the proximal-point method goes to
+the maximiser, under it, of
+
+    D(a) - gamma/(2 n) ||a - c||^2
+
+and takes that for the next centre. The problem of one centre is the smoothed primal of
+``kernels/smooth.py``, a function of ``beta`` and ``alpha`` with piecewise constant
+second derivatives: Newton steps with a line search end after few. ``gamma`` is halved
+from centre to centre, and grows where one centre takes many steps. The log loss is
+smooth, and Newton steps alone do.
+
+Every step certifies itself. Its weights ``a(m)`` are feasible, because ``alpha`` is set
+to where they balance, and with ``beta(a) = (1/(lam n)) sum_i a_i y_i x_i`` the gap is
+
+    P - D = lam/2 ||beta - beta(a)||^2 + mean (w_i loss(m_i) - H_i(a_i) + a_i m_i),
+
+the distance from the optimum of the smoothed risk, and of that from the risk. The next
+centre is taken when the first is not larger than the second.
+
+References
+----------
+Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
+convex programming*, Mathematics of Operations Research 1 (1976).
+Yan & Li, *An efficient augmented Lagrangian method for support vector machine*,
+Optimization Methods and Software 35 (2020).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+
+
+class ProximalNewton:
+    """Newton steps from dual weights and coefficients; the best points are kept.
+
+    Parameters
+    ----------
+    problem : Problem
+        With intercept.
+    w : float64 array, shape (padded(p),)
+        Coefficients, then zeros; changed in place.
+    alpha : float
+    a : float64 array, shape (n,)
+        Dual weights in [0, w_i], the first centre; changed in place.
+    width : float
+        The first ``gamma``, if above 1: ``mean ||x_i||^2 / (lam n)``, the change of
+        a margin with its own dual weight.
+    """
+
+    def __init__(
+        self, problem: Problem, w: Vector, alpha: float, a: Vector, width: float
+    ) -> None:
+        from pegasos_stats.compiled.dual.newton import direction
+        from pegasos_stats.compiled.dual.proximal import begin, proximal
+        from pegasos_stats.compiled.dual.smooth import smooth
+
+        self._problem = problem
+        loss = int(problem.loss_code)
+        self._at = smooth(problem.y, problem.row_weights, a, loss, problem.p)
+        self._state = proximal(problem.n, problem.p, w)
+        self._scratch: Any = self._at, direction(problem.p), self._state
+        self._given: Any = problem.rows, problem.lam, True
+        begin(*self._given, alpha, width, *self._scratch)
+
+    def step(self) -> None:
+        """Take a Newton step, from a new centre if the present one is done with."""
+        from pegasos_stats.compiled.dual.proximal import step
+
+        step(*self._given, *self._scratch)
+
+    @property
+    def violations(self) -> int:
+        """Rows with a margin below 1, summed over the steps."""
+        from pegasos_stats.compiled.dual.proximal import ALL_VIOLATIONS
+
+        return int(self._state.scalars[ALL_VIOLATIONS])
+
+    @property
+    def gap(self) -> Certificate:
+        """Objectives of the best points so far, as the steps found them."""
+        from pegasos_stats.compiled.dual import proximal as names
+
+        scalars = self._state.scalars
+        dual = max(0.0, float(scalars[names.DUAL_OBJECTIVE]))
+        errors = int(scalars[names.BEST_ERRORS])
+        return Certificate(float(scalars[names.OBJECTIVE]), dual, errors)
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        from pegasos_stats.compiled.dual.proximal import BEST_ALPHA
+
+        beta = self._state.best_w[: self._problem.p].copy()
+        alpha = float(self._state.scalars[BEST_ALPHA])
+        return beta, alpha, self._state.best_a.copy()
+
+    def certificate(self) -> Certificate:
+        """Objectives of the best points, computed anew from the rows."""
+        return certificate(self._problem, *self.best())

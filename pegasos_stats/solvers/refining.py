@@ -1,0 +1,118 @@
+"""From a dual point on to the optimum: Pegasos first, then SDCA."""
+
+from dataclasses import replace
+from typing import Any
+
+from pegasos_stats.checks import check_positive
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+REFINEMENT_EPOCHS = 1000
+
+
+def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
+    """SDCA to a relative gap, with the seed of the solver it goes on from.
+
+    Raises
+    ------
+    OptionError
+        If the tolerance is not between 0 and 1, or the solver is SDCA already.
+    """
+    if tol is None:
+        return None
+    if isinstance(solver, SDCA):
+        raise OptionError(
+            f"refine={shown(tol)} goes on from Pegasos; give SDCA(tol={shown(tol)}) "
+            "instead."
+        )
+    tol = check_positive("refine", tol)
+    if tol >= 1.0:
+        raise OptionError(
+            f"refine={shown(tol)} is not allowed: every fit is within it; give a "
+            "relative gap below 1."
+        )
+    seed, kind = solver.seed, solver.sample_kind
+    return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)
+
+
+def run_refined(
+    problem: Problem,
+    solver: Pegasos | SDCA,
+    refinement: SDCA | None = None,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> Solution:
+    """Run a solver, and SDCA from its dual point if there is a refinement.
+
+    Steps, violations and epochs are counted through; the seed is that of the solver.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If SDCA does not reach its tolerance.
+    """
+    if isinstance(solver, SDCA):
+        return run_sdca(problem, solver, observe, progress)
+    if refinement is None:
+        return run_pegasos(problem, solver, observe, progress)
+    through = Through(observe)
+    first = run_pegasos(problem, solver, through, progress)
+    return continued(problem, first, refinement, through.onward(first), progress)
+
+
+def continued(
+    problem: Problem,
+    first: Solution,
+    refinement: SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> Solution:
+    """Go on with SDCA from the dual point of a solution, on its seed if it has one."""
+    if first.seed is not None:
+        refinement = replace(refinement, seed=first.seed)
+    then = run_sdca(problem, refinement, observe, progress, dual=first.dual)
+    return _counted_through(first, then)
+
+
+class Through:
+    """Observes two runs, one after the other, as one."""
+
+    def __init__(self, observe: Observer | None) -> None:
+        self._observe = observe
+        self._last: Moment | None = None
+
+    def __call__(self, moment: Moment) -> None:
+        """Pass a moment of the first run on."""
+        self._last = moment
+        if self._observe is not None:
+            self._observe(moment)
+
+    def onward(self, first: Solution) -> Observer | None:
+        """Return what observes the second run, counted from the end of the first."""
+        last, observe = self._last, self._observe
+        if observe is None or last is None:
+            return None
+
+        def passed_on(moment: Moment) -> None:
+            observe(
+                Moment(
+                    last.epoch + moment.epoch,
+                    _counted_through(first, moment.solution),
+                    last.cpu_seconds + moment.cpu_seconds,
+                )
+            )
+
+        return passed_on
+
+
+def _counted_through(first: Solution, then: Solution) -> Solution:
+    return replace(
+        then,
+        n_iter=first.n_iter + then.n_iter,
+        n_violations=first.n_violations + then.n_violations,
+        seed=then.seed if first.seed is None else first.seed,
+    )

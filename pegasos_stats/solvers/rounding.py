@@ -1,0 +1,265 @@
+"""Bounds of what rounding does to the objectives, so that a certificate holds.
+
+A certificate is a statement about real numbers: the coefficients and the data are the
+doubles that they are, and both objectives are what the formulas give without rounding.
+A sum of ``k`` numbers, rounded ``k - 1`` times, is off by at most ``gamma_k`` times the
+sum of their absolute values, ``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (Higham
+2002, section 3.1). For an inner product that gives with Cauchy's inequality
+
+    |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha.
+
+A loss moves no more than its margin, and not at all where that is safely above 1
+(hinge). Sums over the rows are compensated: what rounding left out of them is known. An
+exponential or logarithm of the mathematical library is taken to be right to four units
+in the last place.
+
+These bounds cost nothing beside a pass over the rows. Where they are not small beside
+the gap, as for columns far from zero beside their spread, the pass is done again with
+twice the digits.
+
+References
+----------
+Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, SIAM 2002,
+sections 3.1 and 4.3.
+Ogita, Rump & Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific
+Computing 26 (2005).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+
+NOTHING = np.zeros(0)
+UNIT = 2.0**-53  # rounding of one operation, relative
+TINY = 2.0**-1074  # rounding of one that underflows
+LIBRARY = {"hinge": 4.0 * UNIT, "log": 16.0 * UNIT}  # of a loss, all its operations
+STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
+CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
+SMALL, SMALLEST = 1e-11, 1e-14  # of an objective, what rounding may do to it
+SHARE = 0.1  # the same, of a gap
+MARGIN = 1.01  # for what is left out of a bound: higher powers, its own rounding
+LAST = 6.0 * UNIT  # of the last few operations
+
+
+class Within(NamedTuple):
+    """A number in the interval ``value - error`` to ``value + error``.
+
+    An error that is not finite says that nothing is known.
+    """
+
+    value: float
+    error: float
+
+    @property
+    def above(self) -> float:
+        """Upper end, infinite where nothing is known."""
+        return self._end(1.0)
+
+    @property
+    def below(self) -> float:
+        """Lower end, minus infinity where nothing is known."""
+        return self._end(-1.0)
+
+    def _end(self, sign: float) -> float:
+        end = self.value + sign * MARGIN * self.error
+        return end if math.isfinite(end) else sign * math.inf
+
+
+def squared(v: Vector, rest: Vector | None = None) -> tuple[float, int]:
+    """``||v + rest||^2`` as ``m, k``: ``m 2^k``, ``m`` to some units in the last place.
+
+    Nothing overflows or underflows on the way there.
+
+    Examples
+    --------
+    >>> squared(np.array([3.0, 4.0]))
+    (0.390625, 6)
+    """
+    from pegasos_stats.compiled.arithmetic.compensated import sum_of_squares
+
+    squares, power = sum_of_squares(v, NOTHING if rest is None else rest)
+    return squares, 2 * power
+
+
+def penalty(lam: float, v: Vector) -> float:
+    """``lam/2 ||v||^2`` to some units in the last place; infinite if it overflows.
+
+    Examples
+    --------
+    >>> penalty(2.0**-1074, np.array([2.0**537]))
+    0.5
+    """
+    squares, power = squared(v)
+    share, shift = math.frexp(lam)
+    return scaled(squares * share, power + shift - 1)
+
+
+def cost(lam: float, n: int, image: Vector, rest: Vector | None = None) -> float:
+    """``lam/2 ||beta||^2`` of ``beta = image / (lam n)``, as `penalty`."""
+    squares, power = squared(image, rest)
+    share, shift = math.frexp(lam)
+    return scaled(squares / share / n / n, power - shift - 1)
+
+
+def scaled(share: float, power: int) -> float:
+    """``share 2^power``, infinite if it overflows."""
+    try:
+        return math.ldexp(share, power)
+    except OverflowError:
+        return math.inf
+
+
+def norm(v: Vector) -> float:
+    """``||v||``, or a little more."""
+    with np.errstate(over="ignore"):
+        squares = float(v @ v)
+    return math.sqrt(MARGIN * squares + 4.0 * v.size * TINY)
+
+
+class Rounding:
+    """Bounds for one problem at one point.
+
+    Parameters
+    ----------
+    problem : Problem
+    beta : float64 array, shape (p,)
+    alpha : float
+
+    Attributes
+    ----------
+    reach : float
+        How far rounding may move a margin.
+    """
+
+    def __init__(self, problem: Problem, beta: Vector, alpha: float) -> None:
+        self._problem, self._penalty = problem, penalty(problem.lam, beta)
+        radius = problem.radius
+        squares = MARGIN * radius * radius + 4.0 * problem.p * TINY
+        self._radius = math.sqrt(squares)
+        size = self._radius * norm(beta) + abs(alpha)
+        self.reach = MARGIN * _products(problem.X) * UNIT * size
+        self._share = (4.0 * (problem.n + 4.0) * UNIT) ** 2  # of compensated sums
+
+    def primal(self, seen: Any) -> Within:
+        """``P`` from the sums of one pass, a `Seen`."""
+        if self._problem.loss == "hinge":
+            moved = self.reach * seen.exposed / self._problem.n
+        elif self.reach < 1.0:  # |loss'| <= loss, at any margin
+            moved = self.reach * math.exp(self.reach) * self._mean(seen)
+        else:
+            moved = math.inf
+        return self._primal(self._mean(seen), moved)
+
+    def primal_exactly(self, seen: Any) -> Within:
+        """``P`` from the sums with twice the digits, a `SeenExactly`."""
+        return self._primal(self._mean(seen), seen.loss_error / self._problem.n)
+
+    def reward(self, seen: Any) -> Within:
+        """Mean reward of the dual weights from the sums of one pass, a `Seen`."""
+        n, loss = self._problem.n, self._problem.loss
+        value = (seen.entropy + seen.entropy_rest) / n
+        steep = 0.0 if loss == "hinge" else STEEP * seen.dual / n
+        return Within(value, steep + (LIBRARY[loss] + self._share) * value)
+
+    def cost(self, seen: Any) -> Within:
+        """``lam/2 ||beta(a)||^2`` from the sums of one pass, a `Seen`."""
+        off = (seen.additions + 2.0) * UNIT * seen.dual * self._radius
+        return self._cost(cost(self._problem.lam, self._problem.n, seen.image), off)
+
+    def cost_exactly(self, seen: Any) -> Within:
+        """``lam/2 ||beta(a)||^2`` from the sums with twice the digits."""
+        given = self._problem.lam, self._problem.n, seen.image, seen.image_rest
+        return self._cost(cost(*given), self._share * seen.image_size)
+
+    def least(self) -> float:
+        """A bound that holds for every fit: some risk above 0 is left.
+
+        From equal sums ``s`` in both classes, in proportion to the weights of their
+        rows, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2`` with ``R`` the largest
+        ``||x_i||``, and ``s`` at most half the weight of a class.
+        """
+        problem = self._problem
+        w, squares = problem.row_weights, self._radius * self._radius
+        half = min(float(w[problem.y * sign > 0.0].sum()) for sign in (-1.0, 1.0)) / 2
+        return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
+
+    def _mean(self, seen: Any) -> float:
+        mean: float = (seen.loss + seen.loss_rest) / self._problem.n
+        return mean
+
+    def _primal(self, mean: float, moved: float) -> Within:
+        """``P`` from the mean loss and a bound of its error by that of the margins.
+
+        Normalised weights are those of the user to some rounding, which counts for the
+        fit and for the optimum.
+        """
+        share = LIBRARY[self._problem.loss] + self._share
+        if self._problem.weights is not None:
+            share += 16.0 * UNIT + 4.0 * self._problem.n * 2.0**-64
+        value = self._penalty + mean
+        lost = 64.0 * self._problem.p * TINY
+        return Within(value, moved + share * mean + LAST * value + lost)
+
+    def _cost(self, value: float, off: float) -> Within:
+        """Cost of an image that is off by a vector of a norm of at most ``off``."""
+        n, lam = self._problem.n, self._problem.lam
+        lost = 4.0 * self._problem.p * TINY
+        root = (MARGIN * off / n + lost) / math.sqrt(2.0) / math.sqrt(lam)
+        moved = 2.0 * math.sqrt(value) * root + root * root
+        return Within(value, moved + LAST * value)
+
+
+def _products(X: Any) -> float:
+    """Roundings of a dot at most: of lanes of eight, or of every second entry."""
+    if isinstance(X, np.ndarray):
+        return int(X.shape[1]) / 8.0 + 8.0
+    longest = int(np.diff(X.indptr).max(initial=0))
+    return longest / 2.0 + 8.0
+
+
+def are_close(objective: float, risk: Within, reward: Within, cost: Within) -> bool:
+    """Whether rounding is small beside the objective, and beside the gap.
+
+    A dual objective below 0 is not used, so that its rounding does not matter.
+    """
+    off = abs(risk.value - objective) + risk.error
+    gap = objective - max(0.0, reward.value - cost.value)
+    if reward.above > cost.below:
+        off += reward.error + cost.error
+    return off <= max(SMALLEST * objective, min(SMALL * objective, SHARE * gap))
+
+
+def lower_bound(
+    objective: float,
+    risk: Within,
+    reward: Within,
+    cost: Within,
+    least: Callable[[], float],
+) -> tuple[float, float]:
+    """Lower bound of the least risk, and what it leaves of the rounding of `objective`.
+
+    The dual is ``t reward - t^2 cost`` at ``t = 1``, the dual point that is given, less
+    what `objective` may be too small by. Where that is below 0 the bound is 0. Then the
+    best ``t`` or `least` cover the rounding, as a rule.
+
+    Returns
+    -------
+    dual_objective, rounding : float
+        No fit has a risk below ``dual_objective``, and that of this fit is at most
+        ``objective + rounding`` if the least risk is ``dual_objective``.
+    """
+    excess = max(0.0, risk.above - objective) + 2.0 * UNIT * objective
+    high, low = cost.above, max(0.0, reward.below)
+    given = low - high - excess
+    if given > 0.0:
+        return given, 0.0
+    best = low - high if 2.0 * high <= low else low * (low / (4.0 * high))
+    covered = best if best >= excess else max(best, least())
+    return 0.0, MARGIN * max(0.0, excess - covered)

@@ -1,0 +1,244 @@
+"""The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
+from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.pegasos_run import (
+    Moment,
+    Observer,
+    clock_for,
+    refitted,
+    with_progress,
+)
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.proximal import ProximalNewton
+from pegasos_stats.solvers.rounding import CLOSEST
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
+from pegasos_stats.solvers.wide import Wide
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+COORDINATE_EPOCHS = 2  # before the Newton steps of a free intercept
+WARM_EPOCHS = 1  # the same where dual weights to begin with are given
+NO_ROWS = np.zeros(0, dtype=np.int64)
+RATIO = 1.0  # square of the constant column that stands for the intercept until then
+
+
+def run_sdca(
+    problem: Problem,
+    solver: SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+    dual: Vector | None = None,
+    warn: bool = True,
+) -> Solution:
+    """Run SDCA on a linear problem.
+
+    The duality gap that ends the run is computed from the rows anew. With a free
+    intercept columns that are far from zero beside their spread are centred for the
+    run, see `far_centre`.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : SDCA
+    observe : callable, optional
+        Called with a `Moment` after every epoch.
+    progress : bool
+        Whether to show a progress bar, an epoch at a time.
+    dual : float64 array, shape (n,), optional
+        Dual weights to begin with, for example those of another solution; clipped to
+        what the dual allows. With it nothing is begun by modified SGD.
+    warn : bool
+        ``False`` where the caller looks at the gap and warns for many runs at once.
+
+    Returns
+    -------
+    Solution
+        Without intercept the last iterate. With it the best fit and the best dual
+        point of the Newton steps; with more columns than rows the last ones, at their
+        best lengths.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
+    """
+    centre = far_centre(problem)
+    inner = problem if centre is None else centred(problem, centre)
+    run: Run = run_of(inner)(inner, solver, dual)
+    found, reached = _run(run, inner.n, solver, centre, observe, progress)
+    if solver.stops and warn and not (reached and centre is None):
+        at = certificate(problem, found.beta, found.alpha, found.dual)
+        warn_of(at, solver, rounded=reached)
+    return found
+
+
+def _run(
+    run: "Run",
+    n: int,
+    solver: SDCA,
+    centre: Vector | None,
+    observe: Observer | None,
+    progress: bool,
+) -> tuple[Solution, bool]:
+    """Solution for columns as they were, and whether the tolerance was reached."""
+    rng = solver.generator()
+    epochs: Any = range(1, solver.epochs + 1)
+    clock, spent = clock_for(observe), 0
+    total = None if solver.stops else solver.epochs
+    for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
+        rows = rng.permutation(n) if run.visits_rows else NO_ROWS
+        began = clock()
+        run.epoch(rows)
+        spent += clock() - began
+        if observe is not None:
+            observe(Moment(epoch, moved(run.solution(rng.seed), centre), spent / 1e9))
+        if solver.stops and run.reached():
+            return moved(run.solution(rng.seed), centre), True
+    return moved(run.solution(rng.seed), centre), False
+
+
+def run_of(problem: Problem) -> Any:
+    """Return the class of the run: without intercept, with it, with many columns."""
+    if not problem.intercept:
+        return Plain
+    return Free if problem.n >= problem.p else Wide
+
+
+def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
+    """Warn that the tolerance was not reached, if so computed from the rows.
+
+    ``rounded`` tells that it was reached for centred columns.
+    """
+    if solver.reached(at):
+        return
+    goal = f"tol={solver.tol:g}" if solver.tol > 0 else f"gap_tol={solver.gap_tol:g}"
+    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
+    if rounded:
+        text = (
+            f"SDCA has reached {goal} for centred columns only: {gaps}, because "
+            "columns far from zero leave few digits to a score; centre the predictors, "
+            "as by standardize=True."
+        )
+    elif at.relative_gap <= CLOSEST:
+        text = (
+            f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
+            "certificate tell; give a larger tolerance."
+        )
+    else:
+        text = (
+            f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: "
+            f"{gaps}; give more epochs, a larger tolerance, or predictors of about one "
+            "scale, as by standardize=True."
+        )
+    warn_caller(text, ConvergenceWarning)
+
+
+def settled(
+    problem: Problem, solver: SDCA, beta: Vector, alpha: float, a: Vector
+) -> tuple[float, Certificate]:
+    """Return an intercept with its certificate: this one, or a double next to it.
+
+    Where the least risk is as small as the rounding of a margin, as for separable rows,
+    the last place of the intercept decides.
+    """
+    at = certificate(problem, beta, alpha, a)
+    if solver.reached(at) or not problem.intercept:
+        return alpha, at
+    down, up = (float(np.nextafter(alpha, end)) for end in (-np.inf, np.inf))
+    for other in (down, up, 2.0 * down - alpha, 2.0 * up - alpha):
+        there = certificate(problem, beta, other, a)
+        if there.gap < at.gap:
+            alpha, at = other, there
+    return alpha, at
+
+
+class Run(Protocol):
+    """What `run_sdca` needs of a run."""
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch visits rows in a random order."""
+
+    def epoch(self, rows: Rows) -> None:
+        """Do one epoch."""
+
+    def reached(self) -> bool:
+        """Whether the tolerance is reached."""
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective, computed from the rows."""
+
+    def solution(self, seed: int | None) -> Solution:
+        """What the run gives in its present state."""
+
+
+class Free:
+    """Coordinate steps, then Newton steps, for an intercept without penalty.
+
+    The penalty on the intercept of the coordinate steps is centred anew after every
+    epoch. There are few of these epochs.
+    """
+
+    def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
+        self._problem, self._solver = problem, solver
+        self._coordinates = Plain(problem, solver, dual, RATIO)
+        self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
+        self._newton: ProximalNewton | None = None
+        self._settled: float | None = None
+        self._epochs = self._newton_steps = 0
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch is one of coordinate steps."""
+        return self._epochs < self._epochs_before
+
+    def epoch(self, rows: Rows) -> None:
+        """Visit the rows, or take a Newton step if there are none."""
+        self._settled = None
+        if rows.size == 0:
+            self._newton = self._newton or self._coordinates.newton_method()
+            self._newton.step()
+            self._newton_steps += 1
+            return
+        self._coordinates.epoch(rows)
+        self._coordinates.centre_anew()
+        self._epochs += 1
+
+    def reached(self) -> bool:
+        """Whether the gap is within the tolerance, and again if computed anew."""
+        if self._newton is None or not self._solver.reached(self._newton.gap):
+            return False
+        self._settled, at = settled(self._problem, self._solver, *self._best())
+        return self._solver.reached(at)
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the best points, computed from the rows."""
+        return certificate(self._problem, *self._best())
+
+    def solution(self, seed: int | None) -> Solution:
+        """Return the best fit and the best dual point."""
+        seen = 0 if self._newton is None else self._newton.violations
+        further = self._newton_steps, seen
+        return solution_of(self._coordinates, *self._best(), *further, seed)
+
+    def _best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``: the best ones of Newton's method, or the last."""
+        from pegasos_stats.compiled.dual.sdca import ALPHA
+
+        if self._newton is not None:
+            beta, alpha, a = self._newton.best()
+            return beta, alpha if self._settled is None else self._settled, a
+        state, problem = self._coordinates.state, self._problem
+        beta, alpha = state.w[: problem.p].copy(), float(state.scalars[ALPHA])
+        if problem.weights is None:
+            alpha = refitted(problem, beta)
+        return beta, alpha, state.a.copy()

@@ -1,0 +1,271 @@
+"""SDCA with a free intercept where there are more columns than rows."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    best_intercept,
+    certificate,
+    feasible,
+    finite,
+)
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.proximal import ProximalNewton
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
+FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick
+LONG = 5  # the same of others; epochs that tell how fast the gap falls
+SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a look
+EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
+PATIENCE = 10  # looks at pairs in which the gap is to be halved
+LEAST_GOAL = 1e-12
+
+
+class Lengths(NamedTuple):
+    """The best lengths of a fit and of a dual point, with the certificate of both."""
+
+    fit: float
+    alpha: float
+    dual: float
+    at: Certificate
+
+
+def lengths(
+    problem: Problem,
+    scores: Vector,
+    alpha: float,
+    norm2: float,
+    a: Vector,
+    dual_norm2: float,
+) -> Lengths:
+    """Return the ``s`` of the least risk of ``s (beta, alpha)``, and ``t`` of ``t a``.
+
+    ``t`` gives the largest dual inside the box. Both are 1 for the log loss. With a
+    small penalty on separable rows no other number is as far from its best value.
+
+    Parameters
+    ----------
+    problem : Problem
+    scores : float64 array, shape (n,)
+        ``X beta``.
+    alpha : float
+        Intercept, for the log loss; the hinge takes the best one.
+    norm2 : float
+        ``||beta||^2``.
+    a : float64 array, shape (n,)
+        Dual weights that the dual allows.
+    dual_norm2 : float
+        ``||beta(a)||^2``.
+    """
+    from pegasos_stats.compiled.dual import lengths as kernels
+
+    y, weights, loss = problem.y, problem.row_weights, int(problem.loss_code)
+    penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
+    reward = kernels.mean_reward(loss, weights, a)
+    s = t = 1.0
+    if problem.loss == "hinge":
+        alpha = best_intercept(scores, y, "hinge", problem.weights)
+        s = kernels.best_length(penalty, y, weights, scores, alpha)
+        t = kernels.dual_length(dual_penalty, reward, weights, a)
+    risk = kernels.mean_loss(loss, y, weights, scores, alpha, s)
+    objective = finite(risk + 0.5 * penalty * s * s)
+    dual = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
+    errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
+    return Lengths(s, s * alpha, t, Certificate(objective, dual, errors))
+
+
+class Pairs:
+    """Steps on pairs of dual weights of the hinge, from the Gram matrix of the rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        With intercept and dense rows.
+    a : float64 array, shape (n,)
+        Dual weights to begin with.
+    """
+
+    violations = 0
+
+    def __init__(self, problem: Problem, a: Vector) -> None:
+        X = np.asarray(problem.X, dtype=np.float64)
+        self._problem, self._scale = problem, problem.lam * problem.n
+        self._gram = X @ X.T
+        self._a = feasible(a, problem.y, True, problem.weights)
+        self._scores = self._gram @ (self._a * problem.y / self._scale)
+        self._gaps: list[float] = []
+        self._look()
+
+    def step(self) -> None:
+        """Take as many steps as there are rows, and look at the gap."""
+        from pegasos_stats.compiled.dual.pairs import pair_steps
+
+        y, n = self._problem.y, self._problem.n
+        given: Any = self._gram, y, self._problem.row_weights, self._scale, n
+        pair_steps(*given, self._a, self._scores)
+        self._look()
+
+    @property
+    def gap(self) -> Certificate:
+        """Objectives of the last look."""
+        return self._lengths.at
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the last steps have not halved the gap."""
+        gaps = self._gaps
+        return len(gaps) > PATIENCE and gaps[-1] > 0.5 * gaps[-1 - PATIENCE]
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``."""
+        problem, found = self._problem, self._lengths
+        beta = problem.X.T @ (self._a * problem.y / self._scale * found.fit)
+        return np.asarray(beta, dtype=np.float64), found.alpha, found.dual * self._a
+
+    def _look(self) -> None:
+        norm2 = float((self._a * self._problem.y) @ self._scores) / self._scale
+        given = self._problem, self._scores, 0.0, norm2, self._a, norm2
+        self._lengths = lengths(*given)
+        self._gaps.append(self._lengths.at.gap)
+
+
+class Wide:
+    """Coordinate steps as long as they go on to close the gap, then others.
+
+    The penalty on the intercept of the coordinate steps is centred anew after every
+    epoch. The gap is looked at where it may have come down to the tolerance. If many
+    more epochs are wanted than the Gram matrix of dense rows would cost, the hinge goes
+    on with pairs. Newton steps follow where the epochs that are left would not do, or
+    pairs do not halve the gap any more.
+    """
+
+    def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
+        self._problem, self._solver = problem, solver
+        self._coordinates = Plain(problem, solver, dual, 1.0)
+        norm2 = float(self._coordinates.state.norm2.mean())
+        self._coordinates.ratio = RATIO * norm2 if norm2 > 0.0 else 1.0
+        self._epochs = self._further_steps = 0
+        self._may_pair = isinstance(problem.X, np.ndarray) and problem.loss == "hinge"
+        is_quick = self._may_pair or problem.loss == "log"
+        self._next_look = FIRST_LOOK if is_quick else LONG
+        self._looks = [(0, 1.0)]  # epochs and relative gaps
+        self._looked: Lengths | None = None
+        self._is_reached = False
+        state = self._coordinates.state
+        self._balanced, self._scores = state.a, np.zeros(problem.n)
+        self._image = np.zeros(state.w.size)
+        self._further: Pairs | ProximalNewton | None = None
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch is one of coordinate steps."""
+        return self._further is None
+
+    def epoch(self, rows: Rows) -> None:
+        """Visit the rows, or take further steps if there are none."""
+        if self._further is not None:
+            self._go_further(self._further)
+            return
+        self._coordinates.epoch(rows)
+        self._coordinates.centre_anew()
+        self._epochs += 1
+        self._looked = None
+        if self._epochs in (self._next_look, self._solver.epochs):
+            at = self._look().at
+            self._is_reached = self._solver.reached(at)
+            if not self._is_reached:
+                self._plan(max(at.relative_gap, LEAST_GOAL), self._goal(at))
+
+    def reached(self) -> bool:
+        """Whether the gap is within the tolerance, and again if computed anew."""
+        near = self._is_reached
+        if self._further is not None:
+            near = self._solver.reached(self._further.gap)
+        return near and self._solver.reached(self.certificate())
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective, computed from the rows."""
+        return certificate(self._problem, *self._best())
+
+    def solution(self, seed: int | None) -> Solution:
+        """Return the fit and the dual point of the last steps."""
+        seen = 0 if self._further is None else self._further.violations
+        further = self._further_steps, seen
+        return solution_of(self._coordinates, *self._best(), *further, seed)
+
+    def _look(self) -> Lengths:
+        """Look at all rows, for the gap of the present state."""
+        from pegasos_stats.compiled.dual.lengths import scores_and_image, squared_norm
+        from pegasos_stats.compiled.dual.sdca import ALPHA
+
+        problem, state = self._problem, self._coordinates.state
+        a = feasible(state.a, problem.y, True, problem.weights)
+        scores, image = self._scores, self._image
+        image[:] = 0.0
+        scores_and_image(problem.rows, problem.y, state.w, a, scores, image)
+        norm2 = squared_norm(state.w)
+        scale = problem.lam * problem.n
+        dual_norm2 = squared_norm(image) / scale / scale
+        alpha = float(state.scalars[ALPHA])
+        self._balanced = a
+        self._looked = lengths(problem, scores, alpha, norm2, a, dual_norm2)
+        return self._looked
+
+    def _best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``."""
+        if self._further is not None:
+            return self._further.best()
+        found = self._looked or self._look()
+        beta = found.fit * self._coordinates.state.w[: self._problem.p]
+        return beta, found.alpha, found.dual * self._balanced
+
+    def _goal(self, at: Certificate) -> float:
+        """Return the relative gap to come to."""
+        if self._solver.tol > 0.0 or at.objective == 0.0:
+            return max(self._solver.tol, LEAST_GOAL)
+        return max((self._solver.gap_tol or 0.0) / at.objective, LEAST_GOAL)
+
+    def _plan(self, gap: float, goal: float) -> None:
+        """Go on with other steps, or choose the epoch of the next look.
+
+        Up to the tolerance the gap is taken to fall as in the last `LONG` epochs.
+        """
+        seen = [look for look in self._looks if look[0] <= self._epochs - LONG]
+        since, before = seen[-1] if seen else self._looks[0]
+        passed = self._epochs - since
+        most = self._solver.epochs
+        rate = math.log(before / gap) / passed if gap < before else 0.0
+        left = math.log(gap / goal) / rate if rate > 0.0 else math.inf
+        left = 0.0 if gap <= goal else left
+        if self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM:
+            self._further = Pairs(self._problem, self._coordinates.state.a)
+        elif self._epochs >= 3 * LONG and left > 0.5 * (most - self._epochs):
+            self._further = self._coordinates.newton_method()
+        self._looks.append((self._epochs, gap))
+        wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)
+        self._next_look += max(1, round(wait))
+
+    def _go_further(self, steps: Pairs | ProximalNewton) -> None:
+        """Take further steps; Newton steps from the next on if pairs stand still."""
+        steps.step()
+        self._further_steps += 1
+        if isinstance(steps, Pairs) and steps.stands_still:
+            self._further = self._from_pairs(steps)
+
+    def _from_pairs(self, pairs: Pairs) -> ProximalNewton:
+        """Newton steps from where the pairs are."""
+        from pegasos_stats.compiled.dual.sdca import ALPHA
+
+        state = self._coordinates.state
+        beta, alpha, a = pairs.best()
+        state.w[: beta.size], state.a[:], state.scalars[ALPHA] = beta, a, alpha
+        return self._coordinates.newton_method()

@@ -1,0 +1,1 @@
+"""Many fits: choice of lambda, calibration, comparisons."""

@@ -1,0 +1,260 @@
+"""Predicted probabilities beside observed shares."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_choice, check_count
+from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.foreign import is_single
+from pegasos_stats.data.labels import factor_levels, positions
+from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.metrics import (
+    brier_score,
+    check_interval,
+    log_loss,
+    proportion_interval,
+)
+from pegasos_stats.metrics.pairing import checked_levels, codes_of, paired
+from pegasos_stats.metrics.ratio import ratio
+from pegasos_stats.metrics.scored import columns_of_probabilities
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Vector = NDArray[np.float64]
+Strategy = Literal["uniform", "quantile"]
+
+COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
+MOST_BINS = 10_000
+STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Reliability:
+    """How often came what was predicted with some probability; made by `reliability`.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One line for each bin of probabilities, which holds its upper end, the first
+        one both: ``low, high, n, mean_predicted, observed, conf_low, conf_high``.
+        Bins without a row have NaN.
+    positive : label
+        The level whose probability it is.
+    level : float
+        Of Wilson's intervals of the observed shares.
+    brier_score, log_loss : float
+        Mean of ``(p - [y = 1])^2``, and of ``-log`` of the probability of what came.
+    n_left_out : int
+        Rows without a label or a probability.
+
+    Examples
+    --------
+    >>> found = reliability([0, 1, 1, 1], [0.2, 0.4, 0.8, 0.9], bins=2)
+    >>> found.table[["n", "mean_predicted", "observed"]].to_numpy().round(2).tolist()
+    [[2.0, 0.3, 0.5], [2.0, 0.85, 1.0]]
+    """
+
+    table: pd.DataFrame
+    positive: Any
+    level: float
+    brier_score: float
+    log_loss: float
+    n_left_out: int
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean over the rows of ``|observed - mean_predicted|`` of their bins."""
+        used = self.table[self.table["n"] > 0]
+        apart = (used["observed"] - used["mean_predicted"]).abs()
+        return float((apart * used["n"]).sum() / used["n"].sum())
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw observed shares with their intervals against mean probabilities.
+
+        Bars at the bottom show how many rows there are in each bin.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.reliability import draw_reliability
+
+        return draw_reliability(self.table, str(self.positive), self.level, ax)
+
+    def __str__(self) -> str:
+        n = int(self.table["n"].sum())
+        lines = [
+            f"Probability of {self.positive!r}, {counted(n, 'row')}",
+            self.table.to_string(index=False, float_format="%.4f", na_rep="NA"),
+            "",
+            f"Brier score        {self.brier_score:.4f}",
+            f"Log loss           {self.log_loss:.4f}",
+            f"Calibration error  {self.calibration_error:.4f}",
+        ]
+        if self.n_left_out:
+            left_out = counted(self.n_left_out, "row")
+            lines.append(f"Left out           {left_out} without label or probability")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        table = self.table.round(4).to_html(index=False, na_rep="NA")
+        lines = str(self).rsplit("\n\n", 1)[1].split("\n")
+        return f"{table}<p>{'<br>'.join(lines)}</p>"
+
+
+def reliability(
+    actual: Any,
+    probabilities: Any,
+    bins: Any = 10,
+    *,
+    strategy: Strategy = "uniform",
+    positive: Any = None,
+    level: float = 0.95,
+) -> Reliability:
+    """Compare predicted probabilities with how often the level came.
+
+    Parameters
+    ----------
+    actual : Series or array, shape (n,)
+        Labels.
+    probabilities : DataFrame, or Series or array of shape (n,)
+        As ``predict_proba()`` gives them, a column for each level; or those of the
+        positive level.
+    bins : int or sequence of float, default 10
+        Number of bins, or their ends from 0 to 1.
+    strategy : "uniform" or "quantile"
+        Bins of the same width, or with about the same number of rows.
+    positive : label, optional
+        The level whose probability is looked at: the second one if left out.
+    level : float, default 0.95
+        Confidence level of Wilson's intervals of the observed shares.
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    DataError
+        If labels and probabilities are not of the same rows, or no row has both.
+    OptionError
+        If bins, strategy, level or `positive` are not allowed.
+
+    References
+    ----------
+    Murphy & Winkler, Applied Statistics 26 (1977), 41-47; Wilson, JASA 22 (1927).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ .", train).fit(ps.SDCA(seed=1))
+    >>> found = ps.reliability(test["digit"], result.predict_proba(test), bins=5)
+    >>> int(found.table["n"].sum())
+    163
+    """
+    check_choice("strategy", strategy, STRATEGIES)
+    level = check_interval("wilson", level)
+    came, given, known = _outcomes(actual, probabilities, positive)
+    used = (came >= 0) & ~np.isnan(given)
+    if not used.any():
+        raise DataError(
+            "No row has both a label and a probability; give those of the same rows."
+        )
+    happened, p = came[used], given[used]
+    both = np.column_stack([1.0 - p, p])
+    return Reliability(
+        table=_binned(happened, p, _ends(bins, strategy, p), level),
+        positive=plain(known),
+        level=level,
+        brier_score=brier_score(happened, both),
+        log_loss=log_loss(happened, both),
+        n_left_out=int((~used).sum()),
+    )
+
+
+def _outcomes(
+    actual: Any, probabilities: Any, positive: Any
+) -> tuple[NDArray[np.intp], Vector, Any]:
+    """Whether the level came (-1: not known), its probability, the level."""
+    framed = isinstance(probabilities, pd.DataFrame)
+    if framed and probabilities.shape[1] != 2:
+        raise OptionError(
+            f"The probabilities have the columns {listing(probabilities.columns)}; "
+            "give those of two levels, or a Series of one level and positive=."
+        )
+    pairs = paired(actual, probabilities.iloc[:, 0] if framed else probabilities)
+    labels = pairs["actual"]
+    levels = (
+        checked_levels(probabilities.columns)
+        if framed
+        else factor_levels(labels.dropna(), "actual")
+    )
+    at = _level(levels, positive, framed)
+    if framed:
+        codes_of(labels, levels)  # refuses labels that have no column
+    came = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
+    pair = levels if framed else [None, at]
+    values = columns_of_probabilities(probabilities, pair, len(pairs), pairs.index)
+    return came.astype(np.intp), values[:, pair.index(at)], at
+
+
+def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
+    """The level whose probability is looked at."""
+    if not levels:
+        raise OptionError(
+            "No row has a label, so that there are no levels; give labels of two."
+        )
+    if len(levels) != 2 and (framed or positive is None):
+        raise OptionError(
+            f"There are the levels {listing(levels)}; give probabilities of two, or "
+            "those of one level and positive=."
+        )
+    if positive is not None and not (is_single(positive) and positive in levels):
+        raise OptionError(
+            f"positive={shown(positive)} is none of the levels {listing(levels)}."
+        )
+    return plain(levels[-1] if positive is None else positive)
+
+
+def _ends(bins: Any, strategy: Strategy, p: Vector) -> Vector:
+    """Ends of the bins, increasing from 0 to 1; for quantiles between those of `p`."""
+    if isinstance(bins, int | np.integer):
+        check_count("bins", bins, MOST_BINS)
+        shares = np.linspace(0.0, 1.0, int(bins) + 1)
+        if strategy == "uniform":
+            return shares
+        ends = np.unique(np.quantile(p, shares))
+        return ends if ends.size > 1 else np.array([0.0, 1.0])
+    refused = OptionError(
+        f"bins={shown(bins)} is not allowed; give a number of bins, or their ends "
+        "increasing from 0 to 1."
+    )
+    ends = floats_of(bins, refused)
+    good = ends.ndim == 1 and ends.size > 1 and bool((np.diff(ends) > 0).all())
+    if not good or ends[0] != 0.0 or ends[-1] != 1.0:
+        raise refused
+    return ends
+
+
+def _binned(
+    came: NDArray[np.intp], p: Vector, ends: Vector, level: float
+) -> pd.DataFrame:
+    """One line for each bin."""
+    place = np.searchsorted(ends[1:-1], p)
+    lines = []
+    for j in range(len(ends) - 1):
+        inside = place == j
+        n, count = int(inside.sum()), int(came[inside].sum())
+        low, high = proportion_interval(count, n, "wilson", level)
+        mean = float(p[inside].mean()) if n else float("nan")
+        lines.append((ends[j], ends[j + 1], n, mean, ratio(count, n), low, high))
+    return pd.DataFrame(lines, columns=COLUMNS)

@@ -1,0 +1,301 @@
+"""Where two runs of Pegasos part, and why."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.solvers.orders import Rows
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import Visitor
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The first step at which two runs differ.
+
+    Attributes
+    ----------
+    step : int
+        Number of the step, counted from 1; one more than the number of steps where
+        only what is made of them differs.
+    reason : str
+        Why they part, in one sentence.
+    rows_a, rows_b : int64 array or None
+        Rows of the step in both runs, counted from zero; None after the last.
+    change : float
+        ``max |params_a - params_b|`` after the step; NaN if one run has ended.
+
+    Examples
+    --------
+    >>> print(Difference(3, "the arithmetic rounds differently.", None, None, 1e-17))
+    Step 3: the arithmetic rounds differently.
+    """
+
+    step: int
+    reason: str
+    rows_a: Rows | None
+    rows_b: Rows | None
+    change: float
+
+    def __str__(self) -> str:
+        return f"Step {self.step:,}: {self.reason}"
+
+
+def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference | None:
+    """Repeat two fits side by side and find the first step at which they differ.
+
+    Rows are compared first, then the bits of coefficients and intercept after the
+    step, and last, if all steps are the same, the iterates that are returned.
+
+    Parameters
+    ----------
+    run_a, run_b : LinearResults
+        Fits by `Pegasos` on the same rows and columns.
+
+    Returns
+    -------
+    Difference or None
+        None if the two runs are the same in every bit.
+
+    Raises
+    ------
+    DataError
+        If the two fits do not have the same numbers of rows and columns.
+    OptionError
+        If a fit is not a linear one.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train, intercept=False)
+    >>> script = model.fit(ps.Pegasos.r_script(epochs=5, seed=443))
+    >>> other = model.fit(ps.Pegasos.r_script(epochs=5, seed=1))
+    >>> first_difference(script, other).step
+    1
+    """
+    _check(run_a, run_b)
+    a, b = Replay(run_a), Replay(run_b)
+    while a.fetch() and b.fetch():
+        found = _in_portion(a, b)
+        if found is not None:
+            return found
+    if a.fetch() or b.fetch():
+        return _ended(a, b)
+    return _in_what_is_returned(run_a, run_b)
+
+
+class Replay:
+    """A run that is repeated: the rows still to visit, and the state so far."""
+
+    def __init__(self, run: LinearResults) -> None:
+        self.problem: Problem = run.problem
+        self.solver = cast(Pegasos, replace(run.solver, seed=run.seed))
+        self.visitor = Visitor(self.problem, self.solver)
+        self.pending: list[Rows] = []
+        self._epochs = self._all_epochs()
+
+    def _all_epochs(self) -> Iterator[Rows]:
+        yield from self.solver.epochs_of_rows(self.problem.n, self.solver.generator())
+
+    def fetch(self) -> bool:
+        """Have the steps of the next epoch pending; tell whether there are any."""
+        if not self.pending:
+            rows = next(self._epochs, np.empty(0, dtype=np.int64))
+            k = self.visitor.batch_size
+            self.pending = [rows[i : i + k] for i in range(0, len(rows), k)]
+        return bool(self.pending)
+
+    def take(self, count: int) -> None:
+        """Take so many of the pending steps."""
+        for step in _merged(self.pending[:count], self.visitor.batch_size):
+            self.visitor.visit(step)
+        del self.pending[:count]
+
+    def iterate(self) -> Vector:
+        """Intercept and coefficients after the last step taken."""
+        beta, alpha = self.visitor.last()
+        return np.concatenate([[alpha], beta])
+
+
+def _merged(steps: list[Rows], batch_size: int) -> list[Rows]:
+    """Put steps of full size together, for fewer calls; a short one ends a call."""
+    if all(len(step) == batch_size for step in steps[:-1]):
+        return [np.concatenate(steps)] if steps else []
+    return steps
+
+
+def _in_portion(a: Replay, b: Replay) -> Difference | None:
+    """Take the steps pending in both runs, in one go where they are the same."""
+    count = min(len(a.pending), len(b.pending))
+    same = _same_steps(a.pending[:count], b.pending[:count])
+    if same:
+        start_a, start_b = a.visitor.copy(), b.visitor.copy()
+        steps_a, steps_b = list(a.pending), list(b.pending)
+        a.take(count)
+        b.take(count)
+        if _same(a.iterate(), b.iterate()):
+            return None
+        a.visitor, b.visitor, a.pending, b.pending = start_a, start_b, steps_a, steps_b
+    for _ in range(count):
+        found = _in_step(a, b)
+        if found is not None:
+            return found
+    return None
+
+
+def _same_steps(left: list[Rows], right: list[Rows]) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(left, right, strict=True))
+
+
+def _in_step(a: Replay, b: Replay) -> Difference | None:
+    """Take one step in both runs and compare."""
+    rows_a, rows_b, step = a.pending[0], b.pending[0], a.visitor.steps + 1
+    a.take(1)
+    b.take(1)
+    left, right = a.iterate(), b.iterate()
+    if not np.array_equal(rows_a, rows_b):
+        reason = _about_rows(a.solver, b.solver, rows_a, rows_b)
+    elif not _same(left, right):
+        reason = _about_update(a, b, rows_a)
+    else:
+        return None
+    return Difference(step, reason, rows_a, rows_b, _largest(left, right))
+
+
+def _ended(a: Replay, b: Replay) -> Difference:
+    """One run has no more steps, the other has."""
+    which, steps = ("second", a) if a.pending else ("first", b)
+    return Difference(
+        steps.visitor.steps + 1,
+        f"the {which} run ends after {counted(steps.visitor.steps, 'step')}, the other "
+        "goes on.",
+        a.pending[0] if a.pending else None,
+        b.pending[0] if b.pending else None,
+        float("nan"),
+    )
+
+
+def _about_rows(a: Pegasos, b: Pegasos, rows_a: Rows, rows_b: Rows) -> str:
+    if a.batch_size != b.batch_size:
+        return (
+            f"the steps have {counted(len(rows_a), 'row')} and "
+            f"{counted(len(rows_b), 'row')} (batch_size {a.batch_size} and "
+            f"{b.batch_size})."
+        )
+    at = int(np.flatnonzero(rows_a != rows_b)[0]) if len(rows_a) == len(rows_b) else 0
+    return (
+        f"the rows differ, {rows_a[at]} and {rows_b[at]} (orders {_order(a)} and "
+        f"{_order(b)})."
+    )
+
+
+def _order(solver: Pegasos) -> str:
+    """Name of an order, with what it is drawn by."""
+    if not solver.uses_random_numbers:
+        return "'sequential'" if isinstance(solver.order, str) else "given"
+    kind = "" if solver.sample_kind == "rejection" else " by rounding"
+    return f"{solver.order!r} with seed {solver.seed}{kind}"
+
+
+def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
+    """Why a step at the same rows gave different coefficients.
+
+    The rows come first, then what is minimised, then how.
+    """
+    if not np.array_equal(a.problem.y[rows], b.problem.y[rows]):
+        return "the labels are coded differently."
+    if not np.array_equal(_dense(a.problem, rows), _dense(b.problem, rows)):
+        return "the predictors differ."
+    if not np.array_equal(a.problem.row_weights[rows], b.problem.row_weights[rows]):
+        return "the weights of the rows differ."
+    for words, one, other in (
+        ("the losses differ", a.problem.loss, b.problem.loss),
+        ("lambda differs", a.problem.lam, b.problem.lam),
+        ("the intercept is free in one run only", *_both(a, b, _free)),
+        ("the projection shortened beta in one run only", *_both(a, b, _projected)),
+        ("the arithmetic rounds differently", *_both(a, b, _arithmetic)),
+    ):
+        if one != other:
+            return f"{words} ({one} and {other})."
+    return "the arithmetic rounds differently."
+
+
+def _dense(problem: Problem, rows: Rows) -> Any:
+    """Rows of the predictors as an array of doubles."""
+    part = problem.X[rows]
+    dense = part if isinstance(part, np.ndarray) else part.toarray()
+    return dense.astype(np.float64)
+
+
+def _both(a: Replay, b: Replay, fact: Callable[[Replay], str]) -> tuple[str, str]:
+    return fact(a), fact(b)
+
+
+def _free(run: Replay) -> str:
+    return "free" if run.problem.intercept else "none"
+
+
+def _projected(run: Replay) -> str:
+    """Whether beta lies on the ball that it is projected on, to rounding."""
+    norm = float(np.linalg.norm(run.iterate()[1:]))
+    reached = norm * np.sqrt(run.problem.lam) >= 1.0 - 1e-9
+    return "projected" if run.solver.project and reached else "not projected"
+
+
+def _arithmetic(run: Replay) -> str:
+    kind = "dense" if isinstance(run.problem.X, np.ndarray) else "sparse"
+    return f"{run.solver.arithmetic}, {kind} {run.problem.X.dtype}"
+
+
+def _in_what_is_returned(run_a: Any, run_b: Any) -> Difference | None:
+    """All steps are the same; the iterates returned may not be."""
+    left, right = (
+        np.concatenate([[run.intercept], run.solution.beta]) for run in (run_a, run_b)
+    )
+    if _same(left, right):
+        return None
+    kinds = " and ".join(_returned(run) for run in (run_a, run_b))
+    reason = f"all steps are the same, what is returned differs ({kinds})."
+    step = min(run_a.n_iter, run_b.n_iter) + 1
+    return Difference(step, reason, None, None, _largest(left, right))
+
+
+def _returned(run: Any) -> str:
+    """What becomes of the iterates of a run."""
+    solver, then = run.solver, run.refinement
+    refined = "" if then is None else f", refine={then.tol:g}"
+    return (
+        f"average={solver.average!r}, refit_intercept={solver.refit_intercept}{refined}"
+    )
+
+
+def _same(left: Vector, right: Vector) -> bool:
+    return left.tobytes() == right.tobytes()
+
+
+def _largest(left: Vector, right: Vector) -> float:
+    return float(np.max(np.abs(left - right)))
+
+
+def _check(run_a: Any, run_b: Any) -> None:
+    for run in (run_a, run_b):
+        if not isinstance(run, LinearResults) or not isinstance(run.solver, Pegasos):
+            raise OptionError(
+                f"A run is of type {type(run).__name__}; give the results of two "
+                "linear fits by Pegasos."
+            )
+    shapes = [(run.problem.n, run.problem.p) for run in (run_a, run_b)]
+    if shapes[0] != shapes[1]:
+        raise DataError(
+            f"The runs have {shapes[0]} and {shapes[1]} rows and columns; give two "
+            "fits on the same data."
+        )

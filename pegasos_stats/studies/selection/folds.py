@@ -1,0 +1,266 @@
+"""Which rows are fitted and which are held out, drawn as R draws them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_count
+from pegasos_stats.data.labels import (
+    LabelCoding,
+    column_of_labels,
+    factor_levels,
+    positions,
+)
+from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.rng import RRandom, SampleKind
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One fit of a cross-validation: rows to fit, and rows held out.
+
+    Attributes
+    ----------
+    repeat : int
+        From 1.
+    fold : int or label
+        From 1 within the repeat; the label where folds were given by labels.
+    test : int64 array
+        Rows held out, counted from zero.
+    n : int
+        Number of all rows.
+    given : int64 array or None
+        Rows to fit, where they were given; all others if None.
+    """
+
+    repeat: int
+    fold: Any
+    test: Rows
+    n: int
+    given: Rows | None = None
+
+    def __post_init__(self) -> None:
+        for rows in (self.test, self.given):
+            if rows is not None:
+                rows.flags.writeable = False
+
+    @property
+    def n_train(self) -> int:
+        """Number of rows to fit."""
+        return self.n - len(self.test) if self.given is None else len(self.given)
+
+    @property
+    def train(self) -> Rows:
+        """Rows to fit, counted from zero."""
+        if self.given is not None:
+            return self.given
+        fitted = np.ones(self.n, dtype=bool)
+        fitted[self.test] = False
+        return np.flatnonzero(fitted)
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The splits of a cross-validation; to be used again in another.
+
+    Iterating gives pairs ``(train, test)`` of rows counted from zero, which is what
+    scikit-learn takes for ``cv=list(folds)``.
+
+    Attributes
+    ----------
+    splits : tuple of Split
+    n : int
+        Number of rows.
+    seed : int or None
+        Seed that they were drawn by; None where they were given.
+
+    Examples
+    --------
+    >>> folds = Folds.stratified(["a", "b", "a", "b", "a", "b"], 3, seed=1)
+    >>> folds.assignment
+    array([[1, 1, 2, 2, 3, 3]])
+    >>> [test.tolist() for train, test in folds]
+    [[0, 1], [2, 3], [4, 5]]
+    """
+
+    splits: tuple[Split, ...]
+    n: int
+    seed: int | None = None
+
+    @classmethod
+    def stratified(
+        cls,
+        y: Any,
+        k: int = 10,
+        *,
+        repeats: int = 1,
+        seed: int | None = None,
+        sample_kind: SampleKind = "rejection",
+    ) -> "Folds":
+        """Draw folds in which every level is spread evenly.
+
+        The rows of each level, levels in the order of ``factor()``, are shuffled by
+        R's ``sample.int()`` and dealt to folds 1, 2, ..., k, 1, ... like cards; the
+        next level goes on where the last one ended. Any two folds differ by at most
+        one row, in all and in each level. ``stratified_folds()`` of ``r_reference`` is
+        the same in base R.
+
+        Parameters
+        ----------
+        y : Series or array, shape (n,)
+            Labels, none missing.
+        k : int, default 10
+            Number of folds, from 2 to n.
+        repeats : int, default 1
+            How often the whole is drawn, one after the other.
+        seed : int, optional
+            As for R's ``set.seed()``. Without one a seed is drawn and kept.
+        sample_kind : "rejection" or "rounding"
+
+        Raises
+        ------
+        DataError
+            If a label is missing.
+        OptionError
+            If `k` or `repeats` are not allowed.
+
+        Examples
+        --------
+        >>> Folds.stratified([0, 1] * 10, 5, repeats=2, seed=443)
+        <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
+        """
+        rng = RRandom(seed, sample_kind=sample_kind)
+        return drawn_folds(_codes(y), k, repeats, rng)
+
+    @property
+    def repeats(self) -> int:
+        """Number of repeats."""
+        return self.splits[-1].repeat
+
+    @property
+    def k(self) -> int:
+        """Number of folds in the first repeat."""
+        return sum(split.repeat == 1 for split in self.splits)
+
+    @property
+    def assignment(self) -> Rows:
+        """The fold that tests each row, from 1; 0 for none. Shape (repeats, n)."""
+        found = np.zeros((self.repeats, self.n), dtype=np.int64)
+        place = [0] * self.repeats
+        for split in self.splits:
+            at = split.repeat - 1
+            place[at] += 1
+            found[at, split.test] = place[at]
+        return found
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+    def __iter__(self) -> Iterator[tuple[Rows, Rows]]:
+        return ((split.train, split.test) for split in self.splits)
+
+    def __repr__(self) -> str:
+        origin = ", given" if self.seed is None else f", seed {self.seed}"
+        return f"<Folds: {self.description}{origin}>"
+
+    @property
+    def kind(self) -> str:
+        """Number of folds, how they came, and how often, for a header."""
+        kind = f"{self.k}, {'given' if self.seed is None else 'stratified'}"
+        return kind if self.repeats == 1 else f"{kind}, {self.repeats} times"
+
+    @property
+    def description(self) -> str:
+        """How many folds there are, in words."""
+        kind = "fold" if self.seed is None else "stratified fold"
+        again = "" if self.repeats == 1 else f", {self.repeats} repeats"
+        return f"{counted(self.k, kind)} of {counted(self.n, 'row')}{again}"
+
+
+def drawn_folds(codes: NDArray[np.intp], k: int, repeats: int, rng: RRandom) -> Folds:
+    """Draw stratified folds by a generator, which goes on afterwards.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        Position of each row's level.
+    k, repeats : int
+    rng : RRandom
+
+    Raises
+    ------
+    OptionError
+        If `k` is not between 2 and n, or `repeats` not above zero.
+    """
+    n = len(codes)
+    check_count("folds", k)
+    check_count("repeats", repeats)
+    if not 2 <= k <= n:
+        raise OptionError(
+            f"folds={k} is not allowed with {counted(n, 'row')}; give a number from 2 "
+            "to that of the rows."
+        )
+    seed = rng.seed
+    splits: list[Split] = []
+    for repeat in range(1, repeats + 1):
+        fold = _dealt(codes, k, rng)
+        splits += [
+            Split(repeat, j, np.flatnonzero(fold == j), n) for j in range(1, k + 1)
+        ]
+    return Folds(tuple(splits), n, seed)
+
+
+def _dealt(codes: NDArray[np.intp], k: int, rng: RRandom) -> Rows:
+    """The fold of each row, from 1: ``stratified_folds()`` of the R reference."""
+    fold = np.zeros(len(codes), dtype=np.int64)
+    dealt = 0
+    for level in range(int(codes.max()) + 1):
+        rows = np.flatnonzero(codes == level)
+        shuffled = rows[rng.permutation(len(rows))]
+        fold[shuffled] = (dealt + np.arange(len(rows))) % k + 1
+        dealt += len(rows)
+    return fold
+
+
+def _codes(y: Any) -> NDArray[np.intp]:
+    """Position of each label among the levels in the order of ``factor()``."""
+    labels = column_of_labels(y)
+    missing = int(labels.isna().sum())
+    if missing or not len(labels):
+        raise DataError(
+            f"y has {counted(len(labels), 'value')}, {missing:,} of them missing; give "
+            "a label for every row."
+        )
+    return positions(labels, factor_levels(labels, "y"))
+
+
+def codes_of_signs(y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """0 for -1 and 1 for +1: the levels of a coding in their order."""
+    return (y > 0).astype(np.intp)
+
+
+def check_classes(folds: Folds, y: NDArray[np.float64], coding: LabelCoding) -> None:
+    """Raise `DataError` if rows to fit are all of one level.
+
+    Parameters
+    ----------
+    folds : Folds
+    y : float64 array, shape (n,), of -1 and +1; 0 for a row of weight 0
+    coding : LabelCoding
+    """
+    total = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
+    for split in folds.splits:
+        for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
+            part = split.test if split.given is None else split.given
+            found = int((y[part] == sign).sum())
+            if (total[sign] - found if split.given is None else found) == 0:
+                raise DataError(
+                    f"Fold {split.fold!r} of repeat {split.repeat} leaves no row of "
+                    f"level {level!r} to fit; give folds that leave both levels, of "
+                    "which each needs two rows or more."
+                )

@@ -1,0 +1,146 @@
+"""Which values of lambda a path runs through."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_count, check_positive
+from pegasos_stats.data.foreign import refusing
+from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.models.base import Model
+from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.objective import feasible
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+
+COUNT = 30
+MOST = 10_000
+LIST = "give a list of different numbers above zero"
+RATIO = 1e-5
+KERNEL_RATIO = 1e-3  # Pegasos is far from the optimum where lambda is small
+
+
+def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) -> Vector:
+    """Values of lambda from where a path begins to where little changes any more.
+
+    The largest is half the range of the scores ``x_i'g`` (without intercept the
+    largest ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the
+    model that is all intercept. As ``g / lam`` is the first-order solution for large
+    lambda, there its scores begin to differ by 2, the distance of the margins. For
+    the hinge loss and two levels of the same weight that is exact: for all larger
+    lambda every row is within the margins, every dual weight is 1 and the solution
+    is ``g / lam``, which always gives the same order of scores (Hastie, Rosset,
+    Tibshirani & Zhu 2004, section 3.1). From there lambda falls in equal ratios; it
+    is rounded to four digits.
+
+    Parameters
+    ----------
+    model : SVM, Logit or KernelSVM
+    count : int, default 30
+    ratio : float, optional
+        Smallest by largest value, below 1: 1e-5, with a kernel 1e-3.
+
+    Returns
+    -------
+    float64 array, shape (count,), largest first
+
+    Raises
+    ------
+    OptionError
+        If `count` or `ratio` is not allowed.
+    DataError
+        If the predictors tell the levels in no way apart, not even in the mean.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani & Zhu, *The entire regularization path for the support
+    vector machine*, JMLR 5 (2004).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> ps.lambda_grid(ps.SVM(y, X), count=3, ratio=0.01)
+    array([3.  , 0.3 , 0.03])
+    """
+    if not isinstance(model, Model):
+        raise OptionError(
+            f"model is of type {type(model).__name__}; give a model such as "
+            "ps.svm(formula, data), not yet fitted."
+        )
+    count = check_count("count", count, MOST)
+    problem = model.problem
+    if ratio is None:
+        ratio = KERNEL_RATIO if isinstance(problem, KernelProblem) else RATIO
+    ratio = check_positive("ratio", ratio)
+    if ratio >= 1.0:
+        raise OptionError(
+            f"ratio={shown(ratio)} is not allowed; give a number below 1."
+        )
+    largest = _largest(problem)
+    values = np.geomspace(largest, ratio * largest, count)
+    return np.array([_rounded(value) for value in values])
+
+
+def _largest(problem: Problem) -> float:
+    scores = _first_order(problem, null_dual(problem))
+    free = problem.intercept
+    found = float(np.ptp(scores)) / 2.0 if free else float(np.abs(scores).max())
+    if not found > 0.0:
+        raise DataError(
+            "The predictors have the same mean in both levels, so that no largest "
+            "lambda can be told; give lambdas."
+        )
+    return found
+
+
+def null_dual(problem: Problem) -> Vector:
+    """Dual weights of the model that is all intercept, or all zero without one.
+
+    Hinge: the weight of the row, in the heavier class scaled down to the sum of the
+    other. Log loss: the weight of the row times the share of the other class.
+    """
+    w, y = problem.row_weights, problem.y
+    if problem.loss == "hinge":
+        return feasible(w.copy(), y, problem.intercept, w)
+    upper = float(w[y > 0].sum() / w.sum()) if problem.intercept else 0.5
+    return np.where(y > 0, w * (1.0 - upper), w * upper)
+
+
+def _first_order(problem: Problem, a: Vector) -> Vector:
+    """Scores ``X g``, or of a kernel ``sum_j a_j y_j K(x_j, x_i) / n``."""
+    signed = a * problem.y / problem.n
+    X = problem.X
+    if not isinstance(problem, KernelProblem):
+        return np.asarray(X @ np.asarray(X.T @ signed), dtype=np.float64)
+    if problem.kernel.name == "precomputed":
+        return np.asarray(X @ signed)
+    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_scores
+
+    return np.asarray(kernel_scores(problem.kernel.code(), X, signed, X, 0.0))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3e}")
+
+
+def checked_lambdas(lambdas: Any, model: Model) -> Vector:
+    """Read lambdas, largest first; those of `lambda_grid` if none are given.
+
+    Raises
+    ------
+    OptionError
+        If they are not different numbers above zero.
+    """
+    if lambdas is None:
+        return lambda_grid(model)
+    with refusing(OptionError(f"lambdas={shown(lambdas)} cannot be read; {LIST}.")):
+        items = list(lambdas) if np.ndim(lambdas) == 1 else []
+    values = np.array([check_positive("lambdas", item) for item in items])
+    if not items or np.unique(values).size < values.size:
+        raise OptionError(
+            f"lambdas={listing(items) or shown(lambdas)} are not allowed; {LIST}."
+        )
+    return np.sort(values)[::-1].copy()

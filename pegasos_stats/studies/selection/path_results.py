@@ -1,0 +1,284 @@
+"""What a path of lambda gives."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_choice
+from pegasos_stats.errors import OptionError, counted, listing
+from pegasos_stats.models.base import Model
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection.estimates import estimates
+from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.selection.metrics import Metric
+from pegasos_stats.studies.selection.path_summary import summary_of
+from pegasos_stats.studies.selection.training import at_lambda
+from pegasos_stats.tables.numbers import Summary, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Vector = NDArray[np.float64]
+Rule = Literal["min", "1se"]
+
+RULES: tuple[Rule, ...] = ("min", "1se")
+SHOWN = 6  # coefficients with a name in the figure
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LambdaPath:
+    """Fits for many values of lambda; made by `lambda_path`.
+
+    Attributes
+    ----------
+    model : Model
+    solver : Pegasos or SDCA
+        With the seed of the fits on all rows.
+    lambdas : float64 array, shape (m,)
+        Largest first.
+    folds : Folds or None
+    seed : int or None
+    metrics : tuple of Metric
+    metric : str
+        Name of the metric that decides.
+    fits : DataFrame
+        One line for each lambda, of the fit on all rows: ``lam, objective,
+        relative_gap, training_error, steps, norm`` (of the coefficients; with a
+        kernel ``n_support``).
+    coefficients : DataFrame, shape (m, p + 1), or None
+        Intercept and coefficients of the fits on all rows, on the index ``lam``; of
+        the standardized predictors with ``standardize=True``. None with a kernel.
+    by_fold : DataFrame or None
+        One line for each fold and lambda, as ``CrossValidation.by_fold``.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> path = ps.lambda_path(ps.svm("digit ~ .", train), [10, 1], folds=5, seed=1)
+    >>> path.table.columns[-3:].tolist()
+    ['hinge_loss_se', 'auc', 'auc_se']
+    >>> path.best_model("min").problem.lam == path.lambda_min
+    True
+    """
+
+    model: Model
+    solver: Pegasos | SDCA
+    lambdas: Vector
+    folds: Folds | None
+    seed: int | None
+    metrics: tuple[Metric, ...]
+    metric: str
+    fits: pd.DataFrame
+    coefficients: pd.DataFrame | None
+    by_fold: pd.DataFrame | None
+
+    def tidy(self) -> pd.DataFrame:
+        """Cross-validated metrics: ``lam, term, estimate, std_error``.
+
+        Mean and standard error are those of ``CrossValidation.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If the path was not cross-validated.
+        """
+        return self._estimates.copy()
+
+    @cached_property
+    def _estimates(self) -> pd.DataFrame:
+        lines = self._validated()
+        names = [metric.name for metric in self.metrics]
+        parts = []
+        for lam in self.lambdas:
+            found = estimates(lines[lines["lam"] == lam], names)
+            found.insert(0, "lam", lam)
+            parts.append(found)
+        return pd.concat(parts, ignore_index=True)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """`fits` with mean and standard error of each metric, a line for each lambda.
+
+        The columns of a metric are its name, and its name with ``_se``.
+        """
+        table = self.fits.copy()
+        if self.by_fold is None:
+            return table
+        for metric in self.metrics:
+            mean, error = self._curve(metric.name)
+            table[metric.name], table[f"{metric.name}_se"] = mean, error
+        return table
+
+    @property
+    def lambda_min(self) -> float:
+        """Lambda with the best mean of the metric; the largest of several.
+
+        Raises
+        ------
+        OptionError
+            If the path was not cross-validated, or the metric is nowhere defined.
+        """
+        return float(self.lambdas[self._best()])
+
+    @property
+    def lambda_1se(self) -> float:
+        """Largest lambda whose mean is within a standard error of the best one.
+
+        Raises
+        ------
+        OptionError
+            As `lambda_min`; also with a single fold, which has no standard error.
+        """
+        best = self._best()
+        mean, error = self._curve(self.metric)
+        if np.isnan(error[best]):
+            raise OptionError(
+                "There is no standard error with a single fold; give more folds, or "
+                "take lambda_min."
+            )
+        near = self._signed(mean) <= self._signed(mean)[best] + error[best]
+        return float(self.lambdas[np.flatnonzero(near)[0]])
+
+    def by(self, metric: str) -> "LambdaPath":
+        """Return the same path with another metric that decides.
+
+        Raises
+        ------
+        OptionError
+            If it is not among the metrics.
+        """
+        names = tuple(known.name for known in self.metrics)
+        check_choice("metric", metric, names)
+        return replace(self, metric=metric)
+
+    def best_model(self, rule: Rule = "1se") -> Any:
+        """Return the model at the lambda that was chosen, not yet fitted.
+
+        Parameters
+        ----------
+        rule : "1se" or "min"
+            `lambda_1se` or `lambda_min`.
+        """
+        check_choice("rule", rule, RULES)
+        lam = self.lambda_min if rule == "min" else self.lambda_1se
+        return at_lambda(self.model, lam)
+
+    def refit(self, rule: Rule = "1se") -> Results:
+        """Fit all rows at the lambda that was chosen, by the solver of the path.
+
+        The fit begins anew, so that it can be repeated by its seed alone.
+
+        Parameters
+        ----------
+        rule : "1se" or "min"
+
+        Warns
+        -----
+        ConvergenceWarning
+            If SDCA does not reach its tolerance.
+        """
+        found: Results = self.best_model(rule).fit(self.solver)
+        return found
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the metric against lambda, with standard errors and both choices.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        OptionError
+            If the path was not cross-validated.
+        """
+        from pegasos_stats.output.plotting.selection import draw_curve
+
+        mean, error = self._curve(self.metric)
+        return draw_curve(self.lambdas, mean, error, self.metric, self.marks(), ax)
+
+    def plot_coefficients(
+        self, ax: "Axes | None" = None, *, named: int = SHOWN
+    ) -> "Axes":
+        """Draw coefficients against lambda; the intercept is left out.
+
+        Of more than a thousand, the largest at the smallest lambda are drawn.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        named : int, default 6
+            How many of the largest at the smallest lambda are drawn in colour, with
+            their names.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        OptionError
+            If the model has a kernel.
+        """
+        from pegasos_stats.output.plotting.selection import draw_coefficients
+
+        if self.coefficients is None:
+            raise OptionError("A kernel model has no coefficients; plot() the errors.")
+        beta = self.coefficients.drop(columns="Intercept", errors="ignore")
+        marks = {} if self.by_fold is None else self.marks()
+        return draw_coefficients(beta, named, marks, ax)
+
+    def summary(self) -> Summary:
+        """Header, a line for each lambda, notes; ``print()`` shows text."""
+        return summary_of(self)
+
+    def __repr__(self) -> str:
+        ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
+        text = f"<LambdaPath: {counted(len(self.lambdas), 'lambda')}, {ends}"
+        marks = "".join(
+            f", lambda_{name} {significant(lam)}" for name, lam in self.marks().items()
+        )
+        return f"{text}{marks}, seed {self.seed}>"
+
+    def _validated(self) -> pd.DataFrame:
+        if self.by_fold is None:
+            raise OptionError(
+                "The path was not cross-validated; give folds=10 to lambda_path()."
+            )
+        return self.by_fold
+
+    def _curve(self, name: str) -> tuple[Vector, Vector]:
+        """Mean and standard error of a metric, for each lambda."""
+        found = self._estimates
+        lines = found[found["term"] == name]
+        return lines["estimate"].to_numpy(), lines["std_error"].to_numpy()
+
+    def _signed(self, mean: Vector) -> Vector:
+        """The metric as a loss: smaller is better."""
+        found = next(metric for metric in self.metrics if metric.name == self.metric)
+        return -mean if found.larger_is_better else mean
+
+    def _best(self) -> int:
+        """Position of `lambda_min`."""
+        losses = self._signed(self._curve(self.metric)[0])
+        if np.isnan(losses).all():
+            raise OptionError(
+                f"{self.metric} is defined in no fold; take one of "
+                f"{listing([m.name for m in self.metrics if m.name != self.metric])}."
+            )
+        return int(np.nanargmin(losses))
+
+    def marks(self) -> dict[str, float]:
+        """`lambda_min` and `lambda_1se` by rule, those that can be told."""
+        marks: dict[str, float] = {}
+        if self.by_fold is None:
+            return marks
+        mean, error = self._curve(self.metric)
+        if not np.isnan(mean).all():
+            marks["min"] = self.lambda_min
+            if not np.isnan(error[self._best()]):
+                marks["1se"] = self.lambda_1se
+        return marks

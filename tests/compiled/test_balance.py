@@ -1,0 +1,85 @@
+"""Dual weights of two classes with the same sum, counted in fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pegasos_stats.compiled.arithmetic import balance as balances
+from pegasos_stats.compiled.dual import refits
+from pegasos_stats.compiled.dual.smooth import smooth
+
+
+def excess(a, y):
+    """How much larger the sum of the positive class is."""
+    return sum(Fraction(float(w)) * int(s) for w, s in zip(a, y, strict=True))
+
+
+def unbalanced(seed, size, n=41):
+    """Weights of all sizes, some 0, of two classes one of which is rare."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < rng.choice([0.1, 0.8]), 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    a = rng.random(n) * 10.0 ** rng.integers(-9, 1, n) * (rng.random(n) < 0.8) * size
+    a[:2] = 0.5 * size, 0.25 * size
+    return a, y
+
+
+@pytest.mark.parametrize("size", [5e-324 * 2**8, 1e-300, 1.0, 3e5, 1.7e308])
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_are_lowered_to_exactly_the_same_sums(seed, size):
+    a, y = unbalanced(seed, size)
+    before = a.copy()
+    balances.balance(a, y)
+    assert excess(a, y) == 0
+    assert (a >= 0.0).all()
+    assert (a <= before).all()
+    assert a.max() > 0.0
+    sums = {s: Fraction(0) for s in (1.0, -1.0)}
+    for w, s in zip(before, y, strict=True):
+        sums[s] += Fraction(float(w))
+    ratio = min(sums.values()) / max(sums.values())
+    unit = max(Fraction(float(before.max())) * Fraction(1, 2**52), Fraction(1, 2**1074))
+    for old, new, s in zip(before, a, y, strict=True):
+        share = 1 if sums[s] == min(sums.values()) else ratio
+        # cut to units; products, sums and what is taken off the first: some units each
+        assert abs(Fraction(float(new)) - share * Fraction(float(old))) <= 4 * 41 * unit
+    again = a.copy()
+    balances.balance(again, y)
+    np.testing.assert_array_equal(again, a)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_class_without_weights_leaves_none_to_the_other(sign):
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    a = np.where(y == sign, 0.7, 0.0)
+    balances.balance(a, y)
+    assert not a.any()
+    balances.balance(a, y)
+    assert not a.any()
+
+
+def test_weights_are_clipped_to_their_boxes():
+    a = np.array([-1.0, 0.0, 0.5, 2.0, np.nan, np.inf, -np.inf])
+    weights = np.array([1.0, 1.0, 1.0, 1.5, 1.0, 0.25, 1.0])
+    balances.clip(a, weights)
+    np.testing.assert_array_equal(a, [0.0, 0.0, 0.5, 1.5, 0.0, 0.25, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("y", "free", "there_is"),
+    [
+        ([1, 1], True, False),
+        ([-1, -1], True, False),
+        ([-1, 1], True, True),
+        ([1, -1, 1], True, True),
+        ([1, 1], False, True),
+        ([-1], False, True),
+        ([], False, False),
+        ([], True, False),
+    ],
+)
+def test_a_free_intercept_needs_rows_of_both_classes(y, free, there_is):
+    signs = np.array(y, dtype=np.float64)
+    at = smooth(signs, np.ones(signs.size), np.zeros(signs.size), 0, 1)
+    assert refits.has_optimum(at, free) is there_is

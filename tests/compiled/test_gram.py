@@ -1,0 +1,170 @@
+"""Kernel values and the rows that are kept."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pegasos_stats.compiled.pegasos.gram import (
+    COMPUTED,
+    HITS,
+    MEMORY_BUDGET,
+    WIDTH,
+    add_gram_row,
+    blocked,
+    gaussian,
+    gram_of,
+    kernel_values,
+    linear,
+    polynomial,
+    precomputed,
+)
+
+KERNELS = [linear(), polynomial(1, 0.0), polynomial(3, 1.5), gaussian(0.3)]
+EACH = pytest.mark.parametrize("kernel", KERNELS, ids=str)
+
+
+def normal(n, p, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def matrix_of(gram, counts=None):
+    """All rows, asked for one after the other."""
+    n = len(gram.X)
+    counts = np.zeros(n, dtype=np.int64) if counts is None else counts
+    K = np.zeros((n, n))
+    for i in range(n):
+        add_gram_row(K[i], 1.0, gram, counts, i)
+    return K
+
+
+def literal(kernel, x, z):
+    """One value, every sum a loop from the first feature to the last."""
+    total = 0.0
+    for a, b in zip(x.tolist(), z.tolist(), strict=True):
+        total += (a - b) * (a - b) if kernel.gamma else a * b
+    if kernel.gamma:
+        return math.exp(-kernel.gamma * total)
+    power = total + kernel.offset
+    for _ in range(kernel.degree - 1):
+        power *= total + kernel.offset
+    return power
+
+
+@EACH
+def test_values_are_summed_from_the_first_feature_to_the_last(kernel):
+    X = normal(23, 7)
+    expected = [[literal(kernel, x, z) for z in X] for x in X]
+    np.testing.assert_array_equal(matrix_of(gram_of(kernel, X)), expected)
+
+
+@EACH
+def test_matrix_is_symmetric_in_every_bit(kernel):
+    K = matrix_of(gram_of(kernel, normal(WIDTH + 9, 5)))
+    np.testing.assert_array_equal(K, K.T)
+
+
+def test_gaussian_is_1_for_equal_rows_and_0_for_distant_ones():
+    X = 1e3 * normal(30, 4)
+    X[1] = X[0]
+    K = matrix_of(gram_of(gaussian(2.0), X))
+    assert (np.diag(K) == 1.0).all()
+    assert K[0, 1] == 1.0
+    assert K[0, 2] == 0.0
+
+
+def test_polynomial_values():
+    X = normal(40, 3)
+    K = matrix_of(gram_of(polynomial(4, 0.5), X))
+    np.testing.assert_allclose(K, (X @ X.T + 0.5) ** 4, rtol=1e-12, atol=1e-12)
+
+
+def test_precomputed_rows_are_those_given_and_none_is_kept():
+    given = normal(6, 6)
+    gram = gram_of(precomputed(), given)
+    np.testing.assert_array_equal(matrix_of(gram), given)
+    assert gram.kept.nbytes == 0
+    assert gram.tally[COMPUTED] == 0
+
+
+def test_read_only_rows_are_accepted():
+    X = normal(12, 2)
+    expected = matrix_of(gram_of(linear(), X))
+    X.setflags(write=False)
+    np.testing.assert_array_equal(matrix_of(gram_of(linear(), X)), expected)
+
+
+@pytest.mark.parametrize("n", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH])
+def test_blocks_hold_the_transpose(n):
+    X = normal(n, 3)
+    blocks = blocked(X)
+    assert blocks.flags.c_contiguous
+    assert blocks.shape == (math.ceil(n / WIDTH), 3, WIDTH)
+    back = blocks.transpose(0, 2, 1).reshape(-1, 3)
+    np.testing.assert_array_equal(back[:n], X)
+    assert not back[n:].any()
+
+
+def test_weight_multiplies_the_row():
+    X = normal(10, 2)
+    total, counts = np.ones(10), np.zeros(10, dtype=np.int64)
+    add_gram_row(total, -2.0, gram_of(linear(), X), counts, 3)
+    np.testing.assert_allclose(total, 1.0 - 2.0 * (X @ X[3]), rtol=1e-13)
+
+
+def test_every_row_is_kept_where_the_budget_allows_it():
+    gram = gram_of(gaussian(1.0), normal(50, 4))
+    matrix_of(gram)
+    matrix_of(gram)
+    assert gram.kept.shape == (50, 50)
+    assert gram.tally[COMPUTED] == 50
+    assert gram.tally[HITS] == 50
+
+
+@pytest.mark.parametrize("budget", [0, 10_000, 2**20, MEMORY_BUDGET])
+def test_memory_stays_within_the_budget_but_for_one_row(budget):
+    gram = gram_of(linear(), normal(1500, 2))
+    gram = gram_of(linear(), gram.X, budget)
+    least = gram.blocks.nbytes + gram.kept[:1].nbytes
+    assert gram.blocks.nbytes + gram.kept.nbytes <= max(budget, least)
+    assert len(gram.kept) >= 1
+
+
+@pytest.mark.parametrize("places", [1, 2, 7])
+def test_rows_are_right_whatever_was_given_up_before(places):
+    n, kernel, rng = 40, gaussian(0.5), np.random.default_rng(5)
+    X, counts = normal(n, 3), np.zeros(n, dtype=np.int64)
+    K = matrix_of(gram_of(kernel, X))
+    gram = gram_of(kernel, X, blocked(X).nbytes + 8 * n * places)
+    for i in rng.integers(0, n, 500):
+        counts[i] += 1
+        row = np.zeros(n)
+        add_gram_row(row, 1.0, gram, counts, i)
+        np.testing.assert_array_equal(row, K[i])
+    assert gram.kept.shape == (places, n)
+    np.testing.assert_array_equal(gram.kept, K[gram.owner])
+    assert sorted(gram.place[gram.owner]) == list(range(places))
+    assert (gram.place >= 0).sum() == places
+    assert gram.tally[HITS] + gram.tally[COMPUTED] == 500
+
+
+def test_rows_that_violate_in_every_epoch_stay():
+    n, epochs, frequent = 60, 8, 10
+    X, counts = normal(n, 2), np.zeros(n, dtype=np.int64)
+    gram = gram_of(linear(), X, blocked(X).nbytes + 8 * n * 20)
+    rng = np.random.default_rng(1)
+    for epoch in range(epochs):
+        for i in rng.permutation(n):
+            if i < frequent or (i + epoch) % 3 == 0:
+                counts[i] += 1
+                add_gram_row(np.zeros(n), 1.0, gram, counts, i)
+    assert (gram.place[:frequent] >= 0).mean() >= 0.8
+
+
+@EACH
+def test_python_bodies_give_the_same_bits(kernel):
+    X = normal(20, 4)
+    block, compiled, plain = blocked(X)[0], np.empty(20), np.empty(20)
+    kernel_values(kernel, X[3], block, compiled)
+    kernel_values.py_func(kernel, X[3], block, plain)
+    np.testing.assert_array_equal(compiled, plain)

@@ -1,0 +1,55 @@
+"""Guards: margins that two ways of summing put on different sides of 1.
+
+Each row has a first product near 1 and many of less than half a unit of its last place:
+from the first entry to the last they are all lost, in lanes most of them are not.
+"""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from pegasos_stats.compiled.arithmetic.rows import row_dot, row_dot_fast
+from pegasos_stats.compiled.dual import sdca
+from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
+from pegasos_stats.compiled.pegasos.pegasos_state import VIOLATIONS, start
+from pegasos_stats.solvers.problem import kernel_rows
+
+P = 400
+UNIT = 2.0**-53
+LOST = 0.99 * UNIT  # beside a number from 1 to 2
+
+
+def row(first, product):
+    """Coefficients and a row with these products, the first one of 1 times itself."""
+    w, x = np.full(P, np.sqrt(abs(product))), np.full(P, np.sqrt(abs(product)))
+    w[0], x[0] = first, 1.0
+    return w, np.copysign(x, product) if product < 0 else x
+
+
+def test_the_guard_of_sparse_pegasos_covers_its_sums():
+    w, x = row(1.0, LOST)
+    X = kernel_rows(csr_array(np.vstack([x, x])))
+    lam = 1.0 + 40.0 * UNIT  # divides 1 below 1, and not 1 with half of the others
+    assert row_dot(X, 0, w) / lam < 1.0 <= row_dot_fast(X, 0, w) / lam
+    state = start(2, P)
+    rows, y = np.array([0, 1]), np.ones(2, dtype=np.int8)
+    pegasos_epoch(X, y, rows, lam, state, intercept=False)
+    assert state.scalars[VIOLATIONS] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("first", "product", "before"),
+    [(1.0 - 100.0 * UNIT, 0.49 * UNIT, 0.0), (1.0 + 100.0 * UNIT, -LOST / 2, 1.0)],
+)
+def test_the_guard_of_sdca_covers_its_sums(first, product, before):
+    w, x = row(first, product)
+    x[0] = 1.0
+    X = x[None]
+    literal, lanes = row_dot(X, 0, w), row_dot_fast(X, 0, w)
+    assert (literal < 1.0) != (lanes < 1.0)
+    state = sdca.start(X, P, np.ones(1))
+    state.a[0], state.w[:P] = before, w
+    sdca.sdca_epoch(X, np.ones(1, dtype=np.int8), np.array([0]), 1.0, state)
+    moved = before + (1.0 - literal) / state.norm2[0]
+    assert moved != before
+    assert state.a[0] == moved

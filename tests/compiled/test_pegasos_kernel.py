@@ -1,0 +1,274 @@
+"""Every Pegasos kernel against the definition, the reference ones bit for bit."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from pegasos_stats.compiled.arithmetic.losses import Loss, slope
+from pegasos_stats.compiled.arithmetic.rows import CSR
+from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
+from pegasos_stats.compiled.pegasos.pegasos_state import (
+    RADIUS,
+    STEPS,
+    VIOLATIONS,
+    average_iterate,
+    dual_weights,
+    last_iterate,
+    start,
+)
+
+FAST = 1e-10  # what the fast arithmetic promises; rounding alone is some 1e-13
+EXP = 1e-12  # log loss: sums of exponentials that differ in the last place
+
+
+def definition(X, y, epochs, lam, loss, k, intercept, project, average):
+    """Pegasos as the paper writes it, one operation after the other."""
+    beta, alpha, t = np.zeros(X.shape[1]), 0.0, 0
+    sums, alphas = np.zeros(X.shape[1]), 0.0
+    for rows in epochs:
+        for first in range(0, len(rows), k):
+            batch = rows[first : first + k]
+            t += 1
+            eta = 1.0 / (lam * t)
+            g, h = np.zeros(X.shape[1]), 0.0
+            for i in batch:
+                score = 0.0
+                for j in range(X.shape[1]):
+                    score += float(X[i, j]) * beta[j]
+                s = slope(int(loss), y[i] * (score + alpha))
+                g = g + (s * y[i]) * X[i].astype(float)
+                h = h + s * y[i]
+            beta = beta - eta * (lam * beta - g / len(batch))
+            if intercept:
+                alpha = alpha + eta * (h / len(batch))
+            if project:
+                norm2 = 0.0
+                for b in beta:
+                    norm2 += b * b
+                limit = 1.0 / np.sqrt(lam)
+                if np.sqrt(norm2) > limit:
+                    beta = (limit / np.sqrt(norm2)) * beta
+            sums, alphas = sums + beta, alphas + alpha
+    return (sums / t, alphas / t) if average else (beta, alpha)
+
+
+def problem(n, p, seed, digits=1):
+    """Rounded normals: with few digits many margins are exactly 1."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((n, p)), digits)
+    y = np.where(X @ rng.standard_normal(p) + rng.standard_normal(n) > 0, 1, -1)
+    return X, y.astype(np.int8), [rng.permutation(n) for _ in range(3)]
+
+
+def sparse(X):
+    stored = csr_matrix(X)
+    return CSR(stored.data, stored.indices, stored.indptr, X.shape[1])
+
+
+def run(X, y, epochs, lam, p, average=False, **options):
+    state = start(len(y), p, options.get("batch_size", 1))
+    for rows in epochs:
+        pegasos_epoch(X, y, rows, lam, state, average=average, **options)
+    return state, (average_iterate if average else last_iterate)(state, p)
+
+
+def assert_close(got, want, rtol):
+    scale = max(np.abs(want[0]).max(), 1e-300)
+    assert np.abs(got[0] - want[0]).max() <= rtol * scale
+    assert got[1] == pytest.approx(want[1], rel=rtol, abs=rtol)
+
+
+def assert_same_bits(got, want):
+    np.testing.assert_array_equal(got[0], want[0])
+    assert got[1] == want[1]
+
+
+OPTIONS = list(
+    itertools.product(Loss, (1, 5, 100), (True, False), (False, True), (False, True))
+)
+
+
+@pytest.mark.parametrize("lam", [1.0, 1e-3])
+@pytest.mark.parametrize(("loss", "k", "intercept", "project", "average"), OPTIONS)
+def test_every_option_is_the_definition(loss, k, intercept, project, average, lam):
+    for n, p in ((37, 3), (50, 21), (23, 1)):
+        X, y, epochs = problem(n, p, seed=n)
+        want = definition(X, y, epochs, lam, loss, k, intercept, project, average)
+        options = {
+            "loss": loss,
+            "batch_size": k,
+            "intercept": intercept,
+            "project": project,
+            "average": average,
+        }
+        got = run(X, y, epochs, lam, p, **options)[1]
+        if loss == Loss.HINGE:
+            assert_same_bits(got, want)
+        assert_close(got, want, EXP)
+        for rows, fast in ((X, True), (sparse(X), False), (sparse(X), True)):
+            got = run(rows, y, epochs, lam, p, fast=fast, **options)[1]
+            assert_close(got, want, FAST)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    n=st.integers(1, 70),
+    p=st.integers(1, 70),
+    digits=st.integers(0, 2),
+    lam=st.sampled_from([2.0, 1.0, 0.5, 0.1, 1e-2, 1e-4, 1e-8]),
+    intercept=st.booleans(),
+)
+def test_guarded_blocks_have_the_bits_of_the_definition(
+    seed, n, p, digits, lam, intercept
+):
+    X, y, epochs = problem(n, p, seed, digits)
+    want = definition(X, y, epochs, lam, Loss.HINGE, 1, intercept, False, False)
+    got = run(X, y, epochs, lam, p, intercept=intercept)[1]
+    assert_same_bits(got, want)
+
+
+def test_margins_of_exactly_one_are_decided_as_written():
+    # beta = 1 after the first step at lam = 1, so the margin of a row of 1 is 1
+    X, y = np.ones((9, 1)), np.ones(9, dtype=np.int8)
+    rows = np.arange(9)
+    for fast in (False, True):
+        state, (beta, alpha) = run(X, y, [rows], 1.0, 1, intercept=False, fast=fast)
+        want = definition(X, y, [rows], 1.0, Loss.HINGE, 1, False, False, False)
+        assert_close((beta, alpha), want, FAST)
+        assert state.scalars[VIOLATIONS] == round(beta[0] * 9)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1e-12])
+def test_bits_where_the_rounding_bound_is_wide(lam):
+    X, y, epochs = problem(60, 300, seed=5, digits=8)
+    X[7] *= 1e6
+    want = definition(X, y, epochs, lam, Loss.HINGE, 1, True, False, False)
+    assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("project", [False, True])
+@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("form", [np.asarray, sparse])
+def test_slope_weights_certify_the_iterate(form, loss, project, fast):
+    X, y, epochs = problem(40, 6, seed=1)
+    for k in (1, 5):
+        options = {"loss": loss, "project": project, "batch_size": k, "fast": fast}
+        state, (beta, _) = run(form(X), y, epochs, 0.01, 6, **options)
+        a = dual_weights(state)
+        np.testing.assert_allclose(
+            (a * y) @ X / (0.01 * 40), beta, rtol=1e-9, atol=1e-9
+        )
+        assert a.min() >= 0.0
+        assert project or a.max() <= 1.0 + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    n=st.integers(1, 70),
+    p=st.integers(1, 70),
+    digits=st.integers(0, 2),
+    lam=st.sampled_from([2.0, 1.0, 0.5, 0.1, 1e-2, 1e-4, 1e-8]),
+    intercept=st.booleans(),
+)
+def test_sparse_plain_steps_have_the_bits_of_the_general_kernel(
+    seed, n, p, digits, lam, intercept
+):
+    from pegasos_stats.compiled.pegasos.pegasos_scaled import scaled_epoch
+
+    X, y, epochs = problem(n, p, seed, digits)
+    stored, state = sparse(X), start(n, p)
+    plain = run(stored, y, epochs, lam, p, intercept=intercept)
+    for rows in epochs:
+        options = 0, 1, intercept, False, False, True
+        scaled_epoch(stored, y, rows, lam, *options, state)
+    assert_same_bits(plain[1], last_iterate(state, p))
+    np.testing.assert_array_equal(plain[0].weights, state.weights)
+    np.testing.assert_array_equal(plain[0].scalars[:RADIUS], state.scalars[:RADIUS])
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_single_precision_data_are_used_as_they_are(fast):
+    X, y, epochs = problem(45, 13, seed=3, digits=6)
+    single = X.astype(np.float32)
+    want = run(single.astype(np.float64), y, epochs, 0.01, 13, fast=fast)[1]
+    got = run(single, y, epochs, 0.01, 13, fast=fast)[1]
+    assert_same_bits(got, want)
+
+
+def test_an_average_of_the_last_epoch_alone():
+    X, y, epochs = problem(30, 4, seed=4)
+    for rows, fast in ((X, False), (X, True), (sparse(X), False)):
+        state = start(30, 4)
+        pegasos_epoch(rows, y, epochs[0], 0.1, state, fast=fast)
+        pegasos_epoch(rows, y, epochs[1], 0.1, state, fast=fast, average=True)
+        by_step, total, alphas = start(30, 4), np.zeros(4), 0.0
+        pegasos_epoch(X, y, epochs[0], 0.1, by_step)
+        for row in epochs[1]:
+            pegasos_epoch(X, y, np.array([row]), 0.1, by_step)
+            beta, alpha = last_iterate(by_step, 4)
+            total, alphas = total + beta, alphas + alpha
+        assert_close(average_iterate(state, 4), (total / 30, alphas / 30), FAST)
+
+
+def test_more_visits_than_rows_and_batches_larger_than_the_data():
+    X, y, _ = problem(12, 3, seed=6)
+    rows = np.random.default_rng(0).integers(0, 12, size=95)
+    for k in (1, 7, 40):
+        want = definition(X, y, [rows], 0.1, Loss.HINGE, k, True, False, False)
+        state, got = run(X, y, [rows], 0.1, 3, batch_size=k)
+        assert_same_bits(got, want)
+        assert state.scalars[STEPS] == -(-95 // k)
+
+
+def test_projection_with_a_tiny_penalty_neither_underflows_nor_drifts():
+    X, y, epochs = problem(400, 5, seed=8)
+    want = definition(X, y, epochs, 1e-9, Loss.HINGE, 1, True, True, False)
+    for rows, fast in ((X, False), (X, True), (sparse(X), False)):
+        for average in (False, True):
+            want = definition(X, y, epochs, 1e-9, Loss.HINGE, 1, True, True, average)
+            options = {"project": True, "average": average, "fast": fast}
+            assert_close(run(rows, y, epochs, 1e-9, 5, **options)[1], want, FAST)
+
+
+def numbers_of_every_kernel():
+    X, y, epochs = problem(33, 6, seed=9)
+    out = []
+    for rows, fast in ((X, False), (X, True), (sparse(X), False), (sparse(X), True)):
+        for options in ({}, {"loss": Loss.LOG, "batch_size": 4, "project": True}):
+            beta, alpha = run(rows, y, epochs, 0.1, 6, fast=fast, **options)[1]
+            out += [*beta, alpha]
+    return [float(number).hex() for number in out]
+
+
+UNCOMPILED = """
+import sys
+sys.path.insert(0, {tests!r})
+from test_pegasos_kernel import numbers_of_every_kernel
+print(" ".join(numbers_of_every_kernel()))
+"""
+
+
+def test_kernels_compute_the_same_without_compilation():
+    code = UNCOMPILED.format(tests=os.path.dirname(__file__))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    compiled, plain = (
+        [float.fromhex(number) for number in numbers]
+        for numbers in (numbers_of_every_kernel(), done.stdout.split())
+    )
+    np.testing.assert_allclose(compiled, plain, rtol=1e-12)

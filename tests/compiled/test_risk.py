@@ -1,0 +1,59 @@
+"""Sums over the rows with twice the digits, beside exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from pegasos_stats.compiled.arithmetic.losses import Loss
+from pegasos_stats.compiled.arithmetic.risk import risk_and_image_exactly
+from pegasos_stats.solvers.problem import kernel_rows
+from tests.solvers.exactly import fractions, log_loss, rows_of
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_sums_are_those_of_fractions_to_their_stated_error(form, loss, far):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(31, 5)) + far * rng.choice([0.0, 1.0], 5)
+    y = np.where(rng.random(31) < 0.2, 1, -1).astype(np.int8)
+    beta, weights = rng.normal(size=5), rng.uniform(0.1, 4.0, 31)
+    beta[4] -= (X.mean(axis=0) @ beta) / X.mean(axis=0)[4] if far else 0.0
+    alpha = 0.3 - float(np.median(X @ beta))  # margins on both sides of 0 and 1
+    a = weights * rng.choice([0.0, 0.4, 1.0], 31)
+    given = (kernel_rows(form(X)), y.astype(np.float64), beta, alpha)
+    seen = risk_and_image_exactly(*given, int(loss), a, weights)
+    total, image, size = Fraction(0), [Fraction(0)] * 5, Fraction(0)
+    alphas, betas = Fraction(alpha), fractions(beta)
+    each = zip(rows_of(X), y.tolist(), fractions(weights), fractions(a), strict=True)
+    beyond = 0
+    for row, sign, w, dual in each:
+        m = sign * (sum(x * b for x, b in zip(row, betas, strict=True)) + alphas)
+        beyond += m > 1
+        total += w * (max(Fraction(0), 1 - m) if loss == Loss.HINGE else log_loss(m))
+        image = [v + dual * sign * x for v, x in zip(image, row, strict=True)]
+        size += sum(abs(dual * x) for x in row)
+    assert 0 < beyond < 31
+    found = Fraction(seen.loss) + Fraction(seen.loss_rest)
+    # The log loss of a margin is the library's: two units in the last place of each.
+    rounding = 0 if loss == Loss.HINGE else 2 * Fraction(1, 2**52) * total
+    assert abs(found - total) <= Fraction(seen.loss_error) + rounding
+    assert seen.loss_error <= 1e-20 * (1.0 + far) * 31 * 4
+    assert seen.image_size == pytest.approx(float(size), rel=1e-12)
+    for high, low, exact in zip(seen.image, seen.image_rest, image, strict=True):
+        apart = abs(Fraction(float(high)) + Fraction(float(low)) - exact)
+        assert apart <= (4 * 33 * Fraction(1, 2**53)) ** 2 * size
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_log_loss_of_a_large_margin_has_all_its_digits(seed):
+    rng = np.random.default_rng(seed)
+    X, beta = rng.uniform(4.0, 6.0, (1, 1)), rng.uniform(4.0, 7.0, 1)
+    one, none = np.ones(1), np.zeros(1)
+    seen = risk_and_image_exactly(X, one, beta, 0.5, int(Loss.LOG), none, one)
+    m = Fraction(X[0, 0]) * Fraction(beta[0]) + Fraction(1, 2)
+    exact = log_loss(m)  # exp(-m): an error of u m in the margin is u m of it
+    apart = abs(Fraction(seen.loss) + Fraction(seen.loss_rest) - exact)
+    assert apart <= 2 * Fraction(1, 2**52) * exact  # two units of the library

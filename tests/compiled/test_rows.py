@@ -1,0 +1,88 @@
+"""Dense and sparse rows: the same numbers, compiled or not."""
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy.sparse import csr_matrix
+
+from pegasos_stats.compiled.arithmetic.lanes import padded
+from pegasos_stats.compiled.arithmetic.rows import (
+    CSR,
+    largest_norm2,
+    row_add,
+    row_dot,
+    row_dot_fast,
+    row_norm2,
+)
+
+
+@njit(error_model="numpy")
+def compiled(X, i, d, w):
+    dots = row_dot(X, i, w), row_dot_fast(X, i, w)
+    row_add(X, i, d, w)
+    return (*dots, row_norm2(X, i))
+
+
+def uncompiled(X, i, d, w):
+    dots = row_dot(X, i, w), row_dot_fast(X, i, w)
+    row_add(X, i, d, w)
+    return (*dots, row_norm2(X, i))
+
+
+def sparse(X):
+    stored = csr_matrix(X)
+    return CSR(stored.data, stored.indices, stored.indptr, X.shape[1])
+
+
+def some_rows(p, dtype=np.float64):
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((5, p)) * (rng.random((5, p)) < 0.7)
+    w = np.zeros(padded(p))
+    w[:p] = rng.standard_normal(p)
+    return X.astype(dtype), w
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 7, 8, 9, 16, 21, 64, 101])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, sparse])
+def test_compiled_rows_equal_their_python_bodies(p, dtype, form):
+    X, w = some_rows(p, dtype)
+    for i in range(5):
+        one, other = w.copy(), w.copy()
+        got, want = compiled(form(X), i, 0.3, one), uncompiled(form(X), i, 0.3, other)
+        assert got[0] == want[0]
+        assert got[1] == pytest.approx(want[1], rel=1e-12, abs=1e-14)
+        assert got[2] == want[2]
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("p", [1, 5, 21])
+def test_sparse_and_dense_rows_have_equal_bits(p):
+    X, w = some_rows(p)
+    for i in range(5):
+        one, other = w.copy(), w.copy()
+        dense, stored = compiled(X, i, -2.5, one), compiled(sparse(X), i, -2.5, other)
+        assert dense[0] == stored[0]
+        assert dense[2] == stored[2]
+        np.testing.assert_array_equal(one, other)
+
+
+def test_dot_is_summed_from_first_to_last():
+    X = np.array([[1e16, 1.0, -1e16, 1.0]])
+    assert compiled(X, 0, 0.0, np.ones(4))[0] == 1.0
+
+
+def test_padding_stays_zero():
+    X, w = some_rows(5)
+    compiled(X, 0, 7.0, w)
+    np.testing.assert_array_equal(w[5:], 0.0)
+
+
+@pytest.mark.parametrize("p", [1, 4, 21])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_largest_norm(p, dtype):
+    X, _ = some_rows(p, dtype)
+    want = (X.astype(float) ** 2).sum(axis=1).max()
+    assert largest_norm2(X) == pytest.approx(want, rel=1e-12)
+    X[2, p - 1] = np.nan
+    assert np.isnan(largest_norm2(X))

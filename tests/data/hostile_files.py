@@ -1,0 +1,88 @@
+"""Saved models, changed and sealed again, and how they are refused."""
+
+import io
+import struct
+import time
+import tracemalloc
+import zipfile
+import zlib
+from functools import lru_cache
+
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.persist import load, save
+
+MIB = 2**20
+SECONDS = 5.0  # of the processor; refused at once these are milliseconds
+DAMAGED = r"^The file .* is damaged or incomplete \(.*\); save it again\.$"
+TOO_LARGE = r"would take [0-9,]+ bytes of memory\); save it again"
+LONGER = r"Bad CRC-32 for file .*; save it again"
+
+
+def saved_in(folder):
+    data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
+    result = ps.SVM(data["y"], data[["a", "b"]]).fit(ps.SDCA(tol=1e-6, seed=1))
+    path = folder / "a.model"
+    save(result, path)
+    return path
+
+
+def check_refused(path, content, match=DAMAGED):
+    """Refused by one line, soon, and without more memory than is stated."""
+    path.write_bytes(content)
+    tracemalloc.start()
+    begun = time.process_time()
+    try:
+        with pytest.raises(DataError, match=match):
+            load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * MIB + len(content)
+    assert time.process_time() - begun < SECONDS
+
+
+def resealed(content):
+    """A file whose bytes were changed, with a digest that is right."""
+    return bytes(content[:-64]) + sha256(bytes(content[:-64])).encode()
+
+
+def sha256(content):
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()
+
+
+def rezipped(members, comment=b"pegasos_stats sha256 " + b"0" * 64, packing=0):
+    """A sealed archive of these pairs of name and bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", packing) as archive:
+        archive.comment = comment
+        for name, content in members:
+            archive.writestr(name, content)
+    return resealed(out.getvalue())
+
+
+def members_of(saved):
+    with zipfile.ZipFile(saved) as archive:
+        return [(name, archive.read(name)) for name in archive.namelist()]
+
+
+def npy(described, content=b""):
+    """An array's member with this description."""
+    text = described.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content
+
+
+DESCRIBED = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
+
+
+@lru_cache
+def zeros(size):
+    """A deflated run of zeros, made block by block."""
+    packer, block = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(MIB)
+    parts = [packer.compress(block) for _ in range(size // MIB)]
+    return b"".join([*parts, packer.flush()])

@@ -1,0 +1,232 @@
+"""Files that are no CSV: one sentence that says what to do."""
+
+import bz2
+import errno
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from pegasos_stats.data import design, files, memory
+from pegasos_stats.data.files import read_csv
+from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.output.cli import main
+
+TEXT = "größe,y\n1,a\n2,b\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin.csv").write_bytes(TEXT.encode("latin-1"))
+    (tmp_path / "utf16.csv").write_bytes(TEXT.encode("utf-16"))
+    (tmp_path / "mark.csv").write_bytes(TEXT.encode("utf-8-sig"))
+    (tmp_path / "d.csv.xz").write_bytes(lzma.compress(TEXT.encode()))
+    with zipfile.ZipFile(tmp_path / "d.csv.zip", "w") as archive:
+        archive.writestr("d.csv", TEXT)
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "nul.csv").write_bytes(b"y,a\nn\0x,1\np,2\n")
+    (tmp_path / "quote.csv").write_text('y,a\nn,1\n"p,2\nn,3\n')
+    packed = bytes(os.urandom(999).hex(), "ascii")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(packed)[:500])
+    (tmp_path / "cut.bz2").write_bytes(bz2.compress(packed)[:500])
+    (tmp_path / "semi.csv").write_text('"a";"y"\n1,5;2\n')
+    (tmp_path / "tabs.csv").write_text("a\ty\n1\t2\n")
+
+
+WRONG = {
+    "latin.csv": "not text in UTF-8; save it as 'CSV UTF-8'",
+    "utf16.csv": "not text in UTF-8; save it as 'CSV UTF-8'",
+    "d.csv.xz": "is packed by xz; unpack it, or pack it by gzip or bzip2",
+    "d.csv.zip": "is packed by zip; unpack it, or pack it by gzip or bzip2",
+    "ragged.csv": "line 3 has 4 fields where 2 are expected; quote cells",
+    "empty.csv": "it is empty; give a header and rows",
+    "nul.csv": "bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'",
+    "quote.csv": "a quote that line 3 opens is never closed",
+    "cut.gz": "Compressed file ended before the end-of-stream marker was reached",
+    "cut.bz2": "Compressed file ended before the end-of-stream marker was reached",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_and_what_to_do(name, folder):
+    with pytest.raises(DataError, match=WRONG[name]):
+        read_csv(name)
+
+
+@pytest.mark.parametrize("more", [1, 2])
+@pytest.mark.parametrize("rows", ["all", "first"])
+def test_rows_longer_than_the_header_name_nobody(more, rows, folder, capsys):
+    lines = ["y,u", *("ab"[i % 2] + f",{i}" for i in range(8))]
+    Path("good.csv").write_text("\n".join(lines))
+    for i in range(1, 9 if rows == "all" else 2):
+        lines[i] += ",1" * more
+    Path("long.csv").write_text("\n".join(lines))
+    assert main(["fit", "good.csv", "--outcome", "y", "--save", "m"]) == 0
+    capsys.readouterr()
+    for words in (
+        ["fit", "long.csv", "--outcome", "y"],
+        ["fit", "good.csv", "--outcome", "y", "--test", "long.csv"],
+        ["report", "long.csv", "--outcome", "y"],
+        ["predict", "m", "long.csv"],
+    ):
+        assert main(words) == 2
+        assert capsys.readouterr() == (
+            "",
+            "pegasos-stats: The file long.csv cannot be read as CSV: its first row has "
+            f"{2 + more} fields and its header 2; name every column, with nothing "
+            "before the first comma for names of rows.\n",
+        )
+
+
+LONG = ["18446744073709551616", "9" * 400, "-" + "9" * 30]
+
+
+@pytest.mark.parametrize("long", LONG)
+@pytest.mark.parametrize("other", ["-1", "2", "2.5", "", "1e3"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_whole_numbers_beyond_64_bits_are_numbers(long, other, turned, folder):
+    cells = [other, long] if turned else [long, other]
+    lines = "".join(f"p,{c},{c}\n" for c in cells)
+    Path("long.csv").write_text("y,self,a\n" + lines)  # self: no name of an argument
+    read = read_csv("long.csv")
+    found = read["a"]
+    pd.testing.assert_series_equal(read["self"], found, check_names=False)
+    assert found.dtype == np.float64
+    expected = [float(cell) if cell else np.nan for cell in cells]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_number_that_no_float_holds_is_infinite_to_a_fit(folder, capsys):
+    Path("far.csv").write_text("y,a\n" + f"n,1\np,{'9' * 400}\n")
+    assert main(["fit", "far.csv", "--outcome", "y"]) == 2
+    assert "Column 'a' holds infinite values in 1 row (1); " in capsys.readouterr().err
+
+
+def test_text_with_one_number_stays_text(folder):
+    Path("text.csv").write_text(f"a,b\n{'9' * 30},1_000\nx,1.5.2\n")
+    found = read_csv("text.csv")
+    assert found["a"].tolist() == ["9" * 30, "x"]
+    assert found["b"].tolist() == ["1_000", "1.5.2"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(folder):
+    assert list(read_csv("mark.csv")) == ["größe", "y"]
+
+
+@pytest.mark.parametrize(("name", "found"), [("semi", "semicolons"), ("tabs", "tabs")])
+def test_another_separator_is_named(name, found, folder, capsys):
+    assert main(["fit", f"{name}.csv", "--outcome", "y"]) == 2
+    printed = capsys.readouterr().err
+    assert f"separated by commas, not by {found}, or give what separates" in printed
+    assert printed.count("\n") == 1
+
+
+READERS = [read_csv, read_svmlight, looks_like_svmlight]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_path_that_leads_to_no_file_is_named(reader, folder, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
+    known = {
+        "nosuch": "^The file nosuch is not there; give the path of a data file.$",
+        "empty.csv/x": "^The file empty.csv/x is not there",
+        ".": "^The file . is a folder; give the path of a data file.$",
+        "loop": "^The file loop cannot be read: Too many levels of symbolic links.$",
+        "x" * 300: "cannot be read: File name too long.$",
+        "pipe": "^The file pipe is a pipe or a device; write it to a file, and give",
+        os.devnull: "^The file /dev/null is a pipe or a device",
+        "a\nb": r"^The file 'a\\nb' is not there",
+    }
+    for path, said in known.items():
+        with pytest.raises(DataError, match=said):
+            reader(path)
+    for path in ("", "\ud800", "\0"):
+        with pytest.raises(OptionError):
+            reader(path)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+@pytest.mark.parametrize("name", ["stat", "open"])
+def test_what_the_system_refuses_is_said(reader, number, name, folder, monkeypatch):
+    def refused(*args, **options):
+        raise OSError(number, os.strerror(number), "mark.csv")
+
+    place = files.os if name == "stat" else files
+    monkeypatch.setattr(place, name, refused, raising=False)
+    with pytest.raises(DataError) as error:
+        reader("mark.csv")
+    said = f"The file mark.csv cannot be read: {os.strerror(number)}."
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("reader", READERS[:2])
+def test_a_small_file_that_unpacks_to_a_huge_one(reader, pack, tmp_path, monkeypatch):
+    path = tmp_path / "bomb"
+    path.write_bytes(pack(b"1" * 10**7))
+    monkeypatch.setattr(files, "limit", lambda: 10.0**7)
+    with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB, half of the"):
+        reader(str(path))
+
+
+def test_a_file_of_half_of_the_memory_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "d.csv"
+    path.write_text("a,y\n1,n\n" * 9)
+    monkeypatch.setattr(files, "limit", lambda: 2.0)
+    assert len(read_csv(str(path))) == 17  # what lies there unpacked has its room
+
+
+def test_a_model_that_no_memory_holds_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "limit", lambda: 99.0)
+    with pytest.raises(DataError, match=r"takes about 0\.0 GB .* leave out"):
+        design.FrameDesign.from_data(csr_array((2, 1)))
+    monkeypatch.setattr(memory, "limit", lambda: 100.0)
+    assert design.FrameDesign.from_data(csr_array((2, 1))).names == ("x1",)
+
+
+WIDE = """
+import resource, sys
+from pegasos_stats.output.cli import main
+resource.setrlimit(resource.RLIMIT_AS, (3 * 10**9, 3 * 10**9))
+codes = [main(["fit", name]) for name in ("one", "two")]
+print(codes)
+"""
+
+
+def test_an_index_of_300_million_under_a_limit_of_memory(tmp_path):
+    (tmp_path / "one").write_text("1 1:1 300000000:1\n-1 2:1\n")
+    (tmp_path / "two").write_text("1 1:1 2147483646:1\n-1 2:1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", WIDE],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[2, 2]\n"
+    one, two = done.stderr.splitlines()
+    assert "A model of 300,000,000 columns takes about 30.0 GB of memory" in one
+    assert "A model of 2,147,483,646 columns" in two
+
+
+@pytest.mark.parametrize("index", [2**31 - 1, 2**53, 2**63, 10**30, "1" * 5000, "1.5"])
+def test_an_index_beyond_all_is_shown(index, tmp_path):
+    path = tmp_path / "d.svm"
+    path.write_text(f"-1 1:2\n+1 {index}:1\n")
+    with pytest.raises(
+        DataError, match=f"^Line 2 of .* holds '{str(index)[:9]}.*up to"
+    ):
+        read_svmlight(path)

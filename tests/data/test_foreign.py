@@ -1,0 +1,90 @@
+"""Numbers in the byte order of other machines, and frames of other libraries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.foreign import in_native_order
+from pegasos_stats.errors import DataError, OptionError
+from tests.nasty import Raising
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+Y = (X[:, 0] > 0).astype(int)
+OTHER = [">i4", ">u2", ">f8", ">f4", "<i4", "<f8"]  # one half is foreign anywhere
+
+
+@pytest.mark.parametrize("dtype", OTHER)
+def test_labels_in_the_other_byte_order(dtype):
+    labels = Y.astype(dtype)
+    plain = ps.SVM(Y, X).fit(ps.Pegasos(seed=1))
+    found = ps.SVM(pd.Series(labels), X).fit(ps.Pegasos(seed=1))
+    assert found.predict(X).tolist() == plain.predict(X).tolist()
+    assert found.confusion(X, labels).n_errors == plain.confusion().n_errors
+    assert ps.confusion(labels, Y).n_errors == 0
+    assert found.coding.encode(labels).tolist() == (2.0 * Y - 1.0).tolist()
+
+
+@pytest.mark.parametrize("dtype", OTHER)
+@pytest.mark.parametrize("formula", ["y ~ a + C(k)", "y > 0 ~ a + k", "y ~ a + b"])
+def test_columns_of_a_formula_in_the_other_byte_order(formula, dtype):
+    columns = {"a": np.round(9 * np.abs(X[:, 0])), "k": np.arange(30) % 3, "y": Y}
+    plain = pd.DataFrame(columns, [7] * 30).assign(b=np.r_[np.nan, X[1:, 1]])
+    other = pd.DataFrame({c: v.astype(dtype) for c, v in columns.items()}, [7] * 30)
+    other["b"] = plain["b"].to_numpy().astype(">f8")
+    one, two = (
+        ps.svm(formula, data).fit(ps.Pegasos(seed=1)) for data in (plain, other)
+    )
+    assert one.params.tolist() == two.params.tolist()
+    assert one.augment(plain)["score"].equals(two.augment(other)["score"])
+
+
+def test_data_that_need_no_change_are_returned_as_they_are():
+    frame = pd.DataFrame({"a": X[:, 0], "g": ["u"] * 30})
+    assert in_native_order(frame) is frame
+    column = frame["a"]
+    assert in_native_order(column) is column
+
+
+class Frame:
+    """As a frame of polars: an array to numpy, names that numpy does not see."""
+
+    columns = ("b", "a")
+    shape = X.shape
+
+    def __len__(self):
+        return len(X)
+
+    def __array__(self, dtype=None, copy=None):
+        return X[:, ::-1]
+
+    def to_pandas(self):
+        return pd.DataFrame(X[:, ::-1], columns=list(self.columns))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: ps.SVM(Y, Frame()),
+        lambda: ps.SVM(Frame(), X),
+        lambda: ps.svm("y ~ a", Frame()),
+        lambda: ps.SVM(Y, X).fit(ps.Pegasos(seed=1)).predict(Frame()),
+        lambda: ps.confusion(Y, Frame()),
+    ],
+)
+def test_frames_of_other_libraries_would_lose_their_names(use):
+    with pytest.raises(DataError, match=r"Frame of .*data\.to_pandas\(\)"):
+        use()
+
+
+def test_an_object_whose_attributes_raise_is_named_by_its_type():
+    data = pd.DataFrame({"y": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
+    model = ps.svm("y ~ x", data)
+    result = model.fit(ps.SDCA(seed=1))
+    said = "^Data of type Raising cannot be read; give a data frame, an array or a list"
+    for call in (result.augment, result.predict, lambda X: ps.SVM(list("abab"), X)):
+        with pytest.raises(DataError, match=said):
+            call(Raising("__getattr__"))
+    study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
+    with pytest.raises(OptionError, match=r"^ax is of type list; give three axes"):
+        study.plot([Raising("__getattr__")] * 3)

@@ -1,0 +1,356 @@
+"""Formulas: terms, contrasts, missing values, and the same coding on new data."""
+
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.data.formula import outcome_of, split_formula
+from pegasos_stats.data.formula_design import design_of as read_design
+from pegasos_stats.errors import ColumnError, DataError, FormulaError
+from tests.data.formula_frames import design_of, frame
+
+
+@pytest.fixture
+def data():
+    return frame()
+
+
+@pytest.mark.parametrize(
+    ("formula", "names"),
+    [
+        ("y ~ .", ["x", "g[T.v]", "g[T.w]", "blood type", "c[T.a]", "flag"]),
+        ("y ~ . - g", ["x", "blood type", "c[T.a]", "flag"]),
+        ("y ~ x + C(g)", ["x", "C(g)[T.v]", "C(g)[T.w]"]),
+        ("y ~ x + factor(g)", ["x", "C(g)[T.v]", "C(g)[T.w]"]),
+        ("y ~ x * flag", ["x", "flag", "x:flag"]),
+        ("y ~ g - 1", ["g[u]", "g[v]", "g[w]"]),
+        ("y ~ `blood type`", ["blood type"]),
+        ("`y`~log(x)", ["log(x)"]),
+        ("y ~ poly(x, 2)", ["poly(x, 2)[1]", "poly(x, 2)[2]"]),
+        ("x > 1 ~ g", ["g[T.v]", "g[T.w]"]),
+    ],
+)
+def test_names_of_the_coefficients(data, formula, names):
+    design, _ = design_of(formula, data)
+    assert list(design.names) == names
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ .", "y ~ x + C(g)", "y ~ scale(x) + g", "y ~ poly(x, 2)", "y ~ x:c + flag"],
+)
+def test_the_training_rows_replayed_give_the_same_matrix(data, formula):
+    design, matrix = design_of(formula, data)
+    again = design.matrix(data)
+    np.testing.assert_array_equal(again.values, matrix.values)
+    np.testing.assert_array_equal(again.kept, matrix.kept)
+
+
+def test_a_single_new_row_is_coded_as_at_fit(data):
+    design, matrix = design_of("y ~ scale(x) + C(g) + c", data)
+    row = design.matrix(data.iloc[[3]])
+    assert row.values.tolist() == [matrix.values[2].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("formula", "option", "free"),
+    [
+        ("y ~ g", True, True),
+        ("y ~ g - 1", True, False),
+        ("y ~ 0 + g", True, False),
+        ("y ~ g", False, False),
+    ],
+)
+def test_the_intercept_goes_with_minus_one_or_the_option(data, formula, option, free):
+    design, _, has_intercept = read_design(formula, data, np.ones(5, bool), option)
+    assert has_intercept is free
+    assert design.names == (("g[T.v]", "g[T.w]") if free else ("g[u]", "g[v]", "g[w]"))
+
+
+def test_rows_with_missing_values_are_not_kept(data):
+    _, matrix = design_of("y ~ x + flag", data)
+    assert matrix.kept.tolist() == [True, False, False, True, True]
+    assert matrix.index.tolist() == data.index.tolist()
+
+
+def test_a_transformation_that_gives_nan_leaves_the_row_out(data):
+    _, matrix = design_of("y ~ log(x - 3)", data.dropna())
+    assert matrix.kept.tolist() == [False, True, True]
+
+
+def test_levels_that_occur_only_in_incomplete_rows_do_not_count(data):
+    data.loc["r4", "y"] = None
+    design, _ = design_of("y ~ g", data)
+    assert design.names == ("g[T.v]",)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"g": "q"}, r"'g' holds levels .* 'q', in 4 rows \('r1', 'r2'"),
+        ({"c": "z"}, "'c' holds levels that did not occur at fit"),
+        ({"x": "1"}, "'x' is not numeric: it holds '1'"),
+        ({"x": np.inf}, "'x' holds infinite values in 5 rows"),
+        ({"x": -np.inf, "g": "q"}, "'x' holds infinite"),
+    ],
+)
+def test_new_data_that_do_not_fit_are_named(data, change, words):
+    design, _ = design_of("y ~ x + C(g) + c", data)
+    with pytest.raises(ColumnError, match=words):
+        design.matrix(data.assign(**change))
+
+
+def test_a_missing_column_is_named(data):
+    design, _ = design_of("y ~ x + g", data)
+    with pytest.raises(ColumnError, match="Column 'g' not found"):
+        design.matrix(data.drop(columns="g"))
+
+
+def test_unused_categories_of_new_data_do_no_harm(data):
+    design, _ = design_of("y ~ g", data)
+    new = data.assign(g=pd.Categorical(data["g"], categories=["w", "u", "v", "new"]))
+    np.testing.assert_array_equal(design.matrix(new).values, design.matrix(data).values)
+
+
+def test_an_infinite_value_at_fit_is_named(data):
+    with pytest.raises(ColumnError, match=r"'x' holds infinite values in 1 row \('r2'"):
+        design_of("y ~ x", data.assign(x=[1.0, np.inf, 3.0, 4.0, 5.0]))
+    with pytest.raises(ColumnError, match=r"'log\(x\)' holds infinite"):
+        design_of("y ~ log(x)", data.assign(x=[0.0, 1.0, 3.0, 4.0, 5.0]))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["y", "~ x", "y ~", "y ~ x ~ g", "y ~ x +", "y ~ (x", "y ~ 1", "y ~ f(x)"],
+)
+def test_formulas_that_cannot_be_read(data, formula):
+    with pytest.raises(FormulaError, match="formula") as caught:
+        design_of(formula, data)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_column_that_is_not_there_is_named(data):
+    with pytest.raises(ColumnError, match="Column 'nosuch' not found"):
+        design_of("y ~ nosuch + x", data)
+    with pytest.raises(ColumnError, match="Column 'nosuch' not found"):
+        design_of("nosuch ~ x", data)
+
+
+def test_no_complete_row_is_an_error(data):
+    with pytest.raises(DataError, match="'x' holds no value at all"):
+        design_of("y ~ x", data.assign(x=np.nan))
+    with pytest.raises(DataError, match="No row is complete in the outcome"):
+        design_of("y ~ x", data.iloc[:0])
+
+
+def test_an_expression_is_an_outcome(data):
+    outcome = outcome_of("x > 3 ~ g", data)
+    assert outcome.fillna(False).tolist() == [False, False, False, True, True]
+    assert outcome.isna().tolist() == [False, False, True, False, False]
+
+
+def test_a_tilde_in_a_quoted_name_does_not_split():
+    assert split_formula("`a~b` ~ x") == ("`a~b`", "x")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "S ~ log(Sepal.Length)",
+        "S ~ log(`Sepal.Length`)",
+        "S ~ .",
+        "S ~ Sepal.Length:Sepal.Width + C(Sepal.Width)",
+        "Sepal.Length > 5 ~ Sepal.Width",
+        "`Sepal.Length` > 5 ~ Sepal.Width",
+    ],
+)
+def test_names_with_dots_are_names(formula):
+    iris = pd.DataFrame(
+        {"S": list("abab"), "Sepal.Length": [5.1, 4.9, 6.2, 5.8], "Sepal.Width": 1.5}
+    )
+    design, matrix = design_of(formula, iris)
+    assert "Sepal" in design.names[0]
+    assert matrix.kept.all()
+
+
+@pytest.mark.parametrize("name", ["1", "0", "2.5", "Intercept", 7, ("a", "b")])
+def test_names_that_a_formula_cannot_tell_are_refused(name):
+    data = pd.DataFrame({"y": [0, 1], name: [1.0, 2.0]})
+    with pytest.raises(ColumnError, match="cannot be used in a formula"):
+        design_of("y ~ .", data)
+
+
+def test_a_column_twice_is_refused():
+    data = pd.DataFrame([[0, 1.0, 2.0], [1, 3.0, 4.0]], columns=["y", "x", "x"])
+    with pytest.raises(ColumnError, match="'x' occurs more than once"):
+        design_of("y ~ .", data)
+    with pytest.raises(ColumnError, match="'y' occurs more than once"):
+        design_of("y ~ x", data.set_axis(["y", "y", "x"], axis=1))
+
+
+@pytest.mark.parametrize("formula", ["y ~ y", "y ~ x + y", "C(y) ~ y:x"])
+def test_the_outcome_is_no_predictor(data, formula):
+    with pytest.raises(FormulaError, match="outcome among the predictors"):
+        design_of(formula, data)
+
+
+@pytest.mark.parametrize("character", ["\ud800", "\u202e", "\x07"])
+def test_characters_that_cannot_be_shown_are_escaped(data, character):
+    with pytest.raises(FormulaError) as refused:
+        design_of(f"y ~ x {character}", data)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("y ~ I(x - mean(x))", 16.0 - 4.5),
+        ("y ~ I(x - np.mean(x))", 16.0 - 4.5),
+        ("y ~ I(x / x.max())", 2.0),
+        ("y ~ I(x - median(x))", 16.0 - 4.5),
+        ("y ~ I(x / sd(x))", 16.0 / np.std([1.0, 8.0], ddof=1)),
+        ("y ~ I(x / np.std(x))", 16.0 / np.std([1.0, 8.0])),
+    ],
+)
+def test_a_summary_of_a_column_is_that_of_the_fit(data, formula, value):
+    two = data.iloc[[0, 4]].assign(y=["no", "yes"])
+    design, _ = design_of(formula, two)
+    new = design.matrix(pd.DataFrame({"x": [16.0]}))
+    np.testing.assert_allclose(new.values, [[value]], rtol=1e-15)  # one division
+
+
+def test_intervals_are_named_and_kept_as_in_r(data):
+    complete = data.dropna()
+    design, matrix = design_of("y ~ cut(x, [0, 2, 10])", complete)
+    assert design.names == ("cut(x, [0, 2, 10])[T.(2,10]]",)
+    assert matrix.values.ravel().tolist() == (complete["x"] > 2).tolist()
+    new = design.matrix(pd.DataFrame({"x": [1.0, 5.0, 99.0, -1.0]}))
+    assert new.kept.tolist() == [True, True, False, False]
+    assert new.values.ravel().tolist() == [0.0, 1.0]
+    third, _ = design_of("y ~ cut(x, 3)", complete)
+    again = third.matrix(complete.iloc[[0]])
+    assert again.values.tolist() == [[0.0, 0.0]]
+
+
+def test_levels_that_are_new_are_named_behind_relevel_too(data):
+    design, _ = design_of("y ~ relevel(g, ref='v')", data)
+    assert design.names == ("relevel(g, ref='v')[T.u]", "relevel(g, ref='v')[T.w]")
+    with pytest.raises(ColumnError, match="levels that did not occur at fit"):
+        design.matrix(data.assign(g="q"))
+
+
+def test_a_column_named_like_a_function_is_a_column(data):
+    names = ["log", "np", "C", "scale", "I", "pi", "poly", "contr"]
+    named = data.assign(**{name: np.arange(5.0) + i for i, name in enumerate(names)})
+    _, matrix = design_of(f"y ~ {' + '.join(names)}", named)
+    np.testing.assert_array_equal(matrix.values, named[names])
+    _, inside = design_of("y ~ I(np + pi) + exp(log) + np.exp(np) + I(2 * C)", named)
+    expected = [named.np + named.pi, np.exp(named.log), np.exp(named.np), 2 * named.C]
+    np.testing.assert_array_equal(inside.values, np.column_stack(expected))
+    assert outcome_of("log > 2 ~ g", named).tolist() == (named["log"] > 2).tolist()
+
+
+@pytest.mark.parametrize("name", ["é", "µg", "ﬁt", "K", "größe", "名前", "a.µ"])
+def test_names_in_any_alphabet_are_names(data, name):
+    named = data.assign(**{name: np.arange(1.0, 6.0)})
+    for term in (name, f"`{name}`"):
+        _, matrix = design_of(f"y ~ {term} + log({term}) + I({term} * 2)", named)
+        expected = named[name], np.log(named[name]), named[name] * 2
+        np.testing.assert_array_equal(matrix.values, np.column_stack(expected))
+        found = outcome_of(f"{term} > 2 ~ g", named)
+        assert found.tolist() == (named[name] > 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("C(x > 1)", [False, True, None, True, True]),
+        ("factor(x > 1)", [False, True, None, True, True]),
+        ("I(`blood type` > 3)", [False, False, False, True, True]),
+        ("x > 1 & g == 'v'", [False, True, None, False, True]),
+        ("x > 1 | g == 'u'", [True, True, None, True, True]),
+        ("g %in% c('u', 'w')", [True, False, True, True, False]),
+        ("not g in ['u', 'w']", [False, True, False, False, True]),
+        ("1 < x <= 4", [False, True, None, True, False]),
+        ("g == 'a & b | c %in% d'", [False] * 5),
+        ("ifelse(x > 2, 'long', 'short')", ["short", "short", None, "long", "long"]),
+    ],
+)
+def test_outcomes_are_computed_as_r_reads_them(data, outcome, expected):
+    found = outcome_of(f"{outcome} ~ g", data).astype(object)
+    assert found.where(found.notna(), None).tolist() == expected
+
+
+@pytest.mark.parametrize("power", [2, 3, 5, 1_000_000])
+def test_powers_of_terms_are_those_of_formulaic(power):
+    from formulaic import Formula
+
+    from pegasos_stats.data.language.materializing import TermParser
+
+    for text in ("(a + b + c)", "(a + b:c + c)", "(a*b + c)", "(b + a - 1)"):
+        ours = Formula.from_spec(f"{text}^{power}", parser=TermParser("y ~ a"))
+        theirs = Formula(f"{text}^{min(power, 5)}")
+        assert [str(term) for term in ours] == [str(term) for term in theirs]
+
+
+@pytest.mark.parametrize("freq", ["datetime64[ns]", "timedelta64[ns]", "period[D]"])
+def test_dates_are_no_numbers(data, freq):
+    values = pd.Series([1, 2, 3, 4, 5], index=data.index)
+    dates = pd.to_datetime(values, unit="D")
+    when = dates.dt.to_period("D") if "period" in freq else values.astype(freq)
+    with pytest.raises(ColumnError, match="'when' is of type"):
+        design_of("y ~ when", data.assign(when=when))
+
+
+def test_lists_in_cells_are_one_sentence(data):
+    cells = pd.Series([[1]] * 5, index=data.index)
+    with pytest.raises((FormulaError, ColumnError)):
+        design_of("y ~ cells", data.assign(cells=cells))
+
+
+def test_sparse_columns_stay_sparse_behind_a_formula():
+    data = pd.DataFrame({"a": [0.0, 1.0, 0.0], "b": [2.0, 0.0, 0.0]})
+    sparse = data.astype(pd.SparseDtype(float, 0.0)).assign(y=["n", "p", "n"])
+    design, matrix = design_of("y ~ .", sparse)
+    assert matrix.values.format == "csr"
+    assert design.names == ("a", "b")
+    assert design.formula == "y ~ ."
+
+
+@pytest.mark.parametrize("text", ["str", "object", "category"])
+def test_factors_beside_a_sparse_column_have_their_contrasts(text):
+    data = pd.DataFrame({"a": [0.0, 1.0, 0.0], "g": ["u", "v", None]})
+    data = data.assign(y=["n", "p", "n"], g=data["g"].astype(text))
+    sparse = data.assign(a=data["a"].astype(pd.SparseDtype(float, 0.0)))
+    expected, found = (design_of("y ~ .", frame) for frame in (data, sparse))
+    assert found[0].names == expected[0].names == ("a", "g[T.v]")
+    np.testing.assert_array_equal(found[1].values, expected[1].values)
+
+
+EMPTY = [
+    lambda frame: frame.iloc[:0].astype(object),
+    lambda frame: frame.iloc[:0],
+    lambda frame: frame.assign(x=None),
+    lambda frame: frame.assign(x=pd.Series([pd.NA] * len(frame), dtype="string")),
+]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize("terms", ["x + g", "poly(x, 2)", "x:g + c", "scale(x)"])
+def test_a_design_is_the_same_after_data_without_a_complete_row(empty, terms, data):
+    whole = data.dropna().reset_index(drop=True)
+    design, fitted = design_of(f"y ~ {terms}", whole)
+    none = empty(whole)
+    found = design.matrix(none)
+    assert found.values.shape == (0, len(design.names))
+    assert (found.kept.tolist(), len(found.index)) == ([False] * len(none), len(none))
+    np.testing.assert_array_equal(design.matrix(whole).values, fitted.values)
+
+
+def test_new_data_leave_no_trace_in_a_design(data):
+    design, _ = design_of("y ~ g + scale(x)", data)
+    before = deepcopy((design.spec.transform_state, str(design.spec.encoder_state)))
+    design.matrix(data[data["g"] == "u"])
+    assert (design.spec.transform_state, str(design.spec.encoder_state)) == before

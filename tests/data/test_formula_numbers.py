@@ -1,0 +1,180 @@
+"""Formulas: columns of every type, arithmetic, whole numbers and powers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.errors import FormulaError
+from tests.data.formula_frames import design_of, frame
+
+
+@pytest.fixture
+def data():
+    return frame()
+
+
+@pytest.mark.parametrize("dtype", [object, "Float64", "float32"])
+def test_numbers_are_numbers_in_every_dtype(data, dtype):
+    complete = data.dropna()
+    expected, matrix = design_of("y ~ x + `blood type`", complete)
+    other = complete.astype({"x": dtype, "blood type": dtype})
+    design, same = design_of("y ~ x + `blood type`", other)
+    assert design.names == expected.names
+    np.testing.assert_array_equal(same.values, matrix.values)
+    np.testing.assert_array_equal(expected.matrix(other).values, matrix.values)
+
+
+@pytest.mark.parametrize("dtype", ["string", "str", object, "category"])
+def test_text_is_text_in_every_dtype(data, dtype):
+    expected, matrix = design_of("y ~ g", data)
+    other = data.astype({"g": dtype})
+    design, same = design_of("y ~ g", other)
+    assert design.names == expected.names
+    np.testing.assert_array_equal(same.values, matrix.values)
+    np.testing.assert_array_equal(expected.matrix(other).values, matrix.values)
+
+
+def test_nullable_frames_are_taken(data):
+    design, _ = design_of("y ~ .", data.convert_dtypes())
+    assert design.names == design_of("y ~ .", data)[0].names
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("y ~ x | g", "several parts"),
+        ("np.sign(g) ~ x", r"sign\(\) takes numbers"),
+        ("g > 1 ~ x", "cannot be used"),
+        ("y ~ I(x^2)", r"x\*\*2"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_one_sentence(data, formula, words):
+    with pytest.raises(FormulaError, match=words):
+        design_of(formula, data)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ I(n^2)", "y ~ {n^2}", "y ~ x + np.log(1 + n^2)", "n^2 > 4 ~ x", "y ~ I(b^b)"],
+)
+def test_a_caret_is_never_the_xor_of_whole_numbers(data, formula):
+    whole = data.assign(n=np.arange(5), b=[True, False] * 2 + [True])
+    with pytest.raises(FormulaError, match=r"write powers as x\*\*2, not x\^2"):
+        design_of(formula, whole)
+
+
+def test_a_caret_stays_a_letter_of_names_and_a_power_of_terms(data):
+    odd = data.assign(**{"a^b": np.arange(5)})
+    assert design_of("y ~ I(`a^b`)", odd)[0].names == ("I(`a^b`)",)
+    assert design_of("y ~ C(g, levels=['u^2', 'u', 'v', 'w'])", odd)
+    assert len(design_of("y ~ (x + `a^b`)^2", odd)[0].names) == 3
+
+
+def test_true_counts_as_one_in_arithmetic_as_in_r(data):
+    both = outcome_of("(x > 1) + (`blood type` > 3) ~ g", data.fillna({"x": 9.0}))
+    assert both.tolist() == [0, 1, 1, 2, 2]
+    _, matrix = design_of("y ~ I(-(`blood type` > 3)) + exp(`blood type` > 3)", data)
+    np.testing.assert_array_equal(matrix.values[:, 0], [0, 0, 0, -1, -1])
+    np.testing.assert_array_equal(matrix.values[:, 1], np.exp([0.0, 0, 0, 1, 1]))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "UInt8"])
+def test_short_integers_neither_overflow_nor_lose_digits(data, dtype):
+    short = data.assign(n=pd.array([1, 20, 100, 3, 50], dtype=dtype))
+    _, matrix = design_of("y ~ I(n * n) + log(n) + I(-n) + np.square(n)", short)
+    n = short["n"].to_numpy(dtype=np.float64)
+    expected = np.column_stack([n * n, np.log(n), -n, n * n])
+    np.testing.assert_array_equal(matrix.values, expected)
+
+
+WHOLE = {
+    "u": np.array([200, 3, 7], dtype="uint8"),
+    "v": np.array([100, 5, 9], dtype="uint8"),
+    "w": np.array([1, 2, 3], dtype="uint64"),
+    "far": np.array([2**63 + 2**20, 1, 2], dtype="uint64"),
+    "big": np.array([2**40, -3, 5]),
+    "half": np.array([300, 2, 1], dtype="float16"),
+    "flag": [True, False, True],
+}
+
+
+@pytest.mark.parametrize(
+    ("term", "of_reals"),
+    [
+        ("u:v", lambda d: d.u * d.v),
+        ("u:v:u", lambda d: d.u * d.v),  # a variable counts once
+        ("big:u", lambda d: d.big * d.u),
+        ("I(u):v", lambda d: d.u * d.v),
+        ("half:u", lambda d: d.half * d.u),
+        ("flag:u", lambda d: d.flag * d.u),
+        ("I(big * big)", lambda d: d.big * d.big),
+        ("I(big * big * big)", lambda d: d.big**3),
+        ("I(big**4)", lambda d: d.big**4),
+        ("I(big * 2**40)", lambda d: d.big * 2.0**40),
+        ("I(big + 9223372036854775807)", lambda d: d.big + 2.0**63),
+        ("I(2**-w)", lambda d: 2.0**-d.w),
+        ("I(big**-1)", lambda d: 1 / d.big),
+        ("I(w - 2)", lambda d: d.w - 2),
+        ("I(-w)", lambda d: -d.w),
+        ("abs(w - big)", lambda d: abs(d.w - d.big)),
+        ("I(far - 1)", lambda d: d.far - 1),
+        ("I(far // 2)", lambda d: np.floor(d.far / 2)),
+        ("np.square(big)", lambda d: d.big**2),
+        ("np.power(big, 3)", lambda d: d.big**3),
+        ("np.power(u, -1)", lambda d: 1 / d.u),
+        ("np.multiply(big, big)", lambda d: d.big**2),
+        ("np.reciprocal(u)", lambda d: 1 / d.u),
+        ("sum(big * 2**22):u", lambda d: (d.big * 2.0**22).sum() * d.u),
+        ("as_integer(big * 1e9)", lambda d: d.big * 1e9),
+    ],
+)
+def test_whole_numbers_are_computed_with_as_real_ones_are(term, of_reals):
+    data = pd.DataFrame(WHOLE).assign(y=[0, 1, 0])
+    _, matrix = design_of(f"y ~ {term}", data)
+    expected = of_reals(data.astype(np.float64))
+    np.testing.assert_array_equal(matrix.values[:, 0], expected)
+
+
+def test_polynomials_and_numbers_of_another_type_do_not_wrap_around():
+    data = pd.DataFrame(WHOLE).assign(y=[0, 1, 0])
+    _, matrix = design_of("y ~ poly(big, 2, raw=True)", data)
+    np.testing.assert_array_equal(matrix.values[:, 1], data["big"] * 1.0 * data["big"])
+    with pytest.raises(FormulaError, match="numbers that int32 cannot hold"):
+        design_of("y ~ I(big.astype('int32'))", data)
+    _, matrix = design_of("y ~ I(half.astype('int32'))", data)
+    np.testing.assert_array_equal(matrix.values[:, 0], [300, 2, 1])
+
+
+def test_whole_numbers_stay_whole_where_they_are_levels(data):
+    design, _ = design_of("y ~ C(`blood type` * 2 - 1)", data)
+    levels = [name.rpartition("T.")[2] for name in design.names]
+    assert levels == ["3]", "5]", "7]", "9]"]
+
+
+def test_labels_of_intervals_have_as_many_digits_as_tell_them_apart(data):
+    """``levels(cut(1990:1995, c(1989, 1992, 1995)))`` of R."""
+    years = data.assign(x=[1990, 1991, 1993, 1994, 1995])
+    design, _ = design_of("y ~ cut(x, [1989, 1992, 1995])", years)
+    assert design.names == ("cut(x, [1989, 1992, 1995])[T.(1992,1995]]",)
+
+
+def test_a_choice_needs_a_test_and_a_mean_needs_numbers(data):
+    for term, words in (("ifelse(g, 1, 2)", "such as x > 1"), ("sum(g)", "numbers")):
+        with pytest.raises(FormulaError, match=words):
+            design_of(f"y ~ {term}", data)
+
+
+def test_products_of_terms_are_counted_in_the_whole_formula(data, monkeypatch):
+    limit = "pegasos_stats.data.language.materializing.MOST_PRODUCTS"
+    monkeypatch.setattr(limit, 10)
+    product = "(x + flag) * (x + c)"  # four of them
+    assert design_of(f"y ~ {product} + {product}", data)
+    with pytest.raises(FormulaError, match="more than 10 products of terms"):
+        design_of(f"y ~ {product} + {product} + {product}", data)
+
+
+def test_places_in_text_are_whole_numbers(data):
+    for term in ("substr(g, 1, 1e30)", "I(g.str.slice(0.5) == 'u')"):
+        with pytest.raises(FormulaError, match="takes whole numbers as places"):
+            design_of(f"y ~ {term}", data)

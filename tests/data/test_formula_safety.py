@@ -1,0 +1,312 @@
+"""A formula is data: nothing of it is run, whoever wrote it and wherever it stands."""
+
+import ast
+import builtins
+import contextlib
+import copy
+import time
+
+import formulaic.materializers.base as materializing
+import formulaic.utils.stateful_transforms as evaluating
+import formulaic.utils.variables as looking
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    OptionError,
+    PegasosStatsError,
+)
+from pegasos_stats.models.persist import load, save
+from pegasos_stats.models.persist.designs import packed_design, unpacked_design
+from tests.data.accepted_formulas import ACCEPTED, everything
+from tests.data.hostile_formulas import HOSTILE, RUNNING, UNREADABLE
+from tests.models.test_persist import with_header
+
+N = 30
+SECONDS = 10.0  # far above what refusing takes, far below what running would
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "y": np.resize(["no", "yes"], N),
+            "x": rng.uniform(1.0, 2.0, N),
+            "z": rng.normal(size=N),
+            "g": np.resize(["u", "v", "w"], N),
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    assert not (tmp_path / "canary").exists()
+
+
+def shortened(payload):
+    return ascii(payload if len(payload) < 60 else payload[:50] + "...")
+
+
+# A dotted name such as x.attrs, alone, is read as the name of a column.
+REFUSED = FormulaError, ColumnError
+
+
+def refused(formula, data, kinds=REFUSED):
+    """The message with which a formula is refused, in one line and in bounded time."""
+    before, started = data.copy(), time.perf_counter()
+    with pytest.raises(kinds) as caught:
+        ps.svm(formula, data)
+    assert time.perf_counter() - started < SECONDS
+    pd.testing.assert_frame_equal(data, before)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
+def test_a_hostile_term_is_refused(payload, data):
+    kinds = FormulaError, ColumnError  # x.attrs, alone, is read as the name of a column
+    message = refused(f"y ~ z + {payload}", data, kinds)
+    assert (
+        message.startswith("Column 'x.")
+        or message.startswith("The formula 'y ~ z + ")
+        or '"y ~ z + ' in message
+    )
+
+
+@pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
+def test_a_hostile_term_is_refused_inside_of_braces_and_calls(payload, data):
+    refused(f"y ~ z + {{{payload}}}", data)
+    refused(f"y ~ z + np.exp({payload})", data)
+
+
+@pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
+def test_a_hostile_outcome_is_refused(payload, data):
+    refused(f"{payload} ~ z", data)
+    refused(f"({payload}) > 0 ~ z", data)
+
+
+@pytest.mark.parametrize("payload", UNREADABLE, ids=shortened)
+def test_what_cannot_be_read_is_an_error_of_ours(payload, data):
+    for formula in (f"y ~ {payload}", f"y ~ z + {payload}", f"{payload} ~ z"):
+        with contextlib.suppress(PegasosStatsError):  # a few can be read after all
+            ps.svm(formula, data)
+
+
+def designs(data):
+    """A design of every kind, as JSON."""
+    sparse = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
+    models = {
+        "formula": ps.svm("x > 1.5 ~ scale(z) + C(g) + x:z", data),
+        "frame": ps.svm("z > 0 ~ x", sparse),
+        "scaled": ps.svm("x > 1.5 ~ scale(z) + g", data, standardize=True),
+    }
+    return {kind: packed_design(model.design) for kind, model in models.items()}
+
+
+def planted(stored, payload, everywhere):
+    """Copies of a design, the payload at the places where text stands."""
+    inner = ["design"] if stored["kind"] == "scaled" else []
+    places = [["formula", f"{payload} ~ z"], ["formula", f"({payload}) > 0 ~ z"]]
+    if stored["kind"] == "frame":
+        places += [["columns", [payload]], ["functions", [payload]]]
+    else:
+        places += [["spec", "terms", 1, 0, 0, payload]]
+    if stored["kind"] != "frame" and everywhere:
+        places += [["spec", "terms", 1, 0, part, payload] for part in (1, 2)]
+        places += [[part, [payload]] for part in ("names", "variables", "numeric")]
+        places += [["spec", "levels", 0, part, payload] for part in (0, 1, 2)]
+        places += [["spec", "materializer", payload], ["spec", "transforms", payload]]
+        places += [["spec", "columns", 1, 0, 0, payload], ["functions", [payload]]]
+    for *keys, last, content in places:
+        changed = copy.deepcopy(stored)
+        part = changed
+        for key in (*inner, *keys):
+            part = part[key]
+        part[last] = content
+        yield changed
+
+
+@pytest.mark.parametrize("kind", ["formula", "frame", "scaled"])
+def test_a_payload_planted_in_a_saved_design_is_never_run(kind, data):
+    stored = designs(data)[kind]
+    for i, payload in enumerate(HOSTILE):
+        for changed in planted(stored, payload, everywhere=i % 8 == 0):
+            try:
+                design = unpacked_design(changed)
+                design.matrix(data)
+                outcome_of(design.formula, data)
+            except Exception:
+                continue
+
+
+@pytest.mark.parametrize("payload", RUNNING[:8] + HOSTILE[-2:], ids=shortened)
+@pytest.mark.parametrize("place", ["term", "outcome"])
+def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, folder):
+    result = ps.svm("x > 1.5 ~ scale(z) + g", data).fit(ps.SDCA(seed=1))
+    save(result, folder / "a.model")
+
+    def change(header):
+        design = header["fit"]["design"]
+        if place == "outcome":
+            design["formula"] = f"{payload} ~ scale(z) + g"
+        else:
+            design["spec"]["terms"][1][0][0] = payload
+
+    path = with_header(folder / "a.model", folder / "b.model", change)
+    with pytest.raises(
+        DataError, match="cannot be part of a saved model: it"
+    ) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_formula_reaches_an_evaluator(monkeypatch):
+    """The interpreter's doors are shut, and formulas go on working."""
+    data = everything()
+
+    def shut(*args, **options):
+        raise AssertionError("a formula reached an evaluator")
+
+    def parses_only(source, filename, mode, flags=0, *args, **options):
+        if not flags & ast.PyCF_ONLY_AST:
+            shut()
+        return compiled(source, filename, mode, flags, *args, **options)
+
+    def once(formula):
+        model = ps.svm(formula, data)
+        stored = packed_design(model.design)
+        again = unpacked_design(stored).matrix(data)
+        np.testing.assert_array_equal(again.values, model.design.matrix(data).values)
+        outcome_of(formula, data)
+
+    for formula in ACCEPTED:  # what is imported and compiled once
+        once(formula)
+    compiled = builtins.compile
+    for owner, name in (
+        (builtins, "eval"),
+        (builtins, "exec"),
+        (evaluating, "stateful_eval"),
+        (evaluating, "_is_stateful_transform"),
+        (materializing, "stateful_eval"),
+        (looking, "get_expression_variables"),
+        (pd, "eval"),
+        (pd.DataFrame, "eval"),
+        (pd.DataFrame, "query"),
+    ):
+        monkeypatch.setattr(owner, name, shut)
+    monkeypatch.setattr(builtins, "compile", parses_only)
+    for formula in ACCEPTED:
+        once(formula)
+    monkeypatch.undo()
+
+
+def test_what_is_refused_is_named_with_what_is_allowed(data):
+    message = refused("y ~ x.to_csv('canary')", data, FormulaError)
+    assert message == (
+        """The formula "y ~ x.to_csv('canary')" calls the method 'to_csv', which is """
+        "not known; allowed are columns, numbers, text, arithmetic, comparisons and "
+        "functions such as log, np.sqrt, scale and poly; compute other columns in the "
+        "data before, or give functions={'name': f}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        ("np.sqrtt(x)", "did you mean 'np.sqrt'?"),
+        ("lgo(x)", "did you mean 'log'?"),
+        ("x.clp(0)", "did you mean 'clip'?"),
+        ("np.linalg.norm(x)", "calls 'np.linalg.norm', which is not a known function"),
+        ("I(x[0])", r"takes items, x\[...\]"),
+        ("I(x if x > 1 else 0)", r"ifelse\(test, yes, no\)"),
+        ("log(x, y=2)", r"log\(\) cannot be given 'y'; it takes x, base"),
+        ("poly(x, z)", r"degree of poly\(\) is a constant, not a column"),
+        ("poly(x, 5000)", r"degree of poly\(\) is at most 1,000"),
+        ("I(x > 1 & z < 1)", r"stand in brackets: \(x > 1\) & \(z < 2\)"),
+        ("I(10**10**10)", "cannot be used"),
+    ],
+)
+def test_messages_say_what_to_write(payload, words, data):
+    with pytest.raises(FormulaError, match=words):
+        ps.svm(f"y ~ {payload}", data)
+
+
+HALF = {"half": lambda x: x / 2, "above": lambda x, bound=0.0: x > bound}
+
+
+def test_functions_of_the_caller_are_called(data):
+    given = ps.svm("above(z, bound=0.1) ~ half(x) + g", data, functions=HALF)
+    plain = data.assign(half=data["x"] / 2)
+    known = ps.svm("z > 0.1 ~ half + g", plain)
+    solver = ps.SDCA(seed=1)
+    ours, theirs = given.fit(solver), known.fit(solver)
+    assert given.names == ("half(x)", "g[T.v]", "g[T.w]")
+    np.testing.assert_array_equal(ours.params, theirs.params)
+    np.testing.assert_array_equal(
+        ours.decision_function(data), theirs.decision_function(plain)
+    )
+    assert str(ours.confusion(data)) == str(theirs.confusion(plain))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
+    formula = "above(z) ~ x" if sparse else "above(z) ~ half(x)"
+    if sparse:
+        data = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
+    result = ps.logit(formula, data, functions=HALF).fit(ps.SDCA(seed=1))
+    save(result, folder / "a.model")
+    with pytest.raises(DataError, match=r"'above', .* load\(path, functions="):
+        load(folder / "a.model")
+    with pytest.raises(OptionError, match="not allowed; give a dictionary"):
+        load(folder / "a.model", functions=["half"])
+    with pytest.raises(DataError, match=r"the function 'above', which no file holds"):
+        load(folder / "a.model", functions={"half": HALF["half"]})
+    loaded = load(folder / "a.model", functions=HALF)
+    np.testing.assert_array_equal(
+        loaded.decision_function(data), result.decision_function(data)
+    )
+    assert str(loaded.confusion(data)) == str(result.confusion(data))
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        ({"log": abs}, "'log', which already is"),
+        ({"np": abs}, "'np', which already is"),
+        ({"C": abs}, "'C', which already is"),
+        ({"x": abs}, "'x', which already is"),
+        ({"a.b": abs}, "the names 'a.b'"),
+        ({"": abs}, "the names ''"),
+        ({"lambda": abs}, "the names 'lambda'"),
+        ({1: abs}, "the names 1"),
+        ({"f": 1}, "not allowed"),
+        ([abs], "not allowed"),
+    ],
+)
+def test_functions_shadow_nothing(functions, words, data):
+    with pytest.raises(OptionError, match=words):
+        ps.svm("y ~ x", data, functions=functions)
+
+
+@pytest.mark.parametrize("found", ["text", [1.0], None, object(), np.ones((N, 2, 2))])
+def test_what_a_function_of_the_caller_returns_is_checked(found, data):
+    with pytest.raises(FormulaError, match="one number for each row"):
+        ps.svm("y ~ f(x)", data, functions={"f": lambda x: found})
+
+
+def test_an_error_of_a_function_of_the_caller_is_named(data):
+    def fails(x):
+        raise KeyError("no such thing")
+
+    with pytest.raises(FormulaError, match="no such thing"):
+        ps.svm("y ~ fails(x)", data, functions={"fails": fails})

@@ -1,0 +1,178 @@
+"""Label coding: order of levels as R's factor(), and the way back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.data.labels import LabelCoding, signs_of
+from pegasos_stats.errors import LabelError, OptionError
+
+NA = None
+
+# Each: labels, and the order of R's factor() in the C locale.
+FACTORS = {
+    "text": (pd.Series(["six", "five", "six"]), ("five", "six")),
+    "code points": (pd.Series(["a", "B"]), ("B", "a")),
+    "text of digits": (pd.Series(["9", "10"]), ("10", "9")),
+    "integers": (pd.Series([10, 9, 10]), (9, 10)),
+    "negative": (pd.Series([1, -1]), (-1, 1)),
+    "floats": (pd.Series([0.5, np.nan, -0.5]), (-0.5, 0.5)),
+    "float32": (pd.Series([0.1, 0.2], dtype="float32"), None),
+    "int8": (pd.Series([1, 0], dtype="int8"), (0, 1)),
+    "booleans": (pd.Series([True, False]), (False, True)),
+    "Int64": (pd.Series([2, NA, 1], dtype="Int64"), (1, 2)),
+    "boolean": (pd.Series([True, NA, False], dtype="boolean"), (False, True)),
+    "string": (pd.Series(["b", NA, "a"], dtype="string"), ("a", "b")),
+    "str": (pd.Series(["b", NA, "a"], dtype="str"), ("a", "b")),
+    "object": (pd.Series(["b", NA, "a"], dtype=object), ("a", "b")),
+    "dates": (pd.Series(pd.to_datetime(["2021-01-01", "2020-01-01"])), None),
+    "categories": (pd.Series(["b", "a"], dtype="category"), ("a", "b")),
+    "own order": (
+        pd.Series(pd.Categorical(["a", "b"], categories=["b", "a"])),
+        ("b", "a"),
+    ),
+    "ordered": (
+        pd.Series(pd.Categorical([3, 1], categories=[3, 1], ordered=True)),
+        (3, 1),
+    ),
+    "unused category": (
+        pd.Series(pd.Categorical(["a", "c", NA], categories=["c", "b", "a"])),
+        ("c", "a"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_coding_and_back_keeps_values_and_dtype(name):
+    labels, order = FACTORS[name]
+    coding = LabelCoding.from_labels(labels)
+    signs = coding.encode(labels)
+    assert order is None or coding.levels == order
+    assert set(signs[labels.notna()]) == {-1.0, 1.0}
+    back = coding.decode(signs, labels.index).rename(None)
+    if labels.isna().any() and labels.dtype.kind in "iub":
+        labels = labels.convert_dtypes()
+    if labels.dtype == object:
+        labels = labels.where(labels.notna(), np.nan)
+    pd.testing.assert_series_equal(back, labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"), [([5, 6], "Int64"), ([True, False], "boolean")]
+)
+def test_an_undecided_label_is_missing_in_the_nullable_dtype(labels, dtype):
+    coding = LabelCoding.from_labels(pd.Series(labels))
+    decoded = coding.decode(np.array([1.0, np.nan]))
+    assert decoded.dtype == dtype
+    assert decoded.isna().tolist() == [False, True]
+
+
+def test_first_seen_codes_the_first_label_as_minus_one():
+    labels = pd.Series([NA, "b", "a", "b"])
+    coding = LabelCoding.from_labels(labels, "first-seen")
+    assert coding.levels == ("b", "a")
+    np.testing.assert_array_equal(coding.encode(labels), [np.nan, -1.0, 1.0, -1.0])
+
+
+def test_an_explicit_pair_is_taken_as_given():
+    coding = LabelCoding.from_labels(pd.Series([1, 2]), (2, 1))
+    assert coding.encode(pd.Series([1, 2])).tolist() == [1.0, -1.0]
+
+
+FEWER = "take data in which both classes occur"
+MORE = "keep the rows of two of them, or recode the column"
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1, 1], f"has 1 level, 1; exactly two are needed: {FEWER}."),
+        ([1, 2, 3], f"has 3 levels, 1, 2, 3; exactly two are needed: {MORE}."),
+        (
+            list("abcdefg"),
+            "has 7 levels, 'a', 'b', 'c', 'd', 'e' and 2 more; exactly two are "
+            f"needed: {MORE}.",
+        ),
+        ([np.nan], "has no value; it needs two levels."),
+        (
+            ["a", 1],
+            "mixes values of types int, str, which have no order; convert the column "
+            "to one type, or give coding=(negative, positive).",
+        ),
+    ],
+)
+def test_other_than_two_levels_are_named(labels, message):
+    with pytest.raises(LabelError) as refused:
+        LabelCoding.from_labels(pd.Series(labels, dtype=object))
+    assert str(refused.value) == f"The outcome 'y' {message}"
+
+
+def test_a_level_beside_the_given_pair_is_an_error():
+    with pytest.raises(LabelError) as refused:
+        LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))
+    assert str(refused.value) == (
+        "The outcome 'y' has the levels 1, 2, 3 and coding=(1, 2) was given; both "
+        "levels and no other must occur."
+    )
+
+
+@pytest.mark.parametrize("coding", ["last-seen", (1, 1), (1, 2, 3)])
+def test_unknown_codings_are_option_errors(coding):
+    with pytest.raises(OptionError, match="coding="):
+        LabelCoding.from_labels(pd.Series([1, 2]), coding)
+
+
+def test_unknown_labels_are_named_with_their_rows():
+    coding = LabelCoding.from_labels(pd.Series([5, 6]))
+    with pytest.raises(LabelError) as refused:
+        coding.encode(pd.Series([5, "5"], index=["r1", "r2"]))
+    assert str(refused.value) == (
+        "The outcome 'y' holds '5' in 1 row ('r2'); the model knows the levels 5, 6 "
+        "only: drop or recode these rows."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ties", "at_zero"), [("na", np.nan), ("positive", 1.0), ("negative", -1.0)]
+)
+def test_ties_decide_exact_zeros_only(ties, at_zero):
+    scores = np.array([-1e-300, 0.0, -0.0, 2.0, np.nan])
+    expected = [-1.0, at_zero, at_zero, 1.0, np.nan]
+    np.testing.assert_array_equal(signs_of(scores, ties), expected)
+
+
+def test_unknown_ties_are_refused():
+    with pytest.raises(OptionError, match="ties='random'"):
+        signs_of(np.zeros(1), "random")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(np.array(["a", "b"], dtype="U1").astype(object)),
+        pd.Series(pd.arrays.SparseArray([True, False])),
+        pd.Series(pd.arrays.SparseArray([1, 2])),
+        pd.Series(pd.interval_range(0, 2)),
+    ],
+)
+def test_a_missing_label_is_missing_in_every_dtype(labels):
+    coding = LabelCoding.from_labels(labels)
+    decoded = coding.decode(np.array([np.nan, 1.0]))
+    assert decoded.isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("coding", [{1, 2}, {1: 0, 2: 1}, None, 3, (1, None)])
+def test_a_pair_has_an_order(coding):
+    with pytest.raises(OptionError, match="coding="):
+        LabelCoding.from_labels(pd.Series([1, 2]), coding)
+
+
+def test_lists_are_no_labels():
+    with pytest.raises(LabelError, match="type list"):
+        LabelCoding.from_labels(pd.Series([[1], [2]]))
+
+
+def test_lists_of_labels_are_taken():
+    coding = LabelCoding.from_labels(["b", "a"])
+    assert coding.encode(["a", "b"]).tolist() == [-1.0, 1.0]
+    assert coding.decode([1, -1]).tolist() == ["b", "a"]

@@ -1,0 +1,206 @@
+"""Functions of formulas, one by one, beside numpy, pandas and R's own words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.language.vocabulary import cut
+from pegasos_stats.solvers.centring import ENTRIES, far_centre
+from pegasos_stats.solvers.problem import Problem
+
+ROUNDING = 1e-12  # the same sums in another order
+DATA = pd.DataFrame(
+    {
+        "x": [-2.5, -0.5, 0.0, 0.75, 1.5, 12.25],
+        "z": [3.0, -1.0, 2.0, -4.0, 0.5, 6.0],
+        "k": [1, 3, 2, 4, 10, 3],
+        "s": [" ab", "Abc", "b.c", "cab", "bcA ", "a"],
+        "m": [1.0, np.nan, 3.0, np.inf, -np.inf, 0.0],
+        "d": pd.to_datetime(
+            ["2020-02-29 05:06:07", "2021-12-31 23:59:58", "2022-07-04"] * 2,
+            format="mixed",
+        ),
+        "o": 1.0,
+    },
+    index=[5, 3, 9, 7, 1, 0],
+)
+x, z, k, s, m, d = (DATA[name] for name in "xzksmd")
+
+# Rows with a missing value stay missing, whatever a function makes of them.
+VALUES = {
+    "log(k, 2)": np.log2(k),
+    "log(k)": np.log(k),
+    "log(k, base=10)": np.log10(k),
+    "np.log1p(k)": np.log1p(k),
+    "ceiling(x)": np.ceil(x),
+    "atan2(x, z)": np.arctan2(x, z),
+    "np.mod(x, z)": np.mod(x, z),
+    "np.pow(k, z)": k**z,
+    "np.true_divide(z, k)": z / k,
+    "round(x)": [-2.0, -0.0, 0.0, 1.0, 2.0, 12.0],
+    "round(x, 1)": [-2.5, -0.5, 0.0, 0.8, 1.5, 12.2],
+    "round(k, -1)": [0, 0, 0, 0, 10, 0],
+    "np.clip(x, -1, 2)": x.clip(-1, 2),
+    "np.clip(x, z, 13)": np.clip(x, z, 13),
+    "np.clip(x, -9, z)": np.clip(x, -9, z),
+    "x.clip(-1, 2)": x.clip(-1, 2),
+    "x.clip(lower=0)": x.clip(lower=0),
+    "np.where(x > z, x, k)": np.where(x > z, x, k),
+    "ifelse(x > 0, 1, -1)": np.where(x > 0, 1, -1),
+    "pmin(x, z, 0.5)": np.minimum(np.minimum(x, z), 0.5),
+    "pmax(x, z, 0.5)": np.maximum(np.maximum(x, z), 0.5),
+    "as_integer(x)": [-2, 0, 0, 0, 1, 12],
+    "as_logical(x)": x != 0.0,
+    "as_numeric(x > 0)": (x > 0) * 1.0,
+    "nchar(s)": [3, 3, 3, 3, 4, 1],
+    "s.str.len()": [3, 3, 3, 3, 4, 1],
+    "x.between(-0.5, 1.5)": [False, True, True, True, True, False],
+    "x.between(-0.5, 1.5, 'neither')": [False, False, True, True, False, False],
+    "k.isin([3, 10])": k.isin([3, 10]),
+    "x.round(1)": [-2.5, -0.5, 0.0, 0.8, 1.5, 12.2],
+    "x.abs()": x.abs(),
+    "np.nan_to_num(m, nan=7)": np.nan_to_num(m, nan=np.nan),
+    "np.nan_to_num(m, 1, 2, 3)": [1.0, np.nan, 3.0, 2.0, 3.0, 0.0],
+    "x.astype('int')": x.astype(int),
+    "x - mean(x)": x - x.mean(),
+    "x - median(z)": x - z.median(),
+    "x / sd(x)": x / np.std(x, ddof=1),
+    "x / std(x)": x / np.std(x, ddof=1),
+    "x / np.std(x)": x / np.std(x.to_numpy()),
+    "x / var(x)": x / np.var(x, ddof=1),
+    "x / np.var(x)": x / np.var(x.to_numpy()),
+    "x / x.var()": x / x.var(),
+    "x + max(z) - min(z)": x + 10.0,
+    "x / sum(k)": x / 23.0,
+    "x - quantile(x)": x - np.quantile(x, 0.5),
+    "x - quantile(x, 0.9)": x - np.quantile(x, 0.9),
+    "x - quantile(x, q=0.9)": x - np.quantile(x, 0.9),
+    "x - x.quantile(q=0.25)": x - np.quantile(x, 0.25),
+    "lag(x)": x.shift(1),
+    "lag(x, 2)": x.shift(2),
+    "lag(x, -1)": x.shift(-1),
+    "startsWith(s, 'b')": [False, False, True, False, True, False],
+    "endsWith(s, 'c')": [False, True, True, False, False, False],
+    "s.str.contains('ab')": [True, False, False, True, False, False],
+    "s.str.startswith('A')": [False, True, False, False, False, False],
+    "d.dt.year": [2020, 2021, 2022] * 2,
+    "d.dt.month": [2, 12, 7] * 2,
+    "d.dt.day": [29, 31, 4] * 2,
+    "d.dt.hour": [5, 23, 0] * 2,
+    "d.dt.minute": [6, 59, 0] * 2,
+    "d.dt.second": [7, 58, 0] * 2,
+    "d.dt.dayofweek": [5, 4, 0] * 2,
+    "d.dt.weekday": [5, 4, 0] * 2,
+    "d.dt.dayofyear": [60, 365, 185] * 2,
+    "d.dt.quarter": [1, 4, 3] * 2,
+    "x * pi - np.e": x * np.pi - np.e,
+    "x + np.euler_gamma": x + np.euler_gamma,
+    "x < Inf": np.ones(6, dtype=bool),
+    "x == 0 | z == 6": (x == 0) | (z == 6),
+    "-x**2": -(x**2),
+    "-2**2 + x": x - 4,
+    "x % 2": np.mod(x, 2),
+    "k // 2": k // 2,
+}
+TEXTS = {
+    "toupper(s)": [" AB", "ABC", "B.C", "CAB", "BCA ", "A"],
+    "tolower(s)": [" ab", "abc", "b.c", "cab", "bca ", "a"],
+    "trimws(s)": ["ab", "Abc", "b.c", "cab", "bcA", "a"],
+    "substr(s, 2, 3)": ["ab", "bc", ".c", "ab", "cA", ""],
+    "substr(s, 0, 1)": [" ", "A", "b", "c", "b", "a"],
+    "s.str.slice(1, 3)": ["ab", "bc", ".c", "ab", "cA", ""],
+    "s.str.slice(1)": ["ab", "bc", ".c", "ab", "cA ", ""],
+    "s.str.title()": [" Ab", "Abc", "B.C", "Cab", "Bca ", "A"],
+    "s.str.capitalize()": [" ab", "Abc", "B.c", "Cab", "Bca ", "A"],
+    "s.str.strip()": ["ab", "Abc", "b.c", "cab", "bcA", "a"],
+    "as_character(x)": ["-2.5", "-0.5", "0", "0.75", "1.5", "12.25"],
+    "as_character(k)": ["1", "3", "2", "4", "10", "3"],
+    "ifelse(x > 0, 'p', 'n')": list("nnnppp"),
+}
+
+
+@pytest.mark.parametrize("expression", VALUES)
+def test_a_function_gives_these_numbers(expression):
+    found = outcome_of(f"{expression} ~ o", DATA, {})
+    assert found.index.equals(DATA.index)
+    given = found.to_numpy(dtype=np.float64, na_value=np.nan)
+    expected = np.asarray(VALUES[expression], dtype=np.float64)
+    np.testing.assert_allclose(given, expected, rtol=ROUNDING, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("expression", TEXTS)
+def test_a_function_gives_this_text(expression):
+    found = outcome_of(f"{expression} ~ o", DATA, {})
+    assert found.tolist() == TEXTS[expression]
+
+
+# As R gives cut(0:4, c(3, 0, 4, 2), right =, include.lowest =)
+@pytest.mark.parametrize(
+    ("right", "lowest", "cells"),
+    [
+        (True, False, [None, "(0,2]", "(0,2]", "(2,3]", "(3,4]"]),
+        (True, True, ["[0,2]", "[0,2]", "[0,2]", "(2,3]", "(3,4]"]),
+        (False, False, ["[0,2)", "[0,2)", "[2,3)", "[3,4)", None]),
+    ],
+)
+def test_intervals_are_closed_where_r_closes_them(right, lowest, cells):
+    values = pd.Series([0.0, 1.0, 2.0, 3.0, 4.0])
+    found = cut(values, [3, 0, 4, 2], None, right, lowest)
+    assert found.astype(object).where(found.notna(), None).tolist() == cells
+
+
+def test_a_number_of_intervals_reaches_a_thousandth_beyond_the_range():
+    state = {}
+    found = cut(pd.Series([-5.0, 0.0, 5.0]), 2, state=state)
+    np.testing.assert_allclose(state["breaks"], [-5.01, 0.0, 5.01], rtol=ROUNDING)
+    assert found.cat.categories.tolist() == ["(-5.01,0]", "(0,5.01]"]
+    again = cut(pd.Series([5.005, 5.02]), 2, state=state)
+    assert again.isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(("times", "far"), [(0.999, False), (1.001, True)])
+def test_a_column_is_far_from_thirty_deviations_on_either_side(sign, times, far):
+    spread = np.array([-1.0, 1.0, -1.0, 1.0])  # of deviation 1
+    X = np.column_stack([spread, 2.0 * spread + sign * 60.0 * times])
+    y = np.array([-1.0, 1.0, 1.0, 1.0])
+    found = far_centre(Problem(X, y, lam=1.0))
+    assert (found is not None) == far
+    if far:
+        np.testing.assert_allclose(found, [0.0, sign * 60.0 * times], rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_constant_column_is_far_beside_the_others(sign):
+    y = np.array([-1.0, 1.0])
+    for others, at, far in ((0.0, 29.0, False), (0.0, 31.0, True), (5.0, 149.0, False)):
+        X = np.column_stack([[-others, others], [sign * at, sign * at]])
+        assert (far_centre(Problem(X, y, lam=1.0)) is not None) == far
+
+
+def test_means_are_those_of_all_rows_where_there_are_several_blocks():
+    rng = np.random.default_rng(0)
+    n = 2 * ENTRIES // 3 + 17  # three blocks of rows of three columns
+    X = rng.normal(size=(n, 3)) * [1.0, 3.0, 0.1] + [-1e5, 0.0, 70.0]
+    y = np.where(rng.random(n) < 0.1, 1.0, -1.0)
+    found = far_centre(Problem(X, y, lam=1.0))
+    assert found[1] == 0.0
+    np.testing.assert_allclose(found[[0, 2]], X.mean(axis=0)[[0, 2]], rtol=1e-12)
+    assert far_centre(Problem(csr_array(X), y, lam=1.0)) is None
+
+
+def test_negative_columns_are_fitted_as_near_ones():
+    rng = np.random.default_rng(2)
+    near = rng.normal(size=(80, 2))
+    y = np.where(near[:, 0] + rng.normal(size=80) > 0.8, "few", "many")
+    far = near - [3e6, 0.0]
+    solver = ps.SDCA(tol=1e-8, seed=1)
+    one, other = (ps.SVM(y, X, lam=0.05).fit(solver) for X in (near, far))
+    # objectives within the tolerance, scores of -3e6 + x to 1e-9
+    assert other.objective == pytest.approx(one.objective, rel=3e-8)
+    assert other.relative_gap <= 1.1e-8
+    scores = far @ other.coef.to_numpy() + other.intercept
+    np.testing.assert_allclose(scores, other.decision_function(), atol=1e-7)

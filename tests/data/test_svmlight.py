@@ -1,0 +1,190 @@
+"""Files in the svmlight format, against scikit-learn's reader and by hand."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pytest
+
+from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
+from pegasos_stats.errors import DataError, OptionError
+
+TEXT = b"""# a comment
++1 1:0.5 3:2  # first row
+-1 qid:7 2:1
+
+-1
++1 3:1e-3 1:-2.25
+"""
+ROWS = [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [-2.25, 0.0, 1e-3]]
+FILES = [
+    "a9a.gz",
+    "a9a.t.gz",
+    "w8a.gz",
+    "ijcnn1.bz2",
+    "ijcnn1.t.bz2",
+    "reuters_acq.train.gz",
+    "reuters_acq.test",
+    "rcv1_ccat_vw1000.train.gz",
+    "rcv1_ccat_vw500.test",
+    *[f"jhu_{name}.dev" for name in ("easy", "bio", "speech", "nlp")],
+    *[f"jhu_{name}.test" for name in ("bio", "speech", "nlp")],
+    *[f"jhu_{name}.train" for name in ("easy", "bio", "nlp")],
+    "jhu_speech.train.gz",
+]
+
+
+def written(folder, content, name="data.txt"):
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_equal_to_scikit_learn(name, data_folder):
+    from sklearn.datasets import load_svmlight_file
+
+    y, X = read_svmlight(data_folder / name)
+    expected, labels = load_svmlight_file(str(data_folder / name))
+    assert X.shape == expected.shape
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(X, part), getattr(expected, part))
+    np.testing.assert_array_equal(y, labels)
+    assert looks_like_svmlight(data_folder / name)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_packed_files_are_found_by_content(pack, tmp_path):
+    y, X = read_svmlight(written(tmp_path, pack(TEXT)))
+    assert y.tolist() == [1, -1, -1, 1]
+    assert y.dtype == np.int64
+    assert X.toarray().tolist() == ROWS
+
+
+def test_rows_are_canonical_and_of_small_integers(tmp_path):
+    X = read_svmlight(written(tmp_path, TEXT)).X
+    assert X.has_canonical_format
+    assert X.indices.dtype == X.indptr.dtype == np.int32
+
+
+def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
+    lines = [f"{i % 2} {i % 7 + 1}:{i / 3!r} 9:{i}" for i in range(1, 200)]
+    path = written(tmp_path, "\n".join(lines).encode())
+    whole = read_svmlight(path)
+    for size in (1, 17, 256):
+        monkeypatch.setattr("pegasos_stats.data.svmlight.BLOCK", size)
+        parts = read_svmlight(path)
+        assert parts.y.equals(whole.y)
+        assert (parts.X != whole.X).nnz == 0
+
+
+def test_features_beyond_those_asked_for_are_left_out_and_counted(tmp_path):
+    data = read_svmlight(written(tmp_path, b"1 1:1 8:1 9:1\n0 2:5 9:2\n"), n_features=3)
+    assert data.X.toarray().tolist() == [[1, 0, 0], [0, 5, 0]]
+    assert data.n_dropped == 2
+
+
+def test_more_features_than_in_the_file_are_columns_of_zeros(tmp_path):
+    assert read_svmlight(written(tmp_path, TEXT), n_features=5).X.shape == (4, 5)
+
+
+def test_an_index_zero_means_counting_from_zero(tmp_path):
+    path = written(tmp_path, b"1 0:3 2:1\n0 1:1\n")
+    data = read_svmlight(path)
+    assert data.zero_based
+    assert data.X.toarray().tolist() == [[3, 0, 1], [0, 1, 0]]
+    with pytest.raises(DataError, match="index 0"):
+        read_svmlight(path, zero_based=False)
+
+
+def test_a_file_without_index_zero_can_count_from_zero(tmp_path):
+    X = read_svmlight(written(tmp_path, b"1 1:3\n0 2:1\n"), zero_based=True).X
+    assert X.toarray().tolist() == [[0, 3, 0], [0, 0, 1]]
+
+
+def test_labels_that_are_no_whole_numbers_stay_floats(tmp_path):
+    assert read_svmlight(written(tmp_path, b"0.5 1:1\n2 1:1\n")).y.tolist() == [
+        0.5,
+        2.0,
+    ]
+
+
+def test_windows_line_ends(tmp_path):
+    y, X = read_svmlight(written(tmp_path, TEXT.replace(b"\n", b"\r\n")))
+    assert y.tolist() == [1, -1, -1, 1]
+    assert X.toarray().tolist() == ROWS
+
+
+BAD = {
+    "word": (b"1 1:2\n0 abc\n", "Line 2 of .* holds 'abc'"),
+    "label": (b"1 1:2\n\nyes 1:2\n", "Line 3 of .* holds 'yes'"),
+    "no label": (b"1 1:2\n3:4 1:2\n", "Line 2 of .* holds '3:4'"),
+    "two colons": (b"1 1:2:3\n", "Line 1 of .* holds '1:2:3'"),
+    "no value": (b"1 1: 2:3\n", "Line 1 of .* holds '1:'"),
+    "no index": (b"1 :1\n", "Line 1 of .* holds ':1'"),
+    "number in number": (b"1 1:1.5.2\n", "holds '1:1.5.2'"),
+    "shifted": (b"1 1: 2:1-2\n", "holds '1:'"),
+    "negative index": (b"1 -1:2\n", "holds '-1:2'"),
+    "fractional index": (b"1 1.5:2\n", "holds '1.5:2'"),
+    "huge index": (b"1 99999999999:2\n", "Line 1 .* holds '99999999999:2'"),
+    "two labels": (b"1,2 1:1\n", "holds '1,2'"),
+    "twice": (b"# top\n1 1:1\n0 2:1 3:1 2:4\n", "Line 3 of .* the same index twice"),
+    "empty": (b"", "has no rows"),
+    "comments only": (b"# a\n\n# b\n", "has no rows"),
+    "truncated gzip": (gzip.compress(TEXT)[:-9], "cannot be read"),
+    "broken bzip2": (bz2.compress(TEXT)[:-9], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_named_in_one_sentence(case, tmp_path):
+    content, words = BAD[case]
+    path = written(tmp_path, content)
+    with pytest.raises(DataError, match=words) as caught:
+        read_svmlight(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_line_is_right_in_a_later_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("pegasos_stats.data.svmlight.BLOCK", 20)
+    path = written(tmp_path, b"1 1:2\n" * 30 + b"0 x\n")
+    with pytest.raises(DataError, match="Line 31 "):
+        read_svmlight(path)
+
+
+def test_missing_files_and_bad_options(tmp_path):
+    with pytest.raises(DataError, match="is not there"):
+        read_svmlight(tmp_path / "none")
+    with pytest.raises(DataError, match="is a folder"):
+        read_svmlight(tmp_path)
+    with pytest.raises(OptionError, match="n_features=0"):
+        read_svmlight(written(tmp_path, TEXT), n_features=0)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (TEXT, True),
+        (b"-1 \n-1 \n1 3:1\n", True),
+        (b"a,b\n1,2\n", False),
+        (b"a;b\n1;2\n", False),
+        (b"", False),
+        (b"1 2 3\n", False),
+        (b"BZ,a\n1,2\n", False),
+        (b"time,y\n12:30,1\n", False),
+    ],
+)
+def test_looking_like_svmlight(content, found, tmp_path):
+    assert looks_like_svmlight(written(tmp_path, content)) is found
+
+
+@pytest.mark.parametrize("label", ["1e400", "-1e400", "inf", "+inf", "-inf"])
+def test_an_infinite_label_is_refused(label, tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text(f"1 1:2\n{label} 1:3\n")
+    with pytest.raises(DataError) as caught:
+        read_svmlight(path)
+    assert str(caught.value) == (
+        f"Line 2 of {path} has the label {label!r}; give finite ones."
+    )

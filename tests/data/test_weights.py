@@ -1,0 +1,228 @@
+"""Weights of the rows: what they stand for, and what is refused."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.solvers.objective import best_intercept
+
+# Two optima, each found to this relative gap, differ by no more in their objective.
+TOL = 1e-9
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=80) > 0.8, "yes", "no")
+    frame["w"] = rng.integers(1, 4, 80)
+    return frame
+
+
+def optimum(model):
+    return model.fit(ps.SDCA(tol=TOL, seed=1))
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_a_weight_of_k_stands_for_k_equal_rows(data, make):
+    repeated = data.loc[data.index.repeat(data["w"])].reset_index(drop=True)
+    weighted = optimum(make("y ~ a + b + c", data, lam=0.1, weights="w"))
+    plain = optimum(make("y ~ a + b + c", repeated, lam=0.1))
+    assert weighted.objective == pytest.approx(plain.objective, rel=2 * TOL)
+    # ||beta - beta*||^2 <= 2 gap / lam, for each of the two
+    apart = np.linalg.norm(weighted.coef - plain.coef)
+    assert apart <= 2 * np.sqrt(2 * TOL * plain.objective / 0.1)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_pegasos_minimises_the_weighted_risk(data, make, intercept):
+    model = make("y ~ a + b + c", data, lam=0.1, weights="w", intercept=intercept)
+    best = optimum(model)
+    near = model.fit(ps.Pegasos(epochs=300, seed=1, refit_intercept=intercept))
+    assert best.dual_objective <= near.objective
+    assert near.relative_gap < 0.01  # 24,000 steps of size 1/(lam t): about 1/(lam T)
+    assert near.objective - best.objective <= near.gap
+
+
+@pytest.mark.parametrize("arithmetic", ["reference", "fast"])
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_equal_weights_change_no_bit(data, arithmetic, batch_size):
+    solver = ps.Pegasos(3, seed=2, arithmetic=arithmetic, batch_size=batch_size)
+    plain = ps.svm("y ~ a + b", data, lam=0.1).fit(solver)
+    weighted = ps.svm("y ~ a + b", data, lam=0.1, weights=np.full(80, 7.0)).fit(solver)
+    assert (plain.params == weighted.params).all()
+    assert plain.gap == weighted.gap
+
+
+def test_only_the_ratio_of_weights_matters(data):
+    solver = ps.Pegasos(3, seed=2)
+    once, twice = (
+        ps.svm("y ~ a + b", data, weights=k * data["w"]).fit(solver) for k in (1, 4)
+    )
+    assert (once.params == twice.params).all()
+
+
+@pytest.mark.parametrize("power", [-1074, -1060, -600, 600, 1021])
+def test_weights_of_any_size_are_their_ratios(data, power):
+    given = data["w"].to_numpy(dtype=np.float64)
+    solver = ps.Pegasos(3, seed=2)
+    usual = ps.svm("y ~ a + b", data, weights=given).fit(solver)
+    other = ps.svm("y ~ a + b", data, weights=np.ldexp(given, power)).fit(solver)
+    assert (other.problem.weights == usual.problem.weights).all()
+    assert (other.params == usual.params).all()
+    assert other.gap == usual.gap > 0.0
+
+
+def test_weights_beyond_the_largest_sum_keep_their_mean(data):
+    weights = np.resize([1e308, 1e308, 1e308, 5e307, 0.0], 80)
+    model = ps.svm("y ~ a + b", data, lam=0.1, weights=weights)
+    small = ps.svm("y ~ a + b", data, lam=0.1, weights=weights / 1e308)
+    # 1e308 is rounded, and so is a quotient by it.
+    np.testing.assert_allclose(model.problem.weights, small.problem.weights, rtol=1e-15)
+    assert model.problem.weights.mean() == pytest.approx(1.0, rel=1e-15)
+    assert optimum(model).objective > 0.0
+
+
+def test_ratios_up_to_1e300_keep_what_is_small(data):
+    weights = np.where(np.arange(80) % 2, 1e300, 1.0)
+    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    np.testing.assert_allclose(found[::2], 2e-300, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1, 2, 3, 4] * 20,
+        [Decimal(1), Decimal(2), Decimal(3), Decimal(4)] * 20,
+        [Fraction(1), Fraction(2), Fraction(3), Fraction(4)] * 20,
+        np.array([1, 2, 3, 4] * 20, dtype=np.float32),
+        np.array([1, 2, 3, 4] * 20, dtype=np.uint64),
+        pd.Series([1, 2, 3, 4] * 20, dtype="Int64"),
+        pd.Series([1, 2, 3, 4] * 20, dtype=object),
+        pd.Series([1, 2, 3, 4] * 20, dtype="category"),
+        np.array([2, 4, 6, 8] * 20, dtype=np.longdouble),
+    ],
+    ids=lambda weights: str(getattr(weights, "dtype", type(weights[0]).__name__)),
+)
+def test_numbers_of_every_type_weigh_the_same(data, weights):
+    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    assert found.tolist() == [0.4, 0.8, 1.2, 1.6] * 20
+
+
+def test_true_counts_and_false_does_not(data):
+    found = ps.svm("y ~ a + b", data, weights=[True, False] * 40).problem.weights
+    assert found.tolist() == [2.0, 0.0] * 40
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_weight_leaves_its_row_out(data, missing):
+    weights = pd.Series([missing] + [1.0, 2.0, 3.0] * 26 + [1.0], dtype=object)
+    assert ps.svm("y ~ a + b", data, weights=weights).problem.n == 79
+    masked = np.ma.array(np.arange(1.0, 81.0), mask=np.arange(80) < 3)
+    assert ps.svm("y ~ a + b", data, weights=masked).problem.n == 77
+
+
+def test_balanced_is_the_weight_of_each_level(data):
+    counts = data["y"].value_counts()
+    by_level = {level: 1 / counts[level] for level in counts.index}
+    by_row = data["y"].map(by_level)
+    models = [
+        ps.svm("y ~ a + b", data, weights=weights)
+        for weights in ("balanced", by_level, by_row)
+    ]
+    each = [model.problem.weights for model in models]
+    assert each[0].mean() == pytest.approx(1.0)
+    for other in each[1:]:
+        np.testing.assert_allclose(other, each[0], rtol=1e-14)  # two roundings
+    y = models[0].problem.y
+    assert each[0][y > 0].sum() == pytest.approx(each[0][y < 0].sum())
+
+
+def test_a_row_of_weight_zero_does_not_count(data):
+    weights = np.ones(80)
+    weights[:20] = 0.0
+    kept = optimum(ps.svm("y ~ a + b", data[20:], lam=0.1))
+    weighted = optimum(ps.svm("y ~ a + b", data, lam=0.1, weights=weights))
+    assert weighted.objective == pytest.approx(kept.objective, rel=2 * TOL)
+
+
+def test_rows_without_a_weight_are_dropped(data):
+    data["w"] = data["w"].astype(float)
+    data.loc[[3, 7], "w"] = np.nan
+    model = ps.svm("y ~ a + b", data, weights="w")
+    assert model.problem.n == 78
+    assert model.dropped.predictors == 2
+    with pytest.raises(DataError, match="missing values in 2 rows"):
+        ps.svm("y ~ a + b", data, weights="w", na_action="raise")
+
+
+def test_weights_go_through_saving(data, tmp_path):
+    result = ps.svm("y ~ a + b", data, weights="w").fit(ps.Pegasos(2, seed=1))
+    ps.save(result, tmp_path / "m")
+    again = ps.load(tmp_path / "m")
+    assert (again.problem.weights == result.problem.weights).all()
+    assert str(again.summary()) == str(result.summary())
+    assert "Row weights:" in str(result.summary())
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_the_best_intercept_of_weighted_rows(loss):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(30) > 0.3, 1.0, -1.0)
+    scores, counts = rng.normal(size=30), rng.integers(1, 4, 30)
+    repeated = best_intercept(np.repeat(scores, counts), np.repeat(y, counts), loss)
+    weighted = best_intercept(scores, y, loss, counts / counts.mean())
+    assert weighted == pytest.approx(repeated, rel=1e-12)  # rounding of the weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        (np.ones(79), DataError, "79"),
+        (np.full(80, -1.0), DataError, "-1.0"),
+        (np.full(80, np.inf), DataError, "inf"),
+        (["a"] * 80, DataError, "type list are not numbers"),
+        (["1"] * 80, DataError, "type list are not numbers"),
+        (pd.Series(["1"] * 80), DataError, "type Series are not numbers"),
+        ([b"1"] * 80, DataError, "not numbers"),
+        (np.arange(80).astype("m8[D]"), DataError, "not numbers"),
+        ([1j] * 80, DataError, "not numbers"),
+        ([Decimal("sNaN")] * 80, DataError, "not numbers"),
+        ([10**400] * 80, DataError, "beyond the largest double"),
+        ([1e-308, 1e308] * 40, DataError, "from 1e-308 to 1e\\+308"),
+        ([5e-324, 1.0] * 40, DataError, "from 5e-324 to 1.0"),
+        ("nothing", ColumnError, "no column"),
+        ({"yes": 1.0}, OptionError, "'no', 'yes'"),
+        ({"yes": 1.0, "no": -1.0}, DataError, "-1.0"),
+        ({"yes": 1.0, "no": 0.0}, DataError, "'no' have weight 0"),
+        ({"yes": 1.0, "no": np.nan}, DataError, "level 'no' is missing"),
+        ({"yes": None, "no": 1.0}, DataError, "level 'yes' is missing"),
+        ({"yes": 1.0, "no": "2"}, DataError, "weights are not numbers"),
+        ({"yes": 1.0, "no": 10**400}, DataError, "beyond the largest double"),
+        ({"yes": 1e300, "no": 1e-9}, DataError, "from 1e-09 to 1e\\+300"),
+        (pd.Series(np.ones(80), index=range(1, 81)), DataError, "row labels"),
+    ],
+)
+def test_wrong_weights_are_refused(data, weights, error, message):
+    with pytest.raises(error, match=message):
+        ps.svm("y ~ a + b", data, weights=weights)
+
+
+def test_sparse_rows_have_the_weights_of_dense_ones(data):
+    from scipy.sparse import csr_array
+
+    X, w = data[["a", "b", "c"]].to_numpy(), data["w"].to_numpy()
+    dense = optimum(ps.SVM(data["y"].to_numpy(), X, lam=0.1, weights=w))
+    sparse = optimum(ps.SVM(data["y"].to_numpy(), csr_array(X), lam=0.1, weights=w))
+    assert sparse.objective == pytest.approx(dense.objective, rel=2 * TOL)
+
+
+def test_complex_weights_are_refused(data):
+    with pytest.raises(DataError, match="not numbers"):
+        ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j))

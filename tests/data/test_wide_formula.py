@@ -1,0 +1,115 @@
+"""Formulas of many columns: the matrix and the spec of formulaic, in little time."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.formula import read_terms
+from pegasos_stats.data.language.materializing import Materializer
+from pegasos_stats.errors import FormulaError, LabelError
+from pegasos_stats.models.persist.designs import _packed_spec
+
+N, WIDE = 12, 10_000
+SECONDS = 30.0  # of the processor for all; work that is quadratic takes minutes
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "y": np.arange(N) % 2,
+            "a": rng.normal(size=N),
+            "b": range(N),
+            "f f": rng.normal(size=N).astype("float32"),
+            "u.v": np.arange(N, dtype="uint8"),
+            "t": np.arange(N) % 3 == 0,
+            "g": list("uvw") * (N // 3),
+            "h": list("pq") * (N // 2),
+            "g[T.v]": rng.normal(size=N),
+        }
+    )
+
+
+TERMS = [
+    ".",
+    ". - 1",
+    "a + b - 1",
+    "a + `f f` + u.v + t",
+    "g + a + h - 1",
+    "b + a:g + h - 1 + t",
+    "a*g + b + u.v + t",
+    "a:b + a + b + t",
+    "a + g:h + b",
+    "(a + b + g)^2 + t",
+    "poly(a, 2) + a + b + C(u.v)",
+    "scale(a) + b + bs(a, df=4) + t:g",
+    "h + `g[T.v]` + b",
+]
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_columns_of_numbers_are_coded_as_by_formulaic(terms, data):
+    data = data.drop(columns="g[T.v]") if terms.startswith(".") else data
+    formula = f"y ~ {terms}"
+    read = read_terms(formula, data, True)
+    ours = Materializer(data, formula, {}).matrix(read)
+    theirs = Materializer(data, formula, {})._coded(read)
+    pd.testing.assert_frame_equal(
+        ours.__wrapped__, theirs.__wrapped__, check_dtype=False
+    )
+    found, expected = (_packed_spec(each.model_spec) for each in (ours, theirs))
+    for spec in (found, expected):
+        spec["levels"].sort(key=str)
+    assert found == expected
+    later = data[3:8]
+    pd.testing.assert_frame_equal(
+        Materializer(later, formula, {}).matrix(ours.model_spec).__wrapped__,
+        Materializer(later, formula, {})._coded(theirs.model_spec).__wrapped__,
+        check_dtype=False,
+    )
+
+
+def test_ten_thousand_columns_take_seconds_from_the_formula_to_new_data(tmp_path):
+    rng = np.random.default_rng(1)
+    names = [f"gene{j}" for j in range(WIDE)]
+    data = pd.DataFrame(rng.normal(size=(N, WIDE)), columns=names)
+    data["batch"], data["y"] = list("uvw") * (N // 3), np.arange(N) % 2
+    begun = time.process_time()
+    result = ps.svm("y ~ .", data).fit(ps.Pegasos(epochs=2, seed=1))
+    ps.save(result, tmp_path / "a.model")
+    loaded = ps.load(tmp_path / "a.model")
+    found = loaded.predict(data[:5])
+    assert time.process_time() - begun < SECONDS
+    assert found.tolist() == result.predict(data[:5]).tolist()
+    assert len(result.params) == WIDE + 1 + 2
+
+
+def test_columns_may_have_any_name_that_a_formula_can_hold(data):
+    """Names of parameters of Python functions are names as others are."""
+    for name in ("self", "data", "frame", "columns", "axis", "kwargs", "state"):
+        named = data[["y", "a", "g"]].rename(columns={"g": name})
+        result = ps.svm(f"y ~ {name} + a", named).fit(ps.Pegasos(epochs=2, seed=1))
+        assert result.predict(named).tolist() == result.predict().tolist()
+
+
+def test_products_of_factors_have_a_limit(data, monkeypatch):
+    limit = "pegasos_stats.data.language.materializing.MOST_COLUMNS"
+    monkeypatch.setattr(limit, 4)
+    assert ps.svm("y ~ a + g:h - 1", data.assign(h=1.0 * (data["h"] == "p")))
+    with pytest.raises(FormulaError, match="products of factors have more than 4 col"):
+        ps.svm("y ~ hashed(a, levels=3):hashed(b, levels=2)", data)
+
+
+def test_a_polynomial_of_degree_0_is_no_predictor(data):
+    with pytest.raises(FormulaError, match="has no predictor; add one"):
+        ps.svm("y ~ poly(a, 0)", data)
+
+
+def test_a_long_outcome_is_cut_in_messages(data):
+    with pytest.raises(LabelError) as caught:
+        ps.svm(f"I({'<'.join(['b'] * 2000)}) ~ a", data)
+    assert len(str(caught.value)) < 1000

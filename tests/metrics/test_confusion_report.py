@@ -1,0 +1,358 @@
+"""All statistics of a confusion table: options, scores, undefined ones, the report."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import mannwhitneyu
+from sklearn import metrics
+from statsmodels.stats.contingency_tables import SquareTable
+from statsmodels.stats.contingency_tables import mcnemar as corrected_mcnemar
+from statsmodels.stats.inter_rater import cohens_kappa
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
+from pegasos_stats.metrics import kappa, mcnemar
+from pegasos_stats.metrics.caret import class_columns
+from pegasos_stats.metrics.catalogue import CARET_NAMES
+
+RTOL = 1e-12  # the same sums in another order
+
+ACTUAL = [5] * 300 + [6] * 300
+PREDICTED = [5] * 285 + [6] * 15 + [5] * 8 + [6] * 292
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.confusion(ACTUAL, PREDICTED)
+
+
+@pytest.fixture(scope="module")
+def logistic():
+    train, test = ps.datasets.load_digits56()
+    return ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443)), test
+
+
+def random_labels(k, n=200, seed=0):
+    return np.random.default_rng(seed).choice(list("abcde")[:k], (2, n))
+
+
+def test_the_first_level_is_positive_by_default(digits):
+    assert digits.positive == 5
+    assert digits.by_class.name == 5
+    assert "'Positive' Class : 5" in str(digits.summary())
+
+
+def test_another_positive_class_is_named(digits):
+    other = ps.confusion(ACTUAL, PREDICTED, 6)
+    assert other.by_class["specificity"] == digits.by_class["sensitivity"]
+    assert other.overall.equals(digits.overall)
+    assert "'Positive' Class : 6" in str(other.summary())
+
+
+def test_rows_are_actual_where_caret_has_columns(digits):
+    assert digits.overall["no_information_rate"] == 0.5  # 0.5117 of the transpose
+    assert digits.by_class["balanced_accuracy"] == pytest.approx(0.9616666666666667)
+    assert "Rows are the actual labels" in str(digits.summary())
+
+
+def test_missing_predictions_are_in_no_statistic(digits):
+    missing = ps.confusion([*ACTUAL, 5, 6], [*PREDICTED, None, None], levels=[5, 6])
+    assert missing.overall.equals(digits.overall)
+    assert missing.by_class.equals(digits.by_class)
+    assert missing.n_undecided == 2
+    assert "2 rows without a prediction" in str(missing.summary())
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_peers_agree(k):
+    actual, predicted = random_labels(k)
+    matrix = ps.confusion(actual, predicted)
+    overall = matrix.overall
+    table = matrix.table.to_numpy()
+    test = (
+        SquareTable(table, shift_zeros=False).symmetry()
+        if k > 2
+        else corrected_mcnemar(table, exact=False, correction=True)
+    )
+    expected = {
+        "mcc": metrics.matthews_corrcoef(actual, predicted),
+        "kappa": cohens_kappa(table).kappa,
+        "mcnemar_p_value": test.pvalue,
+    }
+    for name, value in expected.items():
+        assert overall[name] == pytest.approx(value, rel=RTOL, abs=1e-15), name
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+def test_f_measure_is_named_after_its_beta(beta):
+    actual, predicted = random_labels(2)
+    found = ps.confusion(actual, predicted, beta=beta).by_class[f"f{beta:g}"]
+    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="a")
+    assert found == pytest.approx(peer, rel=RTOL)
+
+
+def test_classes_of_more_than_two_levels_have_rows():
+    actual, predicted = random_labels(3)
+    by_class = ps.confusion(actual, predicted).by_class
+    assert by_class.index.tolist() == ["a", "b", "c"]
+    peer = metrics.precision_recall_fscore_support(actual, predicted)[:3]
+    ours = by_class[["precision", "recall", "f1"]].to_numpy().T
+    np.testing.assert_allclose(ours, peer, rtol=RTOL)
+
+
+def test_area_log_loss_and_brier_score_are_those_of_sklearn():
+    draw = np.random.default_rng(1)
+    actual = draw.choice([0, 1], 300)
+    scores = draw.integers(-3, 4, 300) + actual  # many ties
+    p = 1 / (1 + np.exp(-scores))
+    found = ps.confusion(actual, scores > 0, scores=scores, probabilities=p).overall
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(actual, scores))
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(actual, p), rel=RTOL)
+    assert found["brier_score"] == pytest.approx(metrics.brier_score_loss(actual, p))
+    u = mannwhitneyu(scores[actual == 1], scores[actual == 0]).statistic
+    assert found["auc"] * (actual.sum() * (1 - actual).sum()) == pytest.approx(u)
+
+
+def test_probabilities_of_more_levels():
+    actual, predicted = random_labels(3)
+    p = np.random.default_rng(2).dirichlet([1, 1, 1], 200)
+    frame = pd.DataFrame(p, columns=["a", "b", "c"])[["c", "a", "b"]]
+    found = ps.confusion(actual, predicted, probabilities=frame).overall
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(actual, p), rel=RTOL)
+    peer = (
+        ((p - (np.array(["a", "b", "c"]) == actual[:, None])) ** 2).sum(axis=1).mean()
+    )
+    assert found["brier_score"] == pytest.approx(peer, rel=RTOL)
+
+
+def test_a_certain_error_has_an_infinite_log_loss():
+    actual, predicted = [0, 0, 1, 1], [0, 1, 0, 1]
+    matrix = ps.confusion(actual, predicted, probabilities=[0.5, 0.6, 0.0, 0.5])
+    assert matrix.overall["log_loss"] == np.inf
+
+
+def test_undecided_rows_keep_their_score():
+    scores = [-1.0, 0.0, np.nan, 1.0, 0.0]
+    matrix = ps.confusion([0, 0, 0, 1, 1], [0, None, None, 1, None], scores=scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert matrix.overall["auc"] == 3.5 / 4
+
+
+def test_a_fit_gives_its_scores_and_probabilities(logistic):
+    result, test = logistic
+    matrix = result.confusion(test, positive=6, mode="everything", beta=2)
+    y, p = test["digit"] == 6, result.predict_proba(test)[6]
+    assert matrix.overall["auc"] == pytest.approx(metrics.roc_auc_score(y, p))
+    assert matrix.overall["log_loss"] == pytest.approx(metrics.log_loss(y, p))
+    assert matrix.positive == 6
+    assert str(matrix) == str(matrix.summary("everything"))
+
+
+def test_a_hinge_fit_has_no_probabilities():
+    train, _ = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    assert result.confusion().overall.index[-1] == "auc"
+
+
+def test_predictive_values_take_a_prevalence(digits):
+    rare = ps.confusion(ACTUAL, PREDICTED, prevalence=0.01).by_class
+    sens, spec = digits.by_class["sensitivity"], digits.by_class["specificity"]
+    bayes = sens * 0.01 / (sens * 0.01 + (1 - spec) * 0.99)
+    assert rare["pos_pred_value"] == pytest.approx(bayes, rel=RTOL)
+    assert rare["prevalence"] == 0.01
+    assert rare["precision"] == digits.by_class["precision"]
+
+
+def test_prevalence_of_more_levels_goes_by_label():
+    actual, predicted = random_labels(3)
+    shares = {"c": 0.7, "a": 0.1, "b": 0.2}
+    found = ps.confusion(actual, predicted, prevalence=pd.Series(shares)).by_class
+    assert found["prevalence"].to_dict() == shares
+
+
+def test_undefined_statistics_are_named_with_their_reason():
+    matrix = ps.confusion([5, 5, 6], [5, 5, 5])
+    with pytest.warns(UndefinedMetricWarning, match=r"mcc \(all rows have one"):
+        assert np.isnan(matrix.overall["mcc"])
+    with pytest.warns(UndefinedMetricWarning, match=r"\(every row is predicted 5"):
+        assert np.isnan(matrix.by_class["neg_pred_value"])
+    with pytest.warns(UndefinedMetricWarning) as found:
+        matrix.tidy()
+    assert len(found) == 1
+    assert "NA: mcc (all rows" in str(matrix.summary())
+
+
+def test_the_warning_points_to_whoever_asked():
+    matrix = ps.confusion([5, 5, 6], [5, 5, 5])
+    with pytest.warns(UndefinedMetricWarning) as found:
+        _ = matrix.overall, matrix.by_class, matrix.tidy()
+    assert {warning.filename for warning in found} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted"),
+    [
+        (["a", "b"], [None, None]),
+        (["a", "a"], ["a", "b"]),
+        (["b", "b"], ["a", "a"]),
+        (["a", "b"], ["b", "a"]),
+        (["a"], ["a"]),
+        (["a", "b", "c"], ["a", "a", "a"]),
+        (["a", "b", "c"], [None, None, None]),
+    ],
+)
+@pytest.mark.parametrize("mode", ["sens_spec", "prec_recall", "everything"])
+def test_every_undefined_statistic_has_a_reason(actual, predicted, mode):
+    scores = [0.0] * len(actual) if len(set(actual + predicted) - {None}) == 2 else None
+    matrix = ps.confusion(actual, predicted, mode=mode, scores=scores)
+    assert "Confusion Matrix and Statistics" in str(matrix)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tidied = matrix.tidy()
+    undefined = tidied.loc[tidied["estimate"].isna(), "term"]
+    for term in set(undefined) - {"mcnemar", "error_rate"}:
+        assert term in str(caught[0].message)
+
+
+def test_levels_that_are_not_there_keep_their_place():
+    actual = pd.Categorical(["a", "b", "a"], categories=["a", "b", "c"])
+    with pytest.warns(UndefinedMetricWarning, match=r"c: .*no row is actually 'c'"):
+        by_class = ps.confusion(actual, actual).by_class
+    assert by_class["detection_rate"].tolist() == [2 / 3, 1 / 3, 0.0]
+
+
+def test_equal_errors_are_not_corrected():
+    assert mcnemar(np.array([[10, 5], [5, 10]])) == (0.0, 1, 1.0)
+    assert np.isnan(mcnemar(np.array([[10, 0], [0, 10]])).p_value)
+
+
+def test_kappa_of_constant_predictions_is_zero():
+    assert kappa(np.array([[300, 0], [300, 0]])) == 0.0
+
+
+def test_tidy_has_the_columns_of_broom(digits):
+    tidied = digits.tidy(level=0.9)
+    assert tidied.columns.tolist() == [
+        *("term", "class", "estimate", "conf_low", "conf_high", "p_value")
+    ]
+    terms = tidied["term"].tolist()
+    assert terms[:3] == ["accuracy", "kappa", "mcnemar"]
+    assert terms[-11:] == list(CARET_NAMES)[7:]
+    assert set(tidied["class"][-11:]) == {5}
+    accuracy = tidied.set_index("term").loc["accuracy"]
+    assert (accuracy["conf_low"], accuracy["conf_high"]) == pytest.approx(
+        (1 - np.array(digits.error_interval(level=0.9)))[::-1]
+    )
+    assert accuracy["p_value"] == digits.overall["accuracy_p_value"]
+
+
+@pytest.mark.parametrize("method", ["exact", "wilson"])
+def test_intervals_of_all_rates(digits, method):
+    found = digits.conf_int(method).set_index("term")[["conf_low", "conf_high"]]
+    assert tuple(found.loc["error_rate"]) == digits.error_interval(method)
+    right = ps.confusion(ACTUAL[:300], PREDICTED[:300], levels=[5, 6])
+    low, high = right.error_interval(method)
+    assert tuple(found.loc["sensitivity"]) == pytest.approx((1 - high, 1 - low))
+
+
+def test_the_short_print_is_the_default(digits):
+    assert str(digits).startswith("Predicted    5    6")
+    assert "Kappa" not in str(digits)
+    assert "Kappa" in str(ps.confusion(ACTUAL, PREDICTED, mode="sens_spec"))
+
+
+def test_modes_show_what_caret_shows(digits):
+    shown = {mode: str(digits.summary(mode)) for mode in ("sens_spec", "prec_recall")}
+    assert "Precision" not in shown["sens_spec"]
+    assert "Sensitivity" not in shown["prec_recall"]
+    assert "Recall" in shown["prec_recall"]
+
+
+def test_reports_of_many_classes_keep_to_the_width():
+    labels = [f"class number {i}" for i in range(12)]
+    report = ps.confusion(labels, labels).summary()
+    lines = report._statistics()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("Sensitivity") for line in lines) == 6
+
+
+@pytest.mark.parametrize("length", range(2, 34))
+def test_columns_of_classes_fill_the_width_before_a_new_block(length):
+    terms = {"sensitivity": 0.25, "specificity": 1.0}
+    column = 1 + len("Class: ") + length
+    in_a_block = (80 - len("Sensitivity")) // column
+    for count in (in_a_block, in_a_block + 1, 2 * in_a_block + 1):
+        classes = {f"{i:0{length}d}": terms for i in range(count)}
+        lines = class_columns(classes, "sens_spec")
+        assert len(lines) == 3 * -(-count // in_a_block)
+        assert len(lines[0]) == len("Sensitivity") + min(count, in_a_block) * column
+
+
+def test_notebooks_get_the_report_with_text_escaped():
+    labels = ["<a>", "b", "<a>", "b"]
+    html = ps.confusion(labels, labels[::-1], mode="sens_spec")._repr_html_()
+    assert '<pre style="font-family: monospace">' in html  # columns are aligned
+    assert "<table" in html
+    assert "Class : <a>" not in html
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"positive": 7}, "positive=7 is not among the levels"),
+        ({"mode": "all"}, "mode='all'"),
+        ({"beta": 0}, "beta=0"),
+        ({"prevalence": 1.5}, "prevalence=1.5"),
+        ({"prevalence": "half"}, "prevalence='half'"),
+        ({"prevalence": {5: 0.1, 6: 0.9}}, "prevalence="),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises(OptionError, match=message):
+        ps.confusion([5, 6], [5, 6], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"positive": "a"}, "makes no sense with 3 levels"),
+        ({"scores": [1, 2, 3]}, "scores make no sense"),
+        ({"prevalence": 0.5}, "a number for each"),
+        ({"prevalence": {"a": 0.5}}, "a number for each"),
+    ],
+)
+def test_options_that_make_no_sense_for_three_levels(options, message):
+    with pytest.raises(OptionError, match=message):
+        ps.confusion(["a", "b", "c"], ["a", "b", "c"], **options)
+
+
+def test_the_mode_of_a_summary_is_checked(digits):
+    with pytest.raises(OptionError, match="mode='both'"):
+        digits.summary("both")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scores": [1.0]}, "shape"),
+        ({"scores": ["high", "low"]}, "not numbers"),
+        ({"probabilities": [0.5, 1.5]}, "between 0 and 1"),
+        ({"probabilities": [[0.5, 0.4], [0.5, 0.5]]}, "sum of 1"),
+        ({"probabilities": pd.DataFrame({5: [1, 1], 7: [0, 0]})}, "columns 5, 7"),
+        ({"probabilities": [[1.0], [1.0]]}, "shape"),
+    ],
+)
+def test_scores_and_probabilities_are_checked(options, message):
+    with pytest.raises(DataError, match=message):
+        ps.confusion([5, 6], [5, 6], **options)
+
+
+def test_scores_of_other_rows_are_refused():
+    labels, scores = pd.Series([5, 6]), pd.Series([0.0, 1.0], index=[1, 0])
+    with pytest.raises(DataError, match="row labels of scores"):
+        ps.confusion(labels, labels, scores=scores)
+    by_position = ps.confusion([5, 6], [6, 5], scores=scores)
+    assert by_position.overall["auc"] == 1.0

@@ -1,0 +1,189 @@
+"""Scores and probabilities, tied and weighted, beside their peers."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn import metrics
+
+import pegasos_stats as ps
+from pegasos_stats import metrics as statistics
+from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
+from pegasos_stats.metrics.choices import Choices
+from tests.metrics.counted_tables import NAN, SAME, divided, same
+from tests.parity.tables import matrix_of
+
+
+@st.composite
+def scored_rows(draw, least=2):
+    """Levels of which one may be rare, scores that are tied, weights with zeros."""
+    n = draw(st.integers(least, 30))
+    codes = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    scores = np.array(draw(st.lists(st.integers(-4, 4), min_size=n, max_size=n))) / 2
+    weights = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    return codes, scores, weights.astype(float)
+
+
+@pytest.mark.fuzz
+@given(rows=scored_rows())
+def test_the_area_counts_pairs(rows):
+    codes, scores, w = rows
+    pairs = [
+        (i, j) for i in np.flatnonzero(codes == 1) for j in np.flatnonzero(codes == 0)
+    ]
+    won = [(scores[i] > scores[j]) + 0.5 * (scores[i] == scores[j]) for i, j in pairs]
+    size = [w[i] * w[j] for i, j in pairs]
+    same(statistics.area_under_curve(codes, scores), np.mean(won) if won else NAN)
+    weighted = statistics.area_under_curve(codes, scores, w)
+    same(weighted, divided(np.dot(won, size), np.sum(size)) if won else NAN)
+    repeated = np.repeat(np.arange(codes.size), w.astype(int))
+    same(weighted, statistics.area_under_curve(codes[repeated], scores[repeated]))
+
+
+@pytest.mark.fuzz
+@given(rows=scored_rows(), level=st.sampled_from([0.5, 0.9, 0.99]))
+def test_the_curve_and_its_interval_follow_from_pairs(rows, level):
+    codes, scores, _ = rows
+    assume(0 < codes.sum() < codes.size)
+    curve = statistics.roc_curve(codes, scores)
+    theirs = metrics.roc_curve(codes, scores, drop_intermediate=False)
+    np.testing.assert_allclose(curve.false_positive, theirs[0], rtol=SAME)
+    np.testing.assert_allclose(curve.true_positive, theirs[1], rtol=SAME)
+    np.testing.assert_array_equal(curve.thresholds, theirs[2])
+    low, high = statistics.auc_interval(codes, scores, level)
+    one, other = scores[codes == 1][:, None], scores[codes == 0][None, :]
+    won = (one > other) + 0.5 * (one == other)
+    m, n = won.shape
+    variance = NAN
+    if min(m, n) > 1:
+        variance = won.mean(axis=1).var(ddof=1) / m + won.mean(axis=0).var(ddof=1) / n
+    if not variance > 1e-12:
+        return
+    half = norm.ppf((1 + level) / 2) * variance**0.5
+    same(low, max(won.mean() - half, 0.0), rel=1e-9)
+    same(high, min(won.mean() + half, 1.0), rel=1e-9)
+
+
+@pytest.mark.fuzz
+@given(data=st.data(), k=st.integers(2, 4))
+def test_losses_of_probabilities_are_those_of_scikit_learn(data, k):
+    n = data.draw(st.integers(1, 20))
+    codes = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)))
+    odds = data.draw(st.lists(st.integers(1, 50), min_size=n * k, max_size=n * k))
+    p = np.reshape(odds, (n, k)) / np.reshape(odds, (n, k)).sum(axis=1, keepdims=True)
+    theirs = metrics.log_loss(codes, p, labels=range(k))
+    same(statistics.log_loss(codes, p), theirs)
+    brier = ((p - np.eye(k)[codes]) ** 2).sum() / n / (2 if k == 2 else 1)
+    same(statistics.brier_score(codes, p), brier)
+
+
+@pytest.mark.fuzz
+@given(data=st.data())
+def test_rows_that_lack_something_are_left_out_where_it_is_needed(data):
+    n = data.draw(st.integers(1, 25))
+    labels = st.sampled_from(["low", "high", None])
+    actual, predicted = (
+        pd.Series(data.draw(st.lists(labels, min_size=n, max_size=n)), dtype=object)
+        for _ in range(2)
+    )
+    p = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))) / 9
+    p[p == 1.0] = np.nan
+    scores = np.where(np.isnan(p), np.nan, 2 * p - 1)
+    levels = ["low", "high"]
+    matrix = ps.confusion(
+        actual, predicted, levels=levels, scores=scores, probabilities=p
+    )
+    for i, j in itertools.product(range(2), repeat=2):
+        rows = (actual == levels[i]) & (predicted == levels[j])
+        assert matrix.counts[i, j] == rows.sum()
+    labelled, given_label = actual.notna(), predicted.notna()
+    undecided = int((labelled & ~given_label).sum())
+    assert matrix.n_undecided == undecided == matrix.counts[:, 2].sum()
+    assert matrix.n_unlabelled == (~labelled).sum()
+    wrong = labelled & given_label & (actual != predicted)
+    assert matrix.errors.index.tolist() == actual.index[wrong].tolist()
+    assert matrix.n_errors == wrong.sum()
+    assert matrix.n_classified == (labelled & given_label).sum()
+    used = (labelled & ~np.isnan(p)).to_numpy()
+    codes = (actual[used] == "high").to_numpy().astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        overall = matrix.overall
+    expected = statistics.area_under_curve(codes, p[used])
+    same(overall["auc"], expected)
+    same(overall["brier_score"], np.mean((p[used] - codes) ** 2) if used.any() else NAN)
+
+
+def test_probabilities_are_one_in_sum_to_their_tolerance():
+    actual = predicted = ["a", "b", "b"]
+    for off, allowed in (
+        (0.9e-6, True),
+        (-0.9e-6, True),
+        (1.1e-6, False),
+        (-1.1e-6, False),
+    ):
+        p = np.array([[0.25, 0.75], [0.5, 0.5 + off], [1.0, 0.0]])
+        if allowed:
+            ps.confusion(actual, predicted, probabilities=p)
+        else:
+            with pytest.raises(DataError, match="a sum of 1 in each row"):
+                ps.confusion(actual, predicted, probabilities=p)
+    for outside in ([1.5, -0.5], [-1e-9, 1.0 + 1e-9]):
+        with pytest.raises(DataError, match="not all between 0 and 1"):
+            ps.confusion(actual, predicted, probabilities=[outside] * 3)
+    one = ps.confusion(actual, predicted, probabilities=[0.0, 1.0, 0.25])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert one.overall["brier_score"] == pytest.approx(0.5625 / 3)
+
+
+def test_columns_of_probabilities_go_by_their_names():
+    actual = ["a", "b", "b", "a"]
+    p = np.array([0.9, 0.2, 0.6, 0.3])
+    frame = pd.DataFrame({"b": 1 - p, "a": p})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = ps.confusion(actual, actual, probabilities=frame).overall
+    assert found["log_loss"] == pytest.approx(
+        metrics.log_loss(actual, np.column_stack([p, 1 - p]))
+    )
+    for wrong in (frame.rename(columns={"b": "c"}), frame.assign(c=0.0), frame[["a"]]):
+        with pytest.raises(DataError, match=r"one for each of the levels 'a', 'b'\.$"):
+            ps.confusion(actual, actual, probabilities=wrong)
+
+
+def test_what_does_not_fit_the_rows_is_said_with_both_shapes():
+    actual = pd.Series(["a", "b", "b"], index=[7, 8, 9])
+    for name, values in (("scores", [1.0, 2.0]), ("probabilities", [[0.5, 0.5]])):
+        shape = (3, 2) if name == "probabilities" else (3,)
+        said = rf"The {name} have the shape \({len(values)}.*\) and not \({shape[0]},"
+        with pytest.raises(DataError, match=said):
+            ps.confusion(actual, actual, **{name: values})
+        with pytest.raises(DataError, match=f"The {name} are not numbers"):
+            ps.confusion(actual, actual, **{name: ["x", "y", "z"]})
+        moved = pd.Series([0.5, 0.5, 0.5], index=[7, 9, 8])
+        with pytest.raises(DataError, match=f"The row labels of {name} and of"):
+            ps.confusion(actual, actual, **{name: moved})
+    with pytest.raises(OptionError, match="scores make no sense with 3 levels"):
+        ps.confusion(list("abc"), list("abc"), scores=[1.0, 2.0, 3.0])
+
+
+def test_a_share_may_be_nought_or_one_and_no_more():
+    actual = ["a", "b", "b"]
+    for share in (0, 1.0, np.float32(0.5)):
+        assert ps.confusion(actual, actual, prevalence=share).choices.prevalence == (
+            share,
+        )
+    for share in (-1e-9, 1.0 + 1e-9, True, "0.5", np.nan):
+        with pytest.raises(OptionError, match="give a number from 0 to 1"):
+            ps.confusion(actual, actual, prevalence=share)
+    three = dict(zip("abc", (0.0, 1.0, 0.25), strict=True))
+    found = ps.confusion(list("abca"), list("abcb"), prevalence=three)
+    with pytest.warns(UndefinedMetricWarning, match="makes its denominator zero"):
+        assert found.by_class["prevalence"].to_dict() == three
+    assert matrix_of(np.array([[3, 1], [2, 9]]), Choices("b")).positive == "b"

@@ -1,0 +1,176 @@
+"""Two classifiers on the same rows."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.contingency_tables import mcnemar as peer
+from statsmodels.stats.proportion import proportion_confint
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    UndefinedMetricWarning,
+)
+from pegasos_stats.metrics import paired_difference_interval
+
+# Both wrong, A only, B only, neither.
+ROWS = {"a": (4, 15, 8, 173), "b": (1, 3, 0, 40), "c": (0, 20, 35, 500)}
+
+
+def labels(both, a_only, b_only, neither):
+    """Three columns with so many errors."""
+    wrong_a = np.repeat([1, 1, 0, 0], (both, a_only, b_only, neither))
+    wrong_b = np.repeat([1, 0, 1, 0], (both, a_only, b_only, neither))
+    actual = np.arange(len(wrong_a)) % 2
+    return actual, np.abs(actual - wrong_a), np.abs(actual - wrong_b)
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS.keys())
+def test_mcnemar_is_that_of_statsmodels(rows):
+    both, a_only, b_only, neither = rows
+    found = ps.compare_predictions(*labels(*rows))
+    assert found.table.to_numpy().tolist() == [[neither, b_only], [a_only, both]]
+    table = [[neither, b_only], [a_only, both]]
+    assert found.p_exact == pytest.approx(peer(table).pvalue, rel=1e-12)
+    corrected = peer(table, exact=False, correction=True)
+    assert found.corrected.statistic == pytest.approx(corrected.statistic, rel=1e-12)
+    assert found.corrected.p_value == pytest.approx(corrected.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS.keys())
+def test_the_difference_is_that_of_the_error_rates(rows):
+    actual, a, b = labels(*rows)
+    found = ps.compare_predictions(actual, a, b)
+    assert found.error_rate_a == ps.confusion(actual, a).error_rate
+    assert found.error_rate_b == ps.confusion(actual, b).error_rate
+    expected = found.error_rate_a - found.error_rate_b
+    assert found.difference == pytest.approx(expected, abs=1e-15)
+    assert found.interval.low < found.difference < found.interval.high
+
+
+def test_exchanging_the_two_changes_the_sign():
+    actual, a, b = labels(*ROWS["a"])
+    one, other = (
+        ps.compare_predictions(actual, a, b),
+        ps.compare_predictions(actual, b, a),
+    )
+    assert one.difference == -other.difference
+    assert one.p_exact == other.p_exact
+    assert one.interval == pytest.approx((-other.interval.high, -other.interval.low))
+
+
+def test_newcombes_interval_of_a_published_table():
+    # Bentur et al. 2009, in Fagerland, Lydersen & Laake, Statistics in Medicine 33
+    # (2014): -0.507 to -0.026
+    interval = paired_difference_interval(1, 1, 7, 12)
+    assert interval == pytest.approx((-0.507, -0.026), abs=5e-4)
+
+
+# Both, first only, second only, neither: phi above n / 2, below it, and negative.
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (40, 3, 9, 48),
+        (90, 2, 25, 13),
+        (6, 5, 7, 9),
+        (3, 30, 20, 4),
+        (7, 2, 3, 1),  # a d - b c = 1, the least that is corrected
+    ],
+)
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_newcombes_interval_is_that_of_its_formula(counts, level):
+    a, b, c, d = counts
+    n, wilson = sum(counts), {"alpha": 1.0 - level, "method": "wilson"}
+    p, q = (a + b) / n, (a + c) / n
+    low_p, high_p = proportion_confint(a + b, n, **wilson)
+    low_q, high_q = proportion_confint(a + c, n, **wilson)
+    apart = a * d - b * c
+    phi = (max(apart - n / 2, 0) if apart > 0 else apart) / math.sqrt(
+        (a + b) * (c + d) * (a + c) * (b + d)
+    )
+    down, up = (p - low_p, high_q - q), (high_p - p, q - low_q)
+    below, above = (math.sqrt(x * x - 2 * phi * x * y + y * y) for x, y in (down, up))
+    found = paired_difference_interval(*counts, level)
+    assert found == pytest.approx((p - q - below, p - q + above), rel=1e-12)
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    draw = np.random.default_rng(4)
+    shares = np.array([0.05, 0.10, 0.04, 0.81])
+    tables = draw.multinomial(200, shares, 2000)
+    intervals = np.array([paired_difference_interval(*map(int, t)) for t in tables])
+    covered = (intervals[:, 0] <= 0.06) & (intervals[:, 1] >= 0.06)
+    assert 0.94 < covered.mean() < 0.975  # Monte Carlo error 0.005
+
+
+def test_classifiers_that_agree_have_no_corrected_test():
+    actual = [0, 1, 1, 0]
+    with pytest.warns(UndefinedMetricWarning, match="corrected"):
+        found = ps.compare_predictions(actual, [0, 1, 0, 0], [0, 1, 0, 0])
+    assert np.isnan(found.corrected.p_value)
+    assert found.p_exact == 1.0
+    assert found.interval.low < 0.0 < found.interval.high
+    assert "NA corrected" in str(found)
+
+
+def test_equal_discordance_is_not_corrected():
+    found = ps.compare_predictions(*labels(1, 5, 5, 20))
+    assert found.corrected == (0.0, 1, 1.0)
+
+
+def test_rows_that_lack_a_label_are_left_out_and_counted():
+    actual, a, b = (pd.Series(v, dtype=object) for v in labels(*ROWS["a"]))
+    whole = ps.compare_predictions(actual, a, b)
+    more = [
+        pd.concat([side, pd.Series(extra, dtype=object)], ignore_index=True)
+        for side, extra in zip(
+            (actual, a, b), ([0, 1], [None, 1], [0, None]), strict=True
+        )
+    ]
+    found = ps.compare_predictions(*more)
+    assert found.n_left_out == 2
+    assert found.table.equals(whole.table)
+    assert "2 rows without all three labels" in str(found)
+
+
+def test_more_than_two_levels():
+    found = ps.compare_predictions(list("abca"), list("abcb"), list("bbbb"))
+    assert (found.error_rate_a, found.error_rate_b) == (0.25, 0.75)
+
+
+def test_columns_of_other_rows_are_refused():
+    side = pd.Series([0, 1])
+    with pytest.raises(DataError, match="row labels"):
+        ps.compare_predictions([0, 1], side, side.set_axis([1, 0]))
+    with pytest.raises(DataError, match="actual and"):
+        ps.compare_predictions([0, 1], [0, 1], [0])
+    with pytest.raises(DataError, match="No row"):
+        ps.compare_predictions([0, 1], [0, 1], [None, None])
+    with pytest.raises(LabelError, match="no common order"):
+        ps.compare_predictions([0, 1], [0, 1], ["0", "1"])
+
+
+@pytest.mark.parametrize("level", [95, 1.0, "0.9"])
+def test_the_level_is_checked(level):
+    with pytest.raises(OptionError, match="level="):
+        ps.compare_predictions([0, 1], [0, 1], [0, 1], level=level)
+
+
+def test_names_are_printed():
+    found = ps.compare_predictions(
+        list("aabb"), list("abab"), list("aabb"), names=("hinge", "log")
+    )
+    assert found.names == ("hinge", "log")
+    assert (found.table.index.name, found.table.columns.name) == ("hinge", "log")
+    assert "Error rate hinge  0.5000 of 4 rows" in str(found)
+    assert "hinge less log    0.5000" in str(found)
+
+
+@pytest.mark.parametrize("names", ["A", ("A", "A"), ("A", ""), (1, 2), None])
+def test_names_are_a_pair_of_different_texts(names):
+    with pytest.raises(OptionError, match="give two different texts"):
+        ps.compare_predictions("ab", "ab", "ba", names=names)

@@ -1,0 +1,81 @@
+"""The ROC curve and the interval of its area, against scikit-learn and R's pROC."""
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from pegasos_stats.errors import OptionError
+from pegasos_stats.metrics import area_under_curve, auc_interval, roc_curve
+
+ROUNDING = 1e-12  # the same sums in another order
+
+# pROC 1.18.0 in R: ci.auc(roc(a, s, direction = "<"), method = "delong").
+CODES = np.repeat([0, 1], [9, 7])
+SCORES = np.array([1, 2, 2, 3, 3, 4, 5, 6, 7, 3, 4, 5, 6, 7, 8, 9], dtype=float)
+
+
+def drawn(seed, n=120):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, n)
+    return codes, np.round(rng.normal(size=n) + codes, 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_points_are_those_of_scikit_learn(seed):
+    codes, scores = drawn(seed)
+    found = roc_curve(codes, scores)
+    false, true, thresholds = metrics.roc_curve(codes, scores, drop_intermediate=False)
+    np.testing.assert_allclose(found.false_positive, false, rtol=ROUNDING)
+    np.testing.assert_allclose(found.true_positive, true, rtol=ROUNDING)
+    np.testing.assert_array_equal(found.thresholds, thresholds)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_area_between_the_points_is_that_by_ranks(seed):
+    codes, scores = drawn(seed)
+    found = roc_curve(codes, scores)
+    area = np.trapezoid(found.true_positive, found.false_positive)
+    assert area == pytest.approx(area_under_curve(codes, scores), rel=ROUNDING)
+
+
+def test_the_interval_is_that_of_proc():
+    assert area_under_curve(CODES, SCORES) == pytest.approx(0.79365079365079361)
+    found = auc_interval(CODES, SCORES)
+    assert found == pytest.approx((0.57134100872989069, 1.0), rel=ROUNDING)
+    found = auc_interval(CODES, SCORES, level=0.8)
+    expected = (0.64829023848318190, 0.93901134881840553)
+    assert found == pytest.approx(expected, rel=ROUNDING)
+
+
+def test_the_variance_is_that_of_all_pairs():
+    codes, scores = drawn(5, 40)
+    first, second = scores[codes == 0], scores[codes == 1]
+    before = (first < second[:, None]) + 0.5 * (first == second[:, None])
+    shares = before.mean(axis=1), before.mean(axis=0)
+    variance = sum(share.var(ddof=1) / share.size for share in shares)
+    low, high = auc_interval(codes, scores)
+    half = (high - low) / 2.0
+    assert half == pytest.approx(1.959963984540054 * variance**0.5, rel=ROUNDING)
+
+
+def test_the_other_level_has_the_mirrored_interval():
+    codes, scores = drawn(6)
+    low, high = auc_interval(codes, scores)
+    assert auc_interval(1 - codes, scores) == pytest.approx((1.0 - high, 1.0 - low))
+
+
+@pytest.mark.parametrize(
+    ("codes", "scores"),
+    [
+        ([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0]),
+        ([0, 1, 1], [2.0, 1.0, 3.0]),
+        ([0, 1], [1, 2]),
+    ],
+)
+def test_without_variance_there_is_no_interval(codes, scores):
+    assert np.isnan(auc_interval(np.array(codes), np.array(scores, dtype=float))).all()
+
+
+def test_a_level_that_is_none_is_refused():
+    with pytest.raises(OptionError, match="level=95"):
+        auc_interval(CODES, SCORES, level=95)

@@ -1,0 +1,353 @@
+"""The pairs bootstrap: what every replicate is, and that threads change nothing."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from pegasos_stats.compiled.dual.refits import DISTANCE, GAP
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    SeedError,
+    UndefinedMetricWarning,
+)
+from pegasos_stats.models.inference import bootstrap as module
+from pegasos_stats.models.inference.bootstrap import (
+    Refit,
+    bootstrap,
+    in_a_task,
+    resampled_rows,
+)
+from pegasos_stats.models.inference.resampling import Bootstrap
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.objective import best_intercept, certificate, primal
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
+BOTH = pytest.mark.parametrize("intercept", [True, False])
+
+
+def drawn(n=120, p=4, loss="hinge", lam=0.05, intercept=True, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    y = np.where(X[:, 0] + rng.standard_normal(n) > 0.5, 1.0, -1.0)
+    return Problem(X, y, lam, loss, intercept)
+
+
+def weighted(problem, seed=2):
+    weights = np.random.default_rng(seed).integers(0, 4, problem.n).astype(float)
+    return replace(problem, weights=weights / weights.mean())
+
+
+def fit(problem):
+    return run_sdca(problem, SDCA(1000, tol=1e-8, seed=1))
+
+
+def run(problem, replicates=40, seed=443, **options):
+    return bootstrap(problem, fit(problem), Bootstrap(replicates, seed, **options))
+
+
+def resamples(problem, replicates=40, seed=443):
+    """The problem of each replicate, rows weighted by how often they were drawn."""
+    rng, n = RRandom(seed), problem.n
+    for _ in range(replicates):
+        rows = rng.sample_int(n, n, replace=True) - 1
+        weights = np.bincount(rows, minlength=n) * problem.row_weights
+        yield replace(problem, weights=weights / weights.mean())
+
+
+def parts(problem, estimate):
+    """Coefficients and intercept of a replicate."""
+    return (estimate[1:], estimate[0]) if problem.intercept else (estimate, 0.0)
+
+
+@LOSSES
+@BOTH
+def test_workers_change_no_bit(loss, intercept):
+    problem = drawn(loss=loss, intercept=intercept)
+    one = run(problem, 100, workers=1)
+    for workers in (2, 5):
+        many = run(problem, 100, workers=workers)
+        np.testing.assert_array_equal(many.estimates, one.estimates)
+        np.testing.assert_array_equal(many.covariance, one.covariance)
+        assert many.distance == one.distance
+
+
+@LOSSES
+def test_more_replicates_keep_the_first_ones(loss):
+    problem = drawn(loss=loss)
+    assert in_a_task(problem.n, 700) != in_a_task(problem.n, 100)
+    few, many = run(problem, 100), run(problem, 700)
+    np.testing.assert_array_equal(many.estimates[:100], few.estimates)
+
+
+@pytest.mark.parametrize(
+    ("n", "replicates", "many"),
+    [
+        (30, 100, 8),
+        (30, 64 * 9 - 1, 8),
+        (30, 64 * 9, 9),
+        (30, 64 * 32, 32),
+        (30, 64 * 33, 32),
+        (2**15, 10**6, 32),
+        (2**15 + 1, 10**6, 31),
+        (2**20, 10**6, 1),
+        (2**20 + 1, 10**6, 1),
+    ],
+)
+def test_resamples_of_a_task_are_few_where_they_are_long(n, replicates, many):
+    assert in_a_task(n, replicates) == many
+
+
+def test_rows_of_many_resamples_are_draws_one_after_the_other():
+    rng = RRandom(5)
+    one_by_one = [rng.sample_int(30, 30, replace=True) - 1 for _ in range(21)]
+    rows = np.concatenate(list(resampled_rows(30, 21, RRandom(5))))
+    np.testing.assert_array_equal(rows, one_by_one)
+
+
+def exact(problem):
+    """Coefficients and intercept by scikit-learn."""
+    C = 1.0 / (problem.lam * problem.n)
+    model = (
+        SVC(kernel="linear", C=C, tol=1e-6)
+        if problem.loss == "hinge"
+        else LogisticRegression(C=C, tol=1e-10, max_iter=10_000, solver="newton-cg")
+    )
+    model.fit(problem.X, problem.y, sample_weight=problem.weights)
+    return model.coef_[0], float(model.intercept_[0])
+
+
+@LOSSES
+@pytest.mark.parametrize("lam", [1.0, 0.05, 1e-3])
+@pytest.mark.parametrize("weights", [False, True])
+def test_every_replicate_is_the_optimum_that_scikit_learn_finds(loss, lam, weights):
+    problem = drawn(loss=loss, lam=lam)
+    problem = weighted(problem) if weights else problem
+    found = run(problem)
+    assert found.relative_gap <= 1e-10
+    for resample, estimate in zip(resamples(problem), found.estimates, strict=True):
+        beta, alpha = parts(problem, estimate)
+        theirs = exact(resample)
+        excess = primal(resample, *theirs) - primal(resample, beta, alpha)
+        # Ours is within 1e-10 of the optimum, so theirs is not below it by more; both
+        # are within sqrt(2 gap / lam) of the optimal beta.
+        assert excess >= -1e-10
+        bound = found.distance + np.sqrt(2.0 * (max(excess, 0.0) + 1e-10) / lam)
+        assert np.linalg.norm(beta - theirs[0]) <= bound
+
+
+@LOSSES
+@BOTH
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse", "wide"])
+def test_every_replicate_has_the_certificate_that_it_claims(loss, intercept, form):
+    problem = drawn(40, 90 if form == "wide" else 5, loss, 0.05, intercept)
+    if form == "float32":
+        problem = replace(problem, X=problem.X.astype(np.float32))
+    if form == "sparse":
+        X = csr_array(np.where(np.abs(problem.X) > 0.7, problem.X, 0.0))
+        problem = replace(problem, X=X)
+    found = run(problem, 10)
+    for resample, estimate in zip(resamples(problem), found.estimates, strict=False):
+        beta, alpha = parts(problem, estimate)
+        best = run_sdca(resample, SDCA(3000, tol=1e-11, seed=1))
+        bound = certificate(resample, best.beta, best.alpha, best.dual)
+        at = primal(resample, beta, alpha)
+        # Each is within its own tolerance of the same optimum.
+        assert at - bound.dual_objective <= (1e-10 + 1.1e-11) * at
+        assert np.linalg.norm(beta - best.beta) <= 2.0 * found.distance
+
+
+def test_sparse_and_dense_rows_give_the_same_replicates():
+    dense = drawn()
+    X = np.where(np.abs(dense.X) > 0.7, dense.X, 0.0)
+    dense = replace(dense, X=X)
+    sparse = replace(dense, X=csr_array(X))
+    # Sums differ in their order; both are within the distance of the same optimum.
+    one, other = run(dense), run(sparse)
+    apart = np.abs(one.estimates[:, 1:] - other.estimates[:, 1:]).max()
+    assert apart <= one.distance + other.distance
+
+
+def test_an_intercept_that_may_lie_anywhere_between_two_is_in_the_middle():
+    # With so large a penalty all rows violate their margin, and even counts balance.
+    problem = drawn(60, 3, lam=3.0)
+    found = run(problem, 60)
+    for resample, estimate in zip(resamples(problem, 60), found.estimates, strict=True):
+        scores = resample.X @ estimate[1:]
+        w = resample.weights
+        in_it = w > 0.0
+        given = scores[in_it], resample.y[in_it], "hinge", w[in_it]
+        middle = best_intercept(*given)
+        # Sums of 3 products, in another order.
+        assert estimate[0] == pytest.approx(middle, abs=1e-12)
+
+
+@pytest.mark.parametrize("start", ["zero", "optimum"])
+def test_where_the_refits_begin_matters_within_their_distance_only(start):
+    problem = drawn()
+    found = run(problem)
+    epochs = 1 if start == "zero" else 50
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        rough = run_sdca(problem, SDCA(epochs, tol=1e-12, seed=9))
+    other = bootstrap(problem, rough, found.options)
+    apart = np.abs(other.estimates[:, 1:] - found.estimates[:, 1:]).max()
+    assert apart <= found.distance + other.distance
+    assert other.estimate[0] == rough.alpha
+
+
+def test_standard_errors_of_the_log_loss_are_those_of_the_sandwich():
+    problem = drawn(2000, 3, "log", 1e-3, seed=3)
+    solution, found = fit(problem), run(problem, 1000)
+    Z = np.column_stack([np.ones(problem.n), problem.X])
+    s = 1.0 / (1.0 + np.exp(problem.y * (problem.X @ solution.beta + solution.alpha)))
+    H = Z.T @ (Z * (s * (1.0 - s))[:, None]) / problem.n
+    H += problem.lam * np.diag([0.0, 1.0, 1.0, 1.0])
+    inverse = np.linalg.inv(H)
+    G = np.cov(Z * (s * problem.y)[:, None], rowvar=False)
+    se = np.sqrt(np.diag(inverse @ G @ inverse) / problem.n)
+    # A standard deviation of 1,000 replicates has a relative error of 1/sqrt(2000);
+    # three of these, and 1/sqrt(n) for the terms that the sandwich leaves out.
+    np.testing.assert_allclose(found.std_error, se, rtol=3 / 2000**0.5 + 1 / 2000**0.5)
+
+
+def few_of_a_class(intercept):
+    X, y = np.random.default_rng(0).standard_normal((40, 2)), -np.ones(40)
+    y[:2] = 1.0
+    return Problem(X, y, 0.1, "log", intercept)
+
+
+def test_resamples_of_one_class_are_left_out_and_counted():
+    problem = few_of_a_class(intercept=True)
+    alone = [(r.weights[:2] == 0.0).all() for r in resamples(problem, 100)]
+    with pytest.warns(UndefinedMetricWarning, match=f"{sum(alone)} resamples of 100"):
+        found = run(problem, 100)
+    assert found.n_left_out == sum(alone) > 0
+    assert found.estimates.shape == (100 - sum(alone), 3)
+    left = [r for r, out in zip(resamples(problem, 100), alone, strict=True) if not out]
+    for resample, estimate in zip(left, found.estimates, strict=True):
+        # The draws of those that are left out are used up.
+        at = primal(resample, estimate[1:], estimate[0])
+        assert at <= primal(resample, *exact(resample)) * (1.0 + 1e-9)
+
+
+def test_without_intercept_one_class_alone_has_an_optimum():
+    found = run(few_of_a_class(intercept=False), 100)
+    assert found.n_left_out == 0
+    assert found.estimates.shape == (100, 2)
+    assert found.estimate.shape == (2,)
+
+
+def test_too_few_resamples_are_an_error():
+    problem = Problem(np.zeros((2, 1)), np.array([-1.0, 1.0]), 1.0)
+    alone = next(s for s in range(100) if left_out(problem, s) == 2)
+    with pytest.raises(DataError, match="fewer than two are left"):
+        run(problem, 2, alone)
+
+
+def left_out(problem, seed):
+    return sum(not (r.weights > 0.0).all() for r in resamples(problem, 2, seed))
+
+
+def test_what_the_steps_do_not_reach_sdca_does(monkeypatch):
+    problem = drawn(60)
+    expected = run(problem, 10)
+
+    def nothing(*given):
+        given[7][:, GAP] = 1.0
+
+    monkeypatch.setattr("pegasos_stats.compiled.dual.refits.refit_resamples", nothing)
+    found = run(problem, 10, workers=2)
+    apart = np.abs(found.estimates[:, 1:] - expected.estimates[:, 1:]).max()
+    assert apart <= found.distance + expected.distance
+    assert found.n_not_converged == 0
+    uneven = weighted(problem)
+    found = run(uneven, 10)
+    for resample, estimate in zip(resamples(uneven, 10), found.estimates, strict=True):
+        at, best = primal(resample, estimate[1:], estimate[0]), fit(resample)
+        # The run of 1e-8 bounds the optimum from above.
+        assert at <= primal(resample, best.beta, best.alpha) * (1.0 + 1e-10)
+    monkeypatch.setattr(module, "FALLBACK_EPOCHS", 1)
+    with pytest.warns(ConvergenceWarning, match="10 resamples of 10 have not") as seen:
+        found = run(problem, 10, workers=2)
+    assert found.n_not_converged == 10
+    assert len(seen) == 1
+
+
+@LOSSES
+@pytest.mark.parametrize("tol", [1e-3, 1e-5])
+@pytest.mark.parametrize("by_sdca", [False, True])
+def test_the_distance_is_the_root_of_twice_the_gap_by_lambda(
+    loss, tol, by_sdca, monkeypatch
+):
+    if by_sdca:
+
+        def nothing(*given):
+            given[7][:, GAP] = 1.0
+
+        monkeypatch.setattr(
+            "pegasos_stats.compiled.dual.refits.refit_resamples", nothing
+        )
+    problem = weighted(drawn(60, loss=loss, lam=0.3))
+    rows = next(resampled_rows(60, 6, RRandom(443)))
+    estimates, found = Refit(problem, fit(problem), tol)(rows)
+    for b, resample in enumerate(resamples(problem, 6)):
+        objective = primal(resample, estimates[b, 1:], estimates[b, 0])
+        gap = found[b, GAP]
+        distance = np.sqrt(2.0 * gap * objective / 0.3)
+        assert 0.0 < gap <= tol
+        # The intercept is put in the middle after the gap was taken: the objective is
+        # another one by at most the gap, and its sums are of another order.
+        assert found[b, DISTANCE] == pytest.approx(distance, rel=gap + 1e-9)
+
+
+def test_intervals_follow_from_the_replicates():
+    found = run(drawn(), 200)
+    ends = np.quantile(found.estimates, [0.05, 0.95], axis=0).T
+    # (1 - 0.9) / 2 is 0.05 to rounding; qnorm(0.95) has the digits written here.
+    np.testing.assert_allclose(found.conf_int(0.9, "percentile"), ends, rtol=1e-12)
+    mirrored = 2.0 * found.estimate[:, None] - ends[:, ::-1]
+    np.testing.assert_allclose(found.conf_int(0.9, "basic"), mirrored, rtol=1e-12)
+    normal = found.conf_int(0.9)
+    reach = 1.6448536269514722 * np.sqrt(np.diag(found.covariance))
+    np.testing.assert_allclose(normal[:, 1] - found.estimate, reach, rtol=1e-12)
+    for wrong in (0.0, 1.0, "high"):
+        with pytest.raises(OptionError, match="level"):
+            found.conf_int(wrong)
+    with pytest.raises(OptionError, match="interval"):
+        found.conf_int(0.9, "bca")
+
+
+def test_a_seed_is_drawn_and_kept():
+    problem = drawn()
+    found = run(problem, 10, None)
+    again = run(problem, 10, found.seed)
+    np.testing.assert_array_equal(again.estimates, found.estimates)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"replicates": 1},
+        {"replicates": 2.5},
+        {"interval": "bca"},
+        {"tol": 0.0},
+        {"tol": 1.0},
+        {"workers": 0},
+        {"sample_kind": "walker"},
+    ],
+)
+def test_options_are_checked_where_they_are_given(wrong):
+    with pytest.raises(OptionError, match=next(iter(wrong))):
+        Bootstrap(**wrong)
+    with pytest.raises(SeedError):
+        Bootstrap(seed=2**31)

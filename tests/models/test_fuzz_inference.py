@@ -1,0 +1,394 @@
+"""Standard errors, tests and widths for data drawn at random, against other sources.
+
+The formulas are written here as their papers have them, row by row; statsmodels has the
+tests, and the rules of the width in its quantile regression.
+"""
+
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import norm
+from statsmodels.base.model import LikelihoodModelResults
+from statsmodels.regression import quantile_regression as peer
+
+from pegasos_stats.errors import UndefinedMetricWarning
+from pegasos_stats.models.inference import bandwidth, moments
+from pegasos_stats.models.inference.covariance import Sandwich
+from pegasos_stats.models.inference.curvature import (
+    curvature_of,
+    leverages,
+    lines_to_margin,
+)
+from pegasos_stats.models.inference.hypotheses import constraints
+from pegasos_stats.models.inference.meat import meat_of, slopes_of
+from pegasos_stats.models.inference.sandwich import (
+    ROUNDING,
+    check_size,
+    inverse_of,
+    sandwich,
+)
+from pegasos_stats.models.inference.wald import t_test, wald_test
+from pegasos_stats.solvers.problem import Problem
+from tests.problems import problems
+
+pytestmark = pytest.mark.fuzz
+
+SAME = 1e-9  # the same sums in another order, of numbers that cancel in part
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def rows_of(problem):
+    X = problem.X.toarray() if sp.issparse(problem.X) else problem.X.astype(np.float64)
+    return np.column_stack([np.ones(problem.n), X]) if problem.intercept else X
+
+
+def margins(problem, rng):
+    """Coefficients with which rows lie on both sides of the margin, and ``u``."""
+    Z = rows_of(problem)
+    X = Z[:, int(problem.intercept) :]
+    beta = rng.standard_normal(problem.p) / X.std(axis=0).clip(0.1)
+    alpha = float(-np.median(X @ beta)) if problem.intercept else 0.0
+    return beta, alpha, 1.0 - problem.y * (X @ beta + alpha)
+
+
+@given(problem=problems(), seed=SEEDS, small=st.booleans())
+def test_sums_over_rows_are_sums_over_rows(problem, seed, small):
+    rng, Z = np.random.default_rng(seed), rows_of(problem)
+    k = Z.shape[1]
+    d, v, A = rng.standard_normal(problem.n), rng.standard_normal(k), np.eye(k)
+    A = A + rng.standard_normal((k, k))
+    A = A + A.T
+    found = moments.cross_product(problem, d)
+    np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=SAME * np.abs(Z).max() ** 2)
+    sums = moments.column_sums(problem, d)
+    np.testing.assert_allclose(sums, d @ Z, atol=SAME * np.abs(Z).max())
+    np.testing.assert_allclose(moments.images(problem, v), Z @ v, rtol=SAME, atol=SAME)
+    forms = np.einsum("ij,jk,ik->i", Z, A, Z)
+    found = moments.quadratic_forms(problem, A)
+    np.testing.assert_allclose(found, forms, atol=SAME * np.abs(Z).max() ** 2)
+
+
+def test_rows_are_taken_some_at_a_time_and_all_of_them(monkeypatch):
+    monkeypatch.setattr(moments, "BLOCK", 1)
+    rng = np.random.default_rng(1)
+    for n in (255, 256, 257, 700):
+        y = np.where(rng.random(n) < 0.2, 1.0, -1.0)
+        problem = Problem(rng.standard_normal((n, 2)) - 3.0, y, 1.0)
+        Z, d = rows_of(problem), rng.standard_normal(n)
+        found = moments.cross_product(problem, d)
+        np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=1e-9)
+
+
+@given(problem=problems(weights=(None, "whole numbers", "uneven")), seed=SEEDS)
+@pytest.mark.parametrize("move", [True, False])
+@pytest.mark.parametrize("correction", ["HC0", "HC1", "HC3"])
+def test_the_sandwich_is_its_formula(problem, seed, move, correction):
+    rng = np.random.default_rng(seed)
+    beta, alpha, u = margins(problem, rng)
+    width = float(np.std(u)) * (0.5 + rng.random())
+    assume(np.abs(u).min() > 1e-5 and (u > 0.0).any() and width > 0.01)
+    options = Sandwich(bandwidth=width, move=move, correction=correction)
+    Z, n, w, y = rows_of(problem), problem.n, problem.row_weights, problem.y
+    assume(
+        (w * (u > 0.0)).any() and np.exp(-0.5 * (u / width)[w > 0.0] ** 2).sum() > 0.6
+    )
+    s = expit(u - 1.0) if problem.loss == "log" else (u > 0.0).astype(float)
+    d, moved = w * s * (1.0 - s), Z.copy()
+    if problem.loss == "hinge":
+        d = w * norm.pdf(u / width) / width
+        for sign in (-1.0, 1.0) if move else ():
+            rows = y == sign
+            apart = w[rows] * (u[rows] - np.average(u[rows], weights=w[rows]))
+            size = apart @ u[rows]
+            assume(size > 1e-3)
+            moved[rows] = Z[rows] - np.outer(u[rows], (apart @ Z[rows]) / size)
+    penalty = problem.lam * np.eye(Z.shape[1])
+    penalty[0, 0] *= not problem.intercept
+    H = (moved.T * d) @ moved / n + penalty
+    assume(np.linalg.cond(H) < 1e5 and norm.pdf(u / width).max() > 0.1)
+    inverse = np.linalg.inv(H)
+    h = d * np.einsum("ij,jk,ik->i", moved, inverse, moved) / n
+    assume(h.max() < 0.98 and h.sum() < 0.98 * n)
+    g = -(s * y)[:, None] * Z
+    g = w[:, None] * (g - np.average(g, axis=0, weights=w))
+    factor = 1.0
+    if correction == "HC3":
+        g = g / (1.0 - h)[:, None]
+    if correction == "HC1":
+        factor = n / (n - h.sum())
+    expected = factor * inverse @ (g.T @ g / n) @ inverse / n
+    found = sandwich(problem, beta, alpha, options)
+    # Scores are computed in another order, of up to 24 terms, and H divides by them.
+    size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert np.abs(found.matrix - expected).max() <= 1e-7 * size.max()
+    np.testing.assert_allclose(found.bread, H, atol=1e-8 * np.abs(H).max())
+    curvature = curvature_of(problem, u, s, options)
+    np.testing.assert_allclose(leverages(problem, curvature, inverse), h, atol=1e-7)
+    if problem.loss == "log":
+        gradient = -(w * s * y) @ Z / n
+        gradient[int(problem.intercept) :] += problem.lam * beta
+        step = -inverse @ gradient
+        size = np.abs(step).max()
+        np.testing.assert_allclose(found.newton_step, step, atol=1e-7 * size)
+
+
+@given(problem=problems(weights=("balanced",)), seed=SEEDS)
+def test_scores_have_a_mean_in_each_class_where_weights_balance_them(problem, seed):
+    s = np.random.default_rng(seed).random(problem.n)
+    g = -(s * problem.y)[:, None] * rows_of(problem)
+    w = problem.row_weights
+    for sign in (-1.0, 1.0):
+        rows = problem.y == sign
+        g[rows] -= g[rows].mean(axis=0)
+    expected = (g * w[:, None]).T @ (g * w[:, None]) / problem.n
+    weighted = weights_are_balanced(problem)
+    assume(weighted)
+    scale = np.abs(rows_of(problem)).max() ** 2 * w.max() ** 2
+    np.testing.assert_allclose(meat_of(problem, s), expected, atol=SAME * scale)
+
+
+def weights_are_balanced(problem):
+    sums = [problem.weights[problem.y == sign] for sign in (-1.0, 1.0)]
+    return all(np.ptp(part) == 0.0 for part in sums) and np.isclose(
+        sums[0].sum(), sums[1].sum(), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-6])
+def test_weights_that_nearly_balance_do_not(apart):
+    y = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
+    X = np.array([[1.0], [-4.0], [2.0], [0.0], [3.0], [-2.0]])
+    w = np.where(y > 0, 1.5 + apart, 0.75)
+    problem = Problem(X, y, 1.0, "log", weights=w / w.mean())
+    s, Z = np.array([0.9, 0.1, 0.4, 0.6, 0.3, 0.7]), rows_of(problem)
+    g = -(s * y)[:, None] * Z
+    of_class = np.array([g[y == sign].mean(axis=0) for sign in y])
+    of_all = np.average(g, axis=0, weights=w)
+    scores = problem.weights[:, None] * (g - (of_all if apart else of_class))
+    found = meat_of(problem, s)
+    np.testing.assert_allclose(found, scores.T @ scores / 6, rtol=1e-12)
+
+
+@given(problem=problems(losses=("hinge",)), seed=SEEDS)
+def test_dual_weights_are_slopes_per_weight(problem, seed):
+    rng = np.random.default_rng(seed)
+    share = rng.choice([0.0, 0.3, 1.0], problem.n)
+    w = problem.row_weights
+    found = slopes_of(problem, np.zeros(problem.n), share * w)
+    np.testing.assert_allclose(found, np.where(w > 0.0, share, 0.0), atol=1e-15)
+    assert (slopes_of(problem, np.full(problem.n, -0.0)) == 0.0).all()
+    assert (slopes_of(problem, np.full(problem.n, 5e-324)) == 1.0).all()
+    more = slopes_of(problem, np.zeros(problem.n), 1.5 * w)
+    assert (more[w > 0.0] == 1.0).all()
+
+
+@given(problem=problems(losses=("hinge",), weights=("uneven",)), seed=SEEDS)
+def test_rows_on_the_line_of_their_class_keep_no_part_of_u(problem, seed):
+    _, _, u = margins(problem, np.random.default_rng(seed))
+    Z, w = rows_of(problem), problem.row_weights
+    for line in lines_to_margin(problem, u):
+        rows = line.u != 0.0
+        part = Z[rows] - np.outer(u[rows], line.slope)
+        apart = u[rows] - np.average(u[rows], weights=w[rows])
+        size = (np.abs(w[rows] * apart) @ np.abs(part)).max()
+        np.testing.assert_allclose((w[rows] * apart) @ part, 0.0, atol=1e-8 * size)
+
+
+def samples():
+    return st.tuples(SEEDS, st.integers(4, 60), st.sampled_from([0.1, 0.5, 0.95]))
+
+
+def drawn(seed, n, inside):
+    """Numbers below zero in about that share, some tied."""
+    rng = np.random.default_rng(seed)
+    u = (rng.standard_normal(n) - norm.ppf(inside)) * 3.0
+    return u.round(1) if rng.random() < 0.3 else u
+
+
+def bofinger(n, tau):
+    """As ``bandwidth.rq(hs = FALSE)`` of R's quantreg; statsmodels has ``phi(2 x)``."""
+    x = norm.ppf(tau)
+    return n**-0.2 * (4.5 * norm.pdf(x) ** 4 / (2.0 * x**2 + 1.0) ** 2) ** 0.2
+
+
+@given(given_sample=samples())
+def test_widths_are_those_of_statsmodels(given_sample):
+    u = drawn(*given_sample)
+    n, tau = u.size, np.mean(u <= 0.0)
+    spread = min(np.std(u, ddof=1), np.subtract(*np.quantile(u, [0.75, 0.25])) / 1.34)
+    assume(spread > 1e-3 and 0.0 < tau < 1.0)
+    assert bandwidth.silverman(u) == pytest.approx(1.06 * spread * n**-0.2, rel=SAME)
+    for ours, theirs in (
+        (bandwidth.hall_sheather, peer.hall_sheather),
+        (bandwidth.bofinger, bofinger),
+    ):
+        d = min(theirs(n, tau), 0.9 * min(tau, 1.0 - tau))
+        expected = spread * (norm.ppf(tau + d) - norm.ppf(tau - d)) / 2.0
+        assert ours(u) == pytest.approx(expected, rel=SAME)
+
+
+def test_widths_are_r_s(r):
+    for seed in range(20):
+        u = drawn(seed, 5 + seed, 0.3)
+        expected = r.call("bw.nrd", x=u)[0]
+        assert bandwidth.silverman(u) == pytest.approx(expected, rel=1e-12)
+
+
+@given(given_sample=samples())
+@pytest.mark.parametrize("rule", ["silverman", "hall-sheather", "bofinger"])
+def test_widths_follow_the_units_and_weights(given_sample, rule):
+    u = drawn(*given_sample)
+    assume(bandwidth.spread(u) > 1e-3)
+    of = bandwidth.RULES[rule]
+    assert of(4.0 * u) == pytest.approx(4.0 * of(u), rel=SAME)
+    # Weights that are 0 leave rows out; their size does not matter.
+    w = np.r_[np.full(u.size, 3.0), np.zeros(5)]
+    longer = np.r_[u, 100.0 * np.arange(5)]
+    quartiles = np.quantile(u, [0.25, 0.75], method="inverted_cdf")
+    spread = min(np.std(u, ddof=1), np.ptp(quartiles) / 1.34)
+    assume(spread > 1e-3)
+    expected = of(u) / bandwidth.spread(u) * spread
+    assert of(longer, w) == pytest.approx(expected, rel=SAME)
+
+
+def test_spread_takes_what_is_not_zero():
+    lone = np.r_[np.zeros(9), 7.0]  # no interquartile range
+    assert bandwidth.spread(lone) == pytest.approx(np.std(lone, ddof=1))
+    assert bandwidth.spread(np.full(5, 2.0)) == 0.0
+    assert bandwidth.spread(np.array([3.0])) == 0.0
+    assert bandwidth.spread(np.array([1.0, -1.0]), np.array([2.0, 0.0])) == 0.0
+    assert bandwidth.share_inside(np.array([0.0, -1.0, -2.0])) == 1.0 - 0.5 / 3.0
+    w = np.array([3.0, 1.0])
+    assert bandwidth.effective_rows(w, w) == pytest.approx(1.6)
+    assert bandwidth.share_inside(np.array([-1.0, 1.0]), w) == 1.0 - 0.5 / 1.6
+
+
+@given(seed=SEEDS, k=st.integers(1, 6), scales=st.integers(0, 60))
+def test_the_inverse_is_that_of_numpy_in_any_units(seed, k, scales):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((2 * k + 1, k))
+    H = A.T @ A
+    assume(np.linalg.cond(H) < 1e6)
+    units = 2.0 ** rng.integers(-scales, scales + 1, k)
+    found = inverse_of(H * np.outer(units, units)) * np.outer(units, units)
+    np.testing.assert_allclose(found, np.linalg.inv(H), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_pivot_is_zero_up_to_rounding_and_not_beyond(k):
+    """The last pivot of a correlation ``r`` is ``1 - r^2``, and the others are 1."""
+    for times, singular in ((0.97, True), (1.03, False)):
+        H = np.eye(k)
+        H[-1, 0] = H[0, -1] = np.sqrt(1.0 - times * ROUNDING * k)
+        assert np.isnan(inverse_of(H)).all() == singular
+    assert ROUNDING == 1e-13
+    for singular in (0.0, -1.0, np.inf, np.nan):
+        assert np.isnan(inverse_of(np.diag([1.0] * (k - 1) + [singular]))).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_column_that_is_the_sum_of_others_has_no_standard_error(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((50, 3)) - 2.0
+    X = np.column_stack([X, X.sum(axis=1)])
+    y = np.where(rng.random(50) < 0.2, 1.0, -1.0)
+    beta = rng.standard_normal(4) / 4
+    for loss in ("hinge", "log"):
+        problem = Problem(X, y, 1e-18, loss)
+        with pytest.warns(UndefinedMetricWarning, match="collinear, and lam=1e-18"):
+            found = sandwich(problem, beta, 0.0, Sandwich(bandwidth=2.0))
+        assert np.isnan(found.matrix).all()
+        assert np.isnan(found.std_error).all()
+        apart = Problem(X[:, :3], y, 1e-18, loss)
+        found = sandwich(apart, beta[:3], 0.0, Sandwich(bandwidth=2.0))
+        assert np.isfinite(found.std_error).all()
+
+
+def test_the_largest_covariance_is_allowed():
+    y = np.array([1.0, -1.0, -1.0])
+    check_size(Problem(sp.csr_array((3, 9_999)), y, 1.0))
+    check_size(Problem(sp.csr_array((3, 10_000)), y, 1.0, intercept=False))
+    with pytest.raises(Exception, match=r"10,001 coefficients has 100,020,001 entries"):
+        check_size(Problem(sp.csr_array((3, 10_000)), y, 1.0))
+
+
+def estimated(seed, k):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((k + 2, k))
+    return rng.standard_normal(k) - 1.0, A.T @ A, rng
+
+
+@given(seed=SEEDS, k=st.integers(1, 5), df=st.sampled_from([3.0, 40.0, np.inf]))
+def test_tests_are_those_of_statsmodels(seed, k, df):
+    theta, V, rng = estimated(seed, k)
+    assume(np.linalg.cond(V) < 1e6)
+    R = rng.standard_normal((rng.integers(1, k + 1), k))
+    q = rng.standard_normal(len(R))
+    assume(np.linalg.cond(R @ V @ R.T) < 1e6)
+    named = SimpleNamespace(data=SimpleNamespace(cov_names=[f"x{i}" for i in range(k)]))
+    results = LikelihoodModelResults(named, theta, normalized_cov_params=V)
+    results.use_t, results.df_resid = bool(np.isfinite(df)), df
+    level = float(rng.uniform(0.5, 0.999))
+    one, each = results.t_test((R, q)), t_test(theta, V, R, q, df, level)
+    np.testing.assert_allclose(each.estimate, R @ theta, rtol=SAME, atol=SAME)
+    np.testing.assert_allclose(each.statistic, one.tvalue.ravel(), rtol=1e-8)
+    np.testing.assert_allclose(each.p_value, one.pvalue, rtol=1e-6, atol=1e-300)
+    limits = np.column_stack([each.conf_low, each.conf_high])
+    np.testing.assert_allclose(limits, one.conf_int(1.0 - level), rtol=1e-7, atol=1e-9)
+    joint, found = results.wald_test((R, q), scalar=True), wald_test(theta, V, R, q, df)
+    assert found.statistic == pytest.approx(joint.statistic, rel=1e-7)
+    assert found.p_value == pytest.approx(joint.pvalue, rel=1e-5, abs=1e-300)
+    assert (found.df, found.df_denominator) == (len(R), df)
+
+
+@given(seed=SEEDS)
+def test_a_joint_test_asks_for_the_subspace_and_not_its_rows(seed):
+    theta, V, rng = estimated(seed, 4)
+    R = rng.standard_normal((2, 4))
+    mixed = rng.standard_normal((3, 2))
+    assume(np.linalg.cond(mixed) < 50 and np.linalg.cond(R @ V @ R.T) < 1e4)
+    q = rng.standard_normal(2)
+    once, again = wald_test(theta, V, R, q), wald_test(theta, V, mixed @ R, mixed @ q)
+    assert once.df == again.df == 2
+    assert again.statistic == pytest.approx(once.statistic, rel=1e-6)
+
+
+def in_words(row, names):
+    parts = [(c, name) for c, name in zip(row, names, strict=True) if c]
+    said = "".join(f" {'-' if c < 0 else '+'} {abs(c):g} * {n}" for c, n in parts)
+    return said.removeprefix(" + ").strip()
+
+
+@given(seed=SEEDS, names=st.permutations(["a", "b", "a:b", "C(g)[T.x]", "e1"]))
+def test_hypotheses_in_words_are_their_matrix(seed, names):
+    rng = np.random.default_rng(seed)
+    R = rng.integers(-3, 4, (2, 5)).astype(float)
+    q = rng.integers(0, 6, 2) / 4.0
+    assume(np.linalg.matrix_rank(R) == 2)
+    left = [in_words(row, names) for row in R]
+    sides = [f"{a} = {b:g}" for a, b in zip(left, q, strict=True)]
+    for said in (", ".join(sides), sides, dict(zip(left, q, strict=True)), (R, q)):
+        found = constraints(said, names)
+        np.testing.assert_array_equal(found[0], R)
+        np.testing.assert_array_equal(found[1], q)
+    moved = [f"{a} - {b:g} = 0" for a, b in zip(left, q, strict=True)]
+    np.testing.assert_array_equal(constraints(moved, names)[1], q)
+    chain = constraints(f"{left[0]} = {left[1]} = {q[0]:g}", names)
+    np.testing.assert_array_equal(chain[0], [R[0] - R[1], R[1]])
+    np.testing.assert_array_equal(chain[1], [0.0, q[0]])
+
+
+def test_contradictions_are_told_from_what_follows():
+    names = ["a", "b", "c"]
+    rows = [np.array(v, dtype=float) for v in ((1, 2, 0), (0, 1, -1), (1, 3, -1))]
+    for i, j, k in combinations(range(3), 3):
+        R = np.array([rows[i], rows[j], rows[k]])
+        assert constraints((R, [1.0, 2.0, 3.0]), names)[0].shape == (3, 3)
+        with pytest.raises(Exception, match="contradict each other"):
+            constraints((R, [1.0, 2.0, 3.5]), names)

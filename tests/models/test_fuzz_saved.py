@@ -1,0 +1,327 @@
+"""Files that are not as they were written: an error of ours, or a model that works.
+
+Bytes are changed with the digest left alone, which must be noticed. The header is
+changed and the digest written anew: then either the change is refused, or all that is
+done with the model works or ends in an error of ours.
+"""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, PegasosStatsError, PegasosStatsWarning
+from pegasos_stats.models.persist import load_saved, save
+from tests.models.saved_models import as_format_1, put_together, taken_apart
+
+N = 24
+pytestmark = pytest.mark.fuzz
+
+
+def frame():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=N), "b": rng.normal(size=N)})
+    data["g"] = np.array(list("uvw"))[np.arange(N) % 3]
+    data["y"] = np.where(data["a"] + rng.normal(size=N) > 0, "yes", "no")
+    data["d"] = np.where(data["a"] > 0, *pd.to_datetime(["2020-01-01", "2021-01-01"]))
+    return data
+
+
+DATA = frame()
+
+
+def fits():
+    X, order = DATA[["a", "b"]], np.array([[3, 1, 2], [0, 4, 5]])
+    boot = ps.logit("y ~ a", DATA, lam=0.1).fit(ps.SDCA(tol=1e-8, seed=2))
+    boot = boot.with_covariance(ps.Bootstrap(replicates=20, seed=3, workers=1))
+    assert len(boot.estimated.covariance.estimates) == 20
+    weights, K = np.linspace(0.5, 1.5, N), X.to_numpy() @ X.to_numpy().T
+    scaled = ps.SVM(DATA["y"], X, lam=0.1, weights=weights, standardize=True)
+    formula = ps.logit("y ~ poly(a, 2) + g + np.log(b + 4)", DATA, lam=0.01)
+    dates = ps.SVM(DATA["d"], X.to_numpy(), intercept=False)
+    kernel = ps.KernelSVM(pd.cut(DATA["a"], [-9, 0, 9]), X, gamma=0.5)
+    return {
+        "scaled": scaled.fit(ps.Pegasos(order=order, epochs=2), trace=True),
+        "formula": formula.fit(ps.Pegasos(epochs=3, seed=1), refine=1e-3),
+        "bootstrap": boot,
+        "dates": dates.fit(ps.Pegasos.homework()),
+        "kernel": kernel.fit(ps.Pegasos(epochs=3, seed=4), trace=True),
+        "gram": ps.KernelSVM(DATA["g"] == "u", K, kernel="precomputed").fit(
+            ps.Pegasos(epochs=3, seed=5)
+        ),
+    }
+
+
+NEW = {
+    "scaled": DATA[:5],
+    "formula": DATA[:5],
+    "bootstrap": DATA[:5],
+    "dates": DATA[["a", "b"]].to_numpy()[:5],
+    "kernel": DATA[:5],
+    "gram": np.ones((5, N)),
+}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """For each fit its content, header and arrays."""
+    folder, found = tmp_path_factory.mktemp("models"), {}
+    for name, result in fits().items():
+        save(result, folder / name, about={"when": pd.Timestamp("2001-01-01"), 1: [2]})
+        found[name] = (folder / name).read_bytes(), *taken_apart(folder / name)
+    return found
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("changed") / "a.model"
+
+
+def opened(path, content):
+    """The model of a file, or None where it is refused by a DataError of one line."""
+    path.write_bytes(content)
+    said = ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PegasosStatsWarning)
+        try:
+            return load_saved(path)
+        except DataError as error:
+            said = str(error)
+    assert len(said.splitlines()) == 1
+    assert len(said) < 1000
+    return None
+
+
+USES = {
+    "predict": lambda result, new, path: result.predict(new),
+    "probabilities": lambda result, new, path: result.predict_proba(new),
+    "confusion": lambda result, new, path: str(
+        result.confusion(new, result.coding.decode(np.ones(5))).summary()
+    ),
+    "own outcome": lambda result, new, path: result.confusion(new),
+    "augment": lambda result, new, path: result.augment(new),
+    "summary": lambda result, new, path: (
+        str(result.summary()),
+        result.summary().as_latex(),
+        result.summary()._repr_html_(),
+    ),
+    "tidy": lambda result, new, path: result.tidy(),
+    "original": lambda result, new, path: result.params_original,
+    "glance": lambda result, new, path: str(result.glance()),
+    "intervals": lambda result, new, path: result.conf_int(),
+    "errors": lambda result, new, path: (result.bse, result.pvalues),
+    "training rows": lambda result, new, path: result.predict(),
+    "repr": lambda result, new, path: repr(result),
+    "table": lambda result, new, path: str(result.training_table.tidy()),
+    "pickle": lambda result, new, path: repr(pickle.loads(pickle.dumps(result))),
+    "copy": lambda result, new, path: repr(copy.deepcopy(result)),
+    "save": lambda result, new, path: save(result, path, overwrite=True),
+}
+OF_LINEAR_FITS = {"original", "intervals", "errors"}
+
+
+def check_uses(saved, new, path):
+    """Everything works, or ends in an error of ours; predictions are of the levels."""
+    result = saved.result
+    for name, use in USES.items():
+        if name in OF_LINEAR_FITS and not hasattr(result, "params"):
+            continue
+        said, found = "one line", None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PegasosStatsWarning)
+            try:
+                found = use(result, new, path)
+            except PegasosStatsError as error:
+                said = str(error)
+        assert len(said.splitlines()) == 1, name
+        if name == "predict" and found is not None:
+            assert set(found.dropna()) <= set(result.coding.levels)
+
+
+# Values that stand in the place of others.
+STRANGE = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    2**31,
+    2**63,
+    10**30,
+    -(2**70),
+    0.0,
+    -0.0,
+    0.5,
+    -1.5,
+    1e308,
+    5e-324,
+    math.nan,
+    math.inf,
+    "",
+    "a",
+    "yes",
+    "Intercept",
+    "\ud800",
+    "x" * 3000,
+    "a\nb",
+    [],
+    {},
+    [[]],
+    [None],
+    {"type": "float", "value": "nan"},
+    {"type": "float", "value": "-inf"},
+    {"type": "tuple", "value": []},
+    {"type": "dict", "value": []},
+    {"type": "NA", "value": None},
+    {"type": "NaT", "value": None},
+    {"type": "numpy", "value": ["<f8", 1.0]},
+    {"type": "numpy", "value": ["<U1000000000", "a"]},
+    {"type": "array", "value": ["<f8", [1], [1.0]]},
+    {"type": "array", "value": ["<f8", [10**12], []]},
+    {"type": "timestamp", "value": [2**62, "s", None]},
+    {"type": "timestamp", "value": [0, "ns", "dateutil//dev/zero"]},
+    {"type": "timestamp", "value": [0, "ns", "Europe/Berlin"]},
+    {"type": "period", "value": [2**62, "M"]},
+    {"type": "interval", "value": [0, 1, "right"]},
+    {"type": "timedelta", "value": [2**62, "s", None]},
+    {"type": "date", "value": "2001-02-03"},
+    {"numpy": "<U1000000000"},
+    {"numpy": "<i8"},
+    {"pandas": "datetime64[ns, dateutil//dev/zero]"},
+    {"pandas": "Sparse[float64, nan]"},
+    "__import__('os').abort()",
+    "y ~ a",
+]
+
+
+def nodes(tree, at=()):
+    """Paths of all nodes of a tree, the root left out."""
+    children = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, child in children:
+        yield (*at, key)
+        if isinstance(child, dict | list):
+            yield from nodes(child, (*at, key))
+
+
+def edited(draw, header):
+    """A header with one to three nodes replaced, taken away, doubled or moved."""
+    tree = copy.deepcopy(header)
+    for _ in range(draw(st.integers(1, 3))):
+        places = [place for place in nodes(tree) if place[0] not in ("version",)]
+        place = draw(st.sampled_from(places))
+        parent = tree
+        for key in place[:-1]:
+            parent = parent[key]
+        _edit(draw, tree, parent, place[-1], places)
+    return tree
+
+
+def _edit(draw, tree, parent, key, places):
+    how = draw(st.sampled_from(["value", "value", "other", "number", "delete", "add"]))
+    if how == "value":
+        parent[key] = copy.deepcopy(draw(st.sampled_from(STRANGE)))
+    elif how == "other":
+        other = tree
+        for step in draw(st.sampled_from(places)):
+            other = other[step]
+        parent[key] = copy.deepcopy(other)
+    elif how == "number":
+        parent[key] = draw(st.integers(-3, N + 2) | st.floats(-10, 10))
+    elif how == "delete":
+        del parent[key]
+    elif isinstance(parent, dict):
+        parent[draw(st.sampled_from(["extra", "", "type"]))] = parent[key]
+    else:
+        parent.insert(key, copy.deepcopy(parent[key]))
+
+
+@given(data=st.data())
+def test_an_edited_header_is_refused_or_does_no_harm(data, models, path):
+    name = data.draw(st.sampled_from(sorted(NEW)))
+    _, header, arrays = models[name]
+    tree = edited(data.draw, header)
+    packed = data.draw(st.sampled_from([put_together, as_format_1]))
+    saved = opened(path, packed(tree, arrays))
+    if saved is not None:
+        check_uses(saved, NEW[name], path)
+
+
+def changed_bytes(draw, content):
+    """Content with bytes flipped, left out, put in, doubled or in another order."""
+    content, n = bytearray(content), len(content)
+    place, other = (draw(st.integers(0, n - 1)) for _ in range(2))
+    first, last = min(place, other), max(place, other)
+    how = draw(st.sampled_from(["flip", "cut", "insert", "double", "delete", "swap"]))
+    if how == "flip":
+        for _ in range(draw(st.integers(1, 4))):
+            content[draw(st.integers(0, n - 1))] ^= draw(st.integers(1, 255))
+    elif how == "cut":
+        del content[place:]
+    elif how == "insert":
+        content[place:place] = draw(st.binary(min_size=1, max_size=50))
+    elif how == "double":
+        content[last:last] = content[first:last]
+    elif how == "delete":
+        del content[first : last + 1]
+    else:
+        middle = (first + last) // 2
+        content[first:last] = content[middle:last] + content[first:middle]
+    return bytes(content)
+
+
+@given(data=st.data())
+def test_changed_bytes_are_refused(data, models, path):
+    name = data.draw(st.sampled_from(sorted(NEW)))
+    content = models[name][0]
+    changed = changed_bytes(data.draw, content)
+    assert changed == content or opened(path, changed) is None
+
+
+@given(data=st.data())
+def test_changed_bytes_of_format_1_are_refused_or_do_no_harm(data, models, path):
+    name = data.draw(st.sampled_from(sorted(NEW)))
+    _, header, arrays = models[name]
+    compress = data.draw(st.booleans())
+    changed = changed_bytes(data.draw, as_format_1(header, arrays, compress))
+    saved = opened(path, changed)
+    if saved is not None:
+        check_uses(saved, NEW[name], path)
+
+
+EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 5e-324, 1e-160, math.nan, math.inf]
+WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
+
+
+def changed_arrays(draw, arrays):
+    """Arrays, of which one has other numbers, all or one of them."""
+    name = draw(st.sampled_from(sorted(arrays)))
+    array = arrays[name].copy()
+    others = EXTREMES if array.dtype.kind == "f" else WHOLE
+    value = draw(st.sampled_from(others))
+    if array.dtype.kind == "i":
+        value = np.array(value).astype(array.dtype)
+    place = draw(st.none() | st.integers(0, array.size - 1))
+    if place is None:
+        array[...] = value
+    else:
+        array.flat[place] = value
+    return arrays | {name: array}
+
+
+@given(data=st.data())
+def test_other_numbers_are_refused_or_do_no_harm(data, models, path):
+    name = data.draw(st.sampled_from(sorted(NEW)))
+    _, header, arrays = models[name]
+    changed = changed_arrays(data.draw, arrays)
+    saved = opened(path, put_together(header, changed))
+    if saved is not None:
+        check_uses(saved, NEW[name], path)

@@ -1,0 +1,357 @@
+"""Standard errors, tests and intervals of a fit, as its results give them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    UndefinedMetricWarning,
+)
+from tests.models.close_fits import CLOSE, wide_fit
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return wide_fit()
+
+
+TERMS = "digit ~ p34 + p43 + p26"
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()[0]
+
+
+@pytest.fixture(scope="module")
+def logit(digits):
+    return ps.logit(TERMS, digits, lam=0.01).fit(CLOSE)
+
+
+@pytest.fixture(scope="module")
+def unpenalised():
+    """A logistic fit with next to no penalty, and statsmodels' of the same data."""
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c d"])
+    chance = 1.0 / (1.0 + np.exp(-(0.5 + X["a"] - 0.7 * X["b"])))
+    y = (rng.uniform(size=400) < chance).astype(int)
+    ours = ps.Logit(y, X, lam=1e-9).fit(CLOSE)
+    Z = api.add_constant(X).rename(columns={"const": "Intercept"})
+    return ours, api.Logit(y, Z).fit(disp=0, cov_type="HC0", tol=1e-14, maxiter=100)
+
+
+# The penalty of 1e-9 moves coefficients by some 1e-9, and the gap of 1e-10 leaves
+# sqrt(2e-10 / curvature), some 1e-5, of them open; the fits are nearer than that.
+LIKE = {"rtol": 1e-5, "atol": 1e-7}
+
+
+@pytest.mark.parametrize("name", ["params", "bse", "tvalues", "pvalues"])
+def test_without_penalty_they_are_those_of_statsmodels(name, unpenalised):
+    ours, theirs = unpenalised
+    one, other = getattr(ours, name), getattr(theirs, name)
+    assert one.index.tolist() == other.index.tolist()
+    assert one.name == name
+    np.testing.assert_allclose(one, other, **LIKE)
+
+
+def test_covariance_and_intervals_are_those_of_statsmodels(unpenalised):
+    ours, theirs = unpenalised
+    for one, other in (
+        (ours.cov_params(), theirs.cov_params()),
+        (ours.conf_int(), theirs.conf_int()),
+        (ours.conf_int(alpha=0.2), theirs.conf_int(alpha=0.2)),
+    ):
+        assert one.index.tolist() == other.index.tolist()
+        assert one.columns.tolist() == other.columns.tolist()
+        np.testing.assert_allclose(one, other, **LIKE)
+    assert ours.llf == pytest.approx(theirs.llf, rel=1e-9)
+    assert (ours.nobs, ours.df_model, ours.df_resid) == (400, 3, 396)
+    assert (theirs.nobs, theirs.df_model, theirs.df_resid) == (400, 3, 396)
+
+
+HYPOTHESES = ["a = b", "a - b = 0, b = -0.7", np.eye(4)[1:], "2 * a + b = 1"]
+
+
+@pytest.mark.parametrize("hypotheses", HYPOTHESES, ids=str)
+def test_hypotheses_are_tested_as_by_statsmodels(hypotheses, unpenalised):
+    ours, theirs = unpenalised
+    one, other = ours.t_test(hypotheses), theirs.t_test(hypotheses)
+    for name in ("effect", "sd", "tvalue", "statistic", "pvalue"):
+        expected = np.ravel(getattr(other, name))
+        np.testing.assert_allclose(getattr(one, name), expected, **LIKE)
+    np.testing.assert_allclose(one.conf_int(0.1), other.conf_int(0.1), **LIKE)
+    ours_frame, frame = one.summary_frame(), other.summary_frame()
+    assert ours_frame.columns.tolist() == frame.columns.tolist()
+    np.testing.assert_allclose(ours_frame, frame, **LIKE)
+    joint = ours.wald_test(hypotheses)
+    expected = theirs.wald_test(hypotheses, scalar=True)
+    assert joint.statistic == pytest.approx(expected.statistic, rel=1e-4)
+    assert joint.pvalue == pytest.approx(expected.pvalue, rel=1e-4)
+    assert joint.df_num == len(one.effect)
+
+
+def test_hypotheses_are_named(unpenalised):
+    ours, _ = unpenalised
+    test = ours.t_test("a = 2 * b = 1")
+    assert test.hypotheses == ["a - 2 * b = 0", "2 * b = 1"]
+    assert "a - 2 * b = 0" in repr(test)
+    assert "a - 2 * b = 0" in test._repr_html_()
+    assert "chi2" in repr(ours.wald_test("a = b = 0"))
+    assert ours.t_test((np.eye(4)[3], 0.5)).hypotheses == ["c d = 0.5"]
+    assert ours.t_test("`c d` = 0").effect == pytest.approx(ours.params["c d"])
+    with pytest.raises(OptionError, match="cannot be read"):
+        ours.t_test("nosuch = 0")
+
+
+def test_names_that_are_numbers_stand_in_backticks():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(50, 2)), columns=[1, 2])
+    result = ps.Logit(rng.integers(0, 2, 50), X, lam=0.1).fit(CLOSE)
+    test = result.t_test("`1` = 2 * `2`")
+    assert test.hypotheses == ["`1` - 2 * `2` = 0"]
+    assert test.effect[0] == pytest.approx(result.coef["1"] - 2 * result.coef["2"])
+
+
+def test_a_wald_test_of_one_coefficient_is_its_z_squared(logit):
+    joint, alone = logit.wald_test("p34 = 0"), logit.t_test("p34 = 0")
+    assert joint.statistic == pytest.approx(logit.tvalues["p34"] ** 2, rel=1e-12)
+    assert joint.pvalue == pytest.approx(logit.pvalues["p34"], rel=1e-9)  # of tails
+    assert alone.pvalue[0] == pytest.approx(logit.pvalues["p34"], rel=1e-12)
+
+
+def test_a_fit_pays_nothing_until_it_is_asked(digits):
+    result = ps.logit(TERMS, digits, lam=0.01).fit(CLOSE)
+    assert not result.has_covariance
+    errors = result.bse
+    assert result.has_covariance
+    assert result.bse.equals(errors)
+    covariance = result.cov_params()
+    errors.iloc[:] = covariance.iloc[:, :] = 0.0
+    assert (result.bse > 0.0).all()
+
+
+def test_another_covariance_leaves_the_fit_as_it_is(logit):
+    wider = logit.with_covariance(ps.Sandwich(correction="HC3"))
+    assert wider.params.equals(logit.params)
+    assert wider.certificate is logit.certificate
+    assert wider.cov_type.correction == "HC3"
+    assert (wider.bse > logit.bse).all()
+    assert wider.with_covariance("sandwich").bse.equals(logit.bse)
+
+
+def test_options_are_given_at_the_fit_too(digits, logit):
+    model = ps.logit(TERMS, digits, lam=0.01)
+    result = model.fit(CLOSE, cov_type=ps.Sandwich(correction="HC3"))
+    assert result.bse.equals(logit.with_covariance(ps.Sandwich(correction="HC3")).bse)
+    with pytest.raises(OptionError, match=r"cov_type='HC3' is not known.*'sandwich'"):
+        model.fit(CLOSE, cov_type="HC3")
+
+
+def test_without_covariance_there_are_no_standard_errors(logit):
+    bare = logit.with_covariance("none")
+    for ask in (lambda: bare.bse, bare.conf_int, lambda: bare.t_test("p34 = 0")):
+        with pytest.raises(OptionError, match=r"with_covariance\('sandwich'\)"):
+            ask()
+    table = bare.tidy()
+    assert table["estimate"].tolist() == bare.params.tolist()
+    assert table.iloc[:, 2:].isna().all(axis=None)
+    text = " ".join(str(bare.summary()).split())
+    assert "no standard errors: cov_type='none'" in text
+    assert "std err" not in text
+
+
+@pytest.fixture(scope="module")
+def resampled(digits):
+    bootstrap = ps.Bootstrap(replicates=60, seed=7, interval="percentile")
+    return ps.logit(TERMS, digits, lam=0.01).fit(CLOSE, cov_type=bootstrap)
+
+
+def test_the_bootstrap_gives_its_own_errors_and_intervals(resampled):
+    replicates = resampled.covariance.estimates
+    np.testing.assert_allclose(resampled.bse, replicates.std(axis=0, ddof=1))
+    limits = resampled.conf_int(alpha=0.1)
+    expected = np.quantile(replicates, [0.05, 0.95], axis=0).T
+    # The level 1 - 0.1 has rounding, and so have the places of the quantiles.
+    np.testing.assert_allclose(limits, expected, rtol=0, atol=1e-13)
+    table = resampled.tidy(conf_level=0.9)
+    np.testing.assert_array_equal(table[["conf_low", "conf_high"]], limits)
+    normal = resampled.with_covariance(ps.Bootstrap(60, seed=7))
+    assert normal.bse.equals(resampled.bse)
+    middle = normal.conf_int().mean(axis=1)
+    np.testing.assert_allclose(middle, resampled.params, rtol=0, atol=1e-12)
+
+
+def test_the_bootstrap_of_a_contrast_is_that_of_its_replicates(resampled):
+    replicates = resampled.covariance.estimates
+    differences = replicates[:, 1] - replicates[:, 2]
+    test = resampled.t_test("p34 = p43")
+    assert test.sd[0] == pytest.approx(differences.std(ddof=1), rel=1e-12)
+    expected = np.quantile(differences, [0.025, 0.975])
+    np.testing.assert_allclose(test.conf_int()[0], expected, rtol=0, atol=1e-14)
+    assert resampled.wald_test("p34 = p43").statistic == pytest.approx(
+        test.statistic[0] ** 2, rel=1e-9
+    )
+
+
+def test_the_summary_names_the_bootstrap(resampled):
+    text = " ".join(str(resampled.summary()).split())
+    assert "pairs bootstrap, 60 replicates, seed 7; intervals: percentile" in text
+
+
+@pytest.mark.parametrize("build", [ps.svm, ps.logit])
+def test_a_fit_far_from_its_optimum_says_so_once_and_how_to_go_on(build, digits):
+    model = build("digit ~ p34 + p43 + p26 + p35 + p36", digits, lam=0.1)
+    solver = ps.Pegasos(epochs=20, seed=443)
+    result = model.fit(solver)
+    with pytest.warns(
+        ConvergenceWarning, match=r"fit\(solver, refine=1e-\d+\)"
+    ) as all_:
+        errors = result.bse
+    assert all_[0].filename == __file__
+    assert result.bse.equals(errors)  # warnings are errors here: there is no second
+    text = " ".join(str(result.summary()).split())
+    assert "[1] WARNING: the fit may be too far from its optimum" in text
+    tol = float(text.split("refine=")[1].split(")")[0])
+    refined = model.fit(solver, refine=tol)
+    assert (refined.bse >= 0.0).all()
+    assert "WARNING" not in str(refined.summary())
+
+
+def test_sdca_is_told_its_own_tolerance(digits):
+    result = ps.svm(TERMS, digits, lam=0.1).fit(ps.SDCA(tol=0.1, seed=1))
+    with pytest.warns(ConvergenceWarning, match=r"SDCA\(tol=1e-\d+\)"):
+        result.tidy()
+
+
+def test_the_distance_is_a_bound(digits):
+    """The optimum lies within ``sqrt(2 gap / lam)`` of every fit."""
+    model = ps.svm(TERMS, digits, lam=0.1)
+    optimum = model.fit(CLOSE).coef
+    for epochs in (1, 5, 50):
+        result = model.fit(ps.Pegasos(epochs=epochs, seed=2))
+        bound = np.nanmax(result._inference.distance)
+        assert bound == pytest.approx(np.sqrt(2.0 * result.gap / 0.1), rel=1e-12)
+        assert np.linalg.norm(result.coef - optimum) <= bound
+
+
+def test_a_covariance_that_is_not_defined_warns_and_is_explained():
+    X = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
+    result = ps.SVM(["a", "a", "b", "b"], X, lam=1e-3).fit(ps.SDCA(tol=1e-8, seed=1))
+    with pytest.warns(UndefinedMetricWarning, match="not defined"):
+        assert result.bse.isna().all()
+    text = " ".join(str(result.summary()).split())
+    assert "not defined" in text
+    assert "std err" not in text
+
+
+def test_no_row_beyond_the_margin_of_a_fit_that_is_not_at_its_optimum(digits):
+    """The classes are separated, and the fit is wider than the optimum."""
+    model = ps.svm("digit ~ .", digits, lam=1.0)
+    result = model.fit(ps.Pegasos(epochs=20, seed=443))
+    with pytest.warns(UndefinedMetricWarning, match=r"refine=1e-8\) goes on to it"):
+        assert result.tidy()["std_error"].isna().all()
+    assert "refine=1e-8) goes on to it" in " ".join(str(result.summary()).split())
+
+
+@pytest.mark.parametrize("build", [ps.SVM, ps.Logit])
+def test_sparse_rows_give_the_same_errors(build, digits):
+    X, y = digits.drop(columns="digit").to_numpy(float)[:, 30:40], digits["digit"]
+    dense, sparse = (build(y, rows, lam=0.1).fit(CLOSE) for rows in (X, csr_array(X)))
+    # Fits to a relative gap of 1e-10, and the hinge's kernel is steep.
+    np.testing.assert_allclose(sparse.bse, dense.bse, rtol=1e-3, atol=1e-6)
+
+
+def test_standardized_predictors_have_the_same_tests_at_no_penalty(unpenalised):
+    """A z statistic does not depend on the scale of its predictor."""
+    ours, _ = unpenalised
+    X = pd.DataFrame(ours.problem.X, columns=ours.coef.index)
+    scaled = ps.Logit(ours.problem.y, X, lam=1e-9, standardize=True).fit(CLOSE)
+    np.testing.assert_allclose(scaled.tvalues[1:], ours.tvalues[1:], rtol=1e-5)
+    assert "params_original" in str(scaled.summary())
+
+
+def test_without_intercept_there_is_none_in_the_tables(digits):
+    result = ps.logit(f"{TERMS} - 1", digits, lam=0.01).fit(CLOSE)
+    assert result.bse.index.tolist() == ["p34", "p43", "p26"]
+    assert result.df_resid == 200 - 3
+    assert "there is no intercept" in str(result.summary())
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, "a", True, None])
+def test_levels_are_checked(alpha, logit):
+    for ask in (logit.conf_int, logit.summary, logit.t_test("p34 = 0").conf_int):
+        with pytest.raises(OptionError, match=r"alpha=.*between 0 and 1"):
+            ask(alpha=alpha)
+    with pytest.raises(OptionError, match="conf_level="):
+        logit.tidy(conf_level=alpha)
+
+
+def test_a_saved_model_keeps_what_was_computed(resampled, wide, tmp_path):
+    for result in (resampled, wide):
+        result.bse  # noqa: B018
+        ps.save(result, tmp_path / "a.model")
+        loaded = ps.load(tmp_path / "a.model")
+        assert loaded.cov_type == result.cov_type
+        pd.testing.assert_frame_equal(loaded.tidy(), result.tidy(), check_exact=True)
+        assert str(loaded.summary()) == str(result.summary())
+
+
+def test_a_saved_model_has_errors_that_are_quick(digits, tmp_path):
+    result = ps.logit(TERMS, digits, lam=0.01).fit(CLOSE)
+    ps.save(result, tmp_path / "a.model")
+    loaded = ps.load(tmp_path / "a.model")
+    assert loaded.has_covariance
+    pd.testing.assert_frame_equal(loaded.tidy(), result.tidy(), check_exact=True)
+
+
+def test_a_saved_model_says_what_it_lacks(digits, tmp_path):
+    result = ps.logit(TERMS, digits, lam=0.01).fit(CLOSE, cov_type="bootstrap")
+    ps.save(result, tmp_path / "a.model")
+    loaded = ps.load(tmp_path / "a.model")
+    assert loaded.cov_type == ps.Bootstrap()
+    for ask in (lambda: loaded.bse, loaded.tidy, lambda: loaded.t_test("p34 = 0")):
+        with pytest.raises(DataError, match=r"ask for standard errors.*before saving"):
+            ask()
+    text = " ".join(str(loaded.summary()).split())
+    assert "they need the training rows" in text
+    assert loaded.with_covariance("none").tidy()["estimate"].notna().all()
+
+
+def test_constant_columns_do_not_make_a_fit_look_far(digits):
+    """Their standard errors are 0, and no fit is nearer than that."""
+    frame = digits.assign(none=0.0)
+    result = ps.logit(f"{TERMS} + none", frame, lam=0.01).fit(CLOSE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result.bse["none"] == 0.0
+
+
+@pytest.mark.parametrize("rows", [19, 20])
+def test_few_rows_to_a_coefficient_are_named(rows, digits):
+    """Four coefficients and fewer than five rows to each."""
+    some = pd.concat([digits.head(9), digits.tail(rows - 9)])
+    text = str(ps.logit(TERMS, some, lam=0.1).fit(CLOSE).summary())
+    assert ("WARNING: 19 rows for 4 coefficients." in text) == (rows == 19)
+
+
+@pytest.mark.parametrize("build", [ps.svm, ps.logit])
+def test_errors_lost_in_rounding_are_given_as_its_bound(build):
+    """With ``big = 1e9 a + 5e9`` the optimum has ``beta_a = beta_big / 1e9``."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=400)
+    y = np.where(a + rng.normal(size=400) > 0, "yes", "no")
+    data = pd.DataFrame({"a": a, "big": 1e9 * a + 5e9, "y": y})
+    result = build("y ~ a + big", data, lam=0.01).fit(CLOSE)
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 standard errors is lost"):
+        table = result.tidy().set_index("term")
+    assert table["std_error"]["a"] > table["std_error"]["big"] / 1e9
+    assert table["p_value"]["a"] > 0.5
+    assert "lost in rounding" in " ".join(str(result.summary()).split())

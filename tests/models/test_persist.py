@@ -1,0 +1,379 @@
+"""Models in files: everything comes back, bit for bit, and bad files are refused."""
+
+import datetime
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.persist import load, load_saved, save
+from tests.models.saved_models import as_format_1, put_together, taken_apart
+
+N = 60
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "y": rng.integers(0, 2, N),
+            "a": rng.normal(size=N),
+            "b": rng.normal(size=N),
+            "g": rng.choice(list("uvw"), N),
+            "k": rng.integers(1, 4, N),
+            "h": rng.random(N) < 0.5,
+        }
+    )
+    frame["my col"] = frame["a"] ** 2
+    frame["Petal.Width"] = frame["b"] / 3
+    frame["c"] = pd.Categorical(frame["g"], categories=list("wvux"), ordered=True)
+    frame["i"] = pd.cut(frame["a"], 3)
+    frame["n"] = frame["k"].astype("Int64")
+    frame["g2"] = frame["g"].astype("category")
+    return frame
+
+
+def back(result, folder, name="a.model"):
+    save(result, folder / name)
+    return load(folder / name)
+
+
+def fitted(formula, frame, **options):
+    return ps.svm(formula, frame, **options).fit(ps.Pegasos(epochs=2, seed=1))
+
+
+def check_same(loaded, result, new):
+    assert type(loaded) is type(result)
+    for one, other in zip(
+        (loaded.decision_function(new), loaded.predict(new)),
+        (result.decision_function(new), result.predict(new)),
+        strict=True,
+    ):
+        pd.testing.assert_series_equal(one, other, check_exact=True)
+    assert loaded.objective == result.objective
+    assert loaded.gap == result.gap
+    assert loaded.seed == result.seed
+    assert loaded.nobs == result.nobs
+    assert loaded.dropped == result.dropped
+    assert repr(loaded) == repr(result)
+    assert str(loaded.summary()) == str(result.summary())
+
+
+FORMULAS = [
+    "y ~ a + b + g + k + h",
+    "y ~ a + C(k)",
+    "y ~ scale(a) + poly(b, 3) + bs(a, df=5)",
+    "y ~ g:a + `my col` - 1",
+    "y ~ C(g, contr.sum) * a",
+    "y ~ C(g, contr.treatment('v')) * a",
+    "y ~ np.log(h + 1) + center(b)",
+    "y ~ log(k) + {a**2} + I(a*b)",
+    "y ~ cs(a, df=4)",
+    "y ~ hashed(g, levels=5)",
+    "y ~ C(k > 1)",
+    "y ~ C(c, contr.poly) + c:h",
+    "y ~ poly(`my col`, 2) + Petal.Width",
+    "y ~ C(g.str.upper())",
+    "y ~ np.where(a > 0, a, 0) + b.clip(0, 1)",
+    "k > 1 ~ a + g2",
+    "y ~ i + n + lag(a)",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_formulas_come_back(formula, data, tmp_path):
+    result = fitted(formula, data)
+    new = data.sample(N // 2, random_state=3)
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, new)
+    assert loaded.params.equals(result.params)
+    assert str(loaded.confusion(new)) == str(result.confusion(new))
+
+
+def test_a_loaded_formula_checks_levels_and_columns(data, tmp_path):
+    loaded = back(fitted("y ~ a + g", data), tmp_path)
+    with pytest.raises(DataError, match="did not occur at fit, 'z'"):
+        loaded.predict(data.assign(g="z"))
+    with pytest.raises(DataError, match="'a' not found"):
+        loaded.predict(data[["g"]])
+
+
+def test_a_loaded_formula_leaves_out_incomplete_rows(data, tmp_path):
+    holes = data.assign(a=data["a"].mask(data.index < 5))
+    result = fitted("y ~ a + g", holes)
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, holes)
+    assert loaded.dropped.predictors == 5
+    assert loaded.predict(holes).isna().sum() == 5
+
+
+def test_a_loaded_model_can_be_saved_again(data, tmp_path):
+    result = fitted("y ~ poly(a, 2) + g", data)
+    check_same(back(back(result, tmp_path), tmp_path, "b.model"), result, data)
+
+
+LABELS = {
+    "int": pd.Series([3, 8] * 30),
+    "int8": pd.Series([3, 8] * 30, dtype="int8"),
+    "float": pd.Series([0.1, 1e300] * 30),
+    "float32": pd.Series([0.1, 0.2] * 30, dtype="float32"),
+    "bool": pd.Series([True, False] * 30),
+    "str": pd.Series(["männlich", "weiblich"] * 30),
+    "object": pd.Series(["no", "yes"] * 30, dtype=object),
+    "string": pd.Series(["no", "yes"] * 30, dtype="string"),
+    "Int64": pd.Series([1, 2] * 30, dtype="Int64"),
+    "Float64": pd.Series([0.5, 2] * 30, dtype="Float64"),
+    "boolean": pd.Series([True, False] * 30, dtype="boolean"),
+    "category": pd.Series(["u", "v"] * 30, dtype="category"),
+    "ordered": pd.Series(
+        pd.Categorical(["u", "v"] * 30, ["v", "x", "u"], ordered=True)
+    ),
+    "int category": pd.Series([7, 5] * 30, dtype="category"),
+    "datetime": pd.Series(pd.to_datetime(["2001-01-01", "2002-02-02"] * 30)),
+    "zone": pd.Series(pd.to_datetime(["2001-01-01", "2002-02-02"] * 30, utc=True)),
+    "timedelta": pd.Series(pd.to_timedelta([1, 2] * 30, unit="h")),
+    "date": pd.Series([datetime.date(2001, 1, 1), datetime.date(2002, 2, 2)] * 30),
+    "interval": pd.Series(pd.cut([0.0, 1.0] * 30, 2)),
+    "period": pd.Series(pd.PeriodIndex(["2001-01", "2001-02"] * 30, freq="M")),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_come_back_with_their_type(kind, data, tmp_path):
+    result = ps.SVM(LABELS[kind], data[["a", "b"]]).fit(ps.Pegasos(epochs=2, seed=1))
+    loaded = back(result, tmp_path)
+    assert loaded.coding == result.coding
+    assert [type(v) for v in loaded.coding.levels] == [
+        type(v) for v in result.coding.levels
+    ]
+    check_same(loaded, result, data[["a", "b"]])
+    holes = data[["a", "b"]].mask(data["a"] > 1)
+    pd.testing.assert_series_equal(loaded.predict(holes), result.predict(holes))
+
+
+def test_labels_of_another_type_are_refused_at_saving(data, tmp_path):
+    labels = pd.Series([3 + 0j, 8 + 1j] * 30, dtype=object)
+    model = ps.SVM(labels, data[["a", "b"]], coding=(3 + 0j, 8 + 1j))
+    result = model.fit(ps.Pegasos(epochs=1, seed=1))
+    with pytest.raises(DataError, match="type complex, which a saved model cannot"):
+        save(result, tmp_path / "a.model")
+    assert list(tmp_path.iterdir()) == []
+
+
+INPUTS = {
+    "frame": lambda d: d[["a", "b"]],
+    "numbered columns": lambda d: d[["a", "b"]].set_axis([1, 2], axis=1),
+    "two-level columns": lambda d: d[["a", "b"]].set_axis(
+        pd.MultiIndex.from_tuples([("x", 1), ("x", 2)]), axis=1
+    ),
+    "array": lambda d: d[["a", "b"]].to_numpy(),
+    "float32": lambda d: d[["a", "b"]].to_numpy(dtype=np.float32),
+    "sparse": lambda d: csr_array(d[["a", "b"]].to_numpy()),
+    "sparse frame": lambda d: d[["h"]].astype(pd.SparseDtype(float, 0.0)),
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_predictors_of_every_form_come_back(kind, data, tmp_path):
+    X = INPUTS[kind](data)
+    result = ps.SVM(data["y"].to_numpy(), X).fit(ps.Pegasos(epochs=2, seed=1))
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, X)
+    assert loaded.coef.equals(result.coef)
+
+
+SOLVERS = {
+    "rows": ps.Pegasos(order=np.array([3, 1, 2, 3])),
+    "rows per epoch": ps.Pegasos(order=np.array([[3, 1], [2, 3]]), epochs=2),
+    "paper": ps.Pegasos.paper(40, batch_size=3, project=True, seed=2),
+    "average": ps.Pegasos(epochs=3, seed=1, average=2, refit_intercept=True),
+    "unseeded": ps.Pegasos(epochs=1),
+    "rounding": ps.Pegasos(epochs=1, seed=1, sample_kind="rounding", ties="positive"),
+    "fast": ps.Pegasos(epochs=1, seed=1, arithmetic="fast"),
+}
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_options_of_the_solver_come_back(kind, data, tmp_path):
+    solver = SOLVERS[kind]
+    result = ps.logit("y ~ a + b", data, lam=0.1).fit(solver, trace=True)
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, data)
+    assert loaded.trace.equals(result.trace)
+    assert loaded.predict_proba(data).equals(result.predict_proba(data))
+    for name in ("epochs", "steps", "batch_size", "average", "ties", "sample_kind"):
+        assert getattr(loaded.solver, name) == getattr(solver, name)
+    np.testing.assert_array_equal(loaded.solver.order, solver.order)
+
+
+def test_a_loaded_solver_repeats_the_fit(data, tmp_path):
+    result = fitted("y ~ a + b", data)
+    again = ps.svm("y ~ a + b", data).fit(back(result, tmp_path).solver)
+    assert again.params.equals(result.params)
+
+
+KERNELS = [
+    {"kernel": "gaussian", "gamma": 0.3},
+    {"kernel": "polynomial", "degree": 3, "offset": 0},
+    {"kernel": "linear"},
+]
+
+
+@pytest.mark.parametrize("options", KERNELS, ids=lambda o: o["kernel"])
+def test_kernel_models_come_back(options, data, tmp_path):
+    model = ps.kernel_svm("y ~ a + b + g", data, lam=5.0, **options)
+    result = model.fit(ps.Pegasos(epochs=3, seed=1))
+    loaded = back(result, tmp_path)
+    check_same(loaded, result, data.sample(20, random_state=1))
+    assert loaded.n_support == result.n_support
+    assert loaded.dual_coef.tolist() == result.dual_coef.tolist()
+    with pytest.raises(DataError, match="give data"):
+        loaded.predict()
+
+
+def test_a_precomputed_kernel_comes_back(data, tmp_path):
+    X = data[["a", "b"]].to_numpy()
+    K = X @ X.T
+    y = data["y"].astype(object).mask(data.index == 4)
+    result = ps.KernelSVM(y.to_numpy(), K, kernel="precomputed").fit(
+        ps.Pegasos(epochs=3, seed=1)
+    )
+    check_same(back(result, tmp_path), result, K[:7])
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "confusion"])
+def test_what_needs_the_training_rows_says_so(method, data, tmp_path):
+    loaded = back(fitted("y ~ a", data), tmp_path)
+    with pytest.raises(DataError, match=r"^The training rows are not in .*give data"):
+        getattr(loaded, method)()
+
+
+def test_facts_are_kept_beside_the_model(data, tmp_path):
+    about = {"format": "csv", "zero_based": None, "when": pd.Timestamp("2001-01-01")}
+    save(fitted("y ~ a", data), tmp_path / "a.model", about=about)
+    assert load_saved(tmp_path / "a.model").about == about
+
+
+def test_the_file_holds_no_pickle_and_no_training_rows(data, tmp_path):
+    save(fitted("y ~ a + g", data), tmp_path / "a.model")
+    with np.load(tmp_path / "a.model", allow_pickle=False) as archive:
+        shapes = {name: archive[name].shape for name in archive.files}
+    covariance = {f"covariance.{name}" for name in ("matrix", "bread", "meat")}
+    assert set(shapes) == {"header", "y", "beta", "dual"} | covariance
+    assert shapes["covariance.matrix"] == (4, 4)
+
+
+def test_loading_needs_formulaic_for_a_formula_only(data, tmp_path):
+    result = ps.SVM(data["y"], data[["a", "b"]]).fit(ps.Pegasos(epochs=1, seed=1))
+    save(result, tmp_path / "a.model")
+    code = (
+        "import sys; from pegasos_stats.models.persist import load; "
+        "result = load(sys.argv[1]); print('formulaic' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.model")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "False"
+
+
+@pytest.fixture(scope="module")
+def saved(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "a.model"
+    save(fitted("y ~ poly(a, 2) + g", data), path)
+    return path
+
+
+def with_header(saved, path, change):
+    """Copy a saved model, its header changed."""
+    header, arrays = taken_apart(saved)
+    change(header)
+    path.write_bytes(put_together(header, arrays))
+    return path
+
+
+def test_files_that_are_not_saved_models_are_refused(saved, tmp_path):
+    path = tmp_path / "b.model"
+    pickled, other, text = pickle.dumps([1]), tmp_path / "c.npz", b"a,b\n1,2\n"
+    np.savez(other, a=np.zeros(3))
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    for content in (pickled, text, b"", other.read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"is not a model saved by pegasos_stats"):
+            load(path)
+    with pytest.raises(DataError, match=r"is not a model saved"):
+        load(tmp_path / "d.zip")
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.99])
+def test_a_truncated_file_is_refused(kept, saved, tmp_path):
+    content = saved.read_bytes()
+    path = tmp_path / "b.model"
+    path.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(DataError, match=r"is damaged or incomplete .*save it again"):
+        load(path)
+
+
+def test_flipped_bits_are_noticed(saved, tmp_path):
+    content = bytearray(saved.read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    path = tmp_path / "b.model"
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"is damaged or incomplete"):
+        load(path)
+
+
+def test_an_array_of_objects_is_not_read(saved, tmp_path):
+    header, arrays = taken_apart(saved)
+    content = as_format_1(header, arrays | {"beta": np.array([{}], dtype=object)})
+    (tmp_path / "b.model").write_bytes(content)
+    with pytest.raises(
+        DataError, match=r"incomplete \(beta.npy is no array of numbers"
+    ):
+        load(tmp_path / "b.model")
+
+
+def test_newer_formats_and_unknown_kinds_are_named(saved, tmp_path):
+    newer = with_header(saved, tmp_path / "b", lambda h: h.update(version=99))
+    with pytest.raises(DataError, match=r"format 99, .*install the newer one"):
+        load(newer)
+    unknown = with_header(saved, tmp_path / "c", lambda h: h.update(kind="forest"))
+    with pytest.raises(DataError, match=r"a 'forest' model; known are 'linear'"):
+        load(unknown)
+    less = with_header(saved, tmp_path / "d", lambda h: h["fit"].pop("solver"))
+    with pytest.raises(DataError, match=r"is damaged or incomplete"):
+        load(less)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "__import__('os').system('true')",
+        "a.__class__",
+        "np.load('x')",
+        "np.lib.npyio.os",
+        "a.to_pickle('x')",
+        "eval('1')",
+        "[x for x in a]",
+        "open",
+    ],
+)
+def test_terms_that_do_more_than_compute_are_refused(term, saved, tmp_path):
+    def change(header):
+        terms = header["fit"]["design"]["spec"]["terms"]
+        terms[1][0][0] = term
+
+    path = with_header(saved, tmp_path / "b.model", change)
+    with pytest.raises(DataError, match="cannot be part of a saved model"):
+        load(path)

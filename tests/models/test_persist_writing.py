@@ -1,0 +1,113 @@
+"""Saved models and the file system: places that cannot be written, failed writes."""
+
+import io
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.persist import load, save
+from pegasos_stats.models.persist.earlier import is_model
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
+
+
+def fitted(formula, frame):
+    return ps.svm(formula, frame).fit(ps.Pegasos(epochs=2, seed=1))
+
+
+def test_missing_files_folders_and_places_that_cannot_be_written(data, tmp_path):
+    with pytest.raises(DataError, match="is not there"):
+        load(tmp_path / "none")
+    with pytest.raises(DataError, match="is a folder"):
+        load(tmp_path)
+    result = fitted("y ~ a", data)
+    with pytest.raises(DataError, match=r"cannot be written to .*give another path"):
+        save(result, tmp_path / "no" / "such" / "folder")
+    with pytest.raises(DataError, match="it is a folder"):
+        save(result, tmp_path)
+    with pytest.raises(DataError, match="A str cannot be saved"):
+        save("text", tmp_path / "a.model")
+
+
+def test_a_failed_save_leaves_the_file_that_was_there(data, tmp_path, monkeypatch):
+    path = tmp_path / "a.model"
+    save(fitted("y ~ a", data), path)
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match="No space left on device"):
+        save(fitted("y ~ b", data), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_file_is_replaced_only_on_demand(data, tmp_path):
+    path = tmp_path / "a.model"
+    result = fitted("y ~ a", data)
+    np.savez(tmp_path / "mine.npz", header=np.zeros(3), beta=np.zeros(2))
+    for content in (b"", b"mine", b"PK", (tmp_path / "mine.npz").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"no model of .*overwrite=True"):
+            save(result, path)
+        assert path.read_bytes() == content
+    save(result, path, overwrite=True)
+    assert (load(path).params == result.params).all()
+    save(fitted("y ~ b", data), path)
+    assert load(path).design.names == ("b",)
+
+
+def test_the_mark_of_a_model_is_looked_for_where_it_stands(data, tmp_path):
+    save(fitted("y ~ a", data), tmp_path / "a.model")
+    content = (tmp_path / "a.model").read_bytes()
+    assert is_model(io.BytesIO(content))
+    assert not is_model(io.BytesIO(content[:-100]))
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("note.txt", '"format": "pegasos_stats model"')
+        archive.writestr("header.npy", " " * 5000 + '"format": "pegasos_stats model"')
+    assert not is_model(other)
+
+
+SAVING = """
+import os, sys, threading
+import pandas as pd
+import pegasos_stats as ps
+
+data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
+result = ps.svm("y ~ a", data).fit(ps.Pegasos(epochs=2, seed=1))
+right = []
+
+def saving():
+    for _ in range(5):
+        ps.save(result, sys.argv[1])
+        right.append(True)
+
+first = all(os.fork() for _ in range(3))  # of four processes
+threads = [threading.Thread(target=saving) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+ended = [os.wait()[1] for _ in range(3)] if first else []
+os._exit(0 if len(right) == 20 and not any(ended) else 1)
+"""
+
+
+def test_four_threads_of_four_processes_save_to_one_path(data, tmp_path):
+    path = tmp_path / "a.model"
+    command = [sys.executable, "-c", SAVING, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert load(path).params.equals(fitted("y ~ a", data).params)
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,52 @@
+"""A folder with data and a model, and the commands that write into it."""
+
+import sys
+
+from pegasos_stats.output.cli import main
+
+ROWS = "y,a,b\n" + "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(20))
+FIT = ["fit", "train.csv", "--outcome", "y", "--epochs", "1"]
+REPORT = ["report", "train.csv", "--outcome", "y", "--epochs", "1"]
+DEMO = ["demo", "--epochs", "1"]
+PREDICT = ["predict", "a.model", "train.csv"]
+PROGRAM = [sys.executable, "-m", "pegasos_stats"]
+
+
+def saved_model(folder):
+    (folder / "train.csv").write_text(ROWS)
+    arguments = ["fit", str(folder / "train.csv"), "--outcome", "y", "--epochs", "1"]
+    assert main([*arguments, "--save", str(folder / "a.model")]) == 0
+    return (folder / "a.model").read_bytes()
+
+
+def filled(folder, model):
+    """A folder with data and a model, to work in."""
+    (folder / "train.csv").write_text(ROWS)
+    (folder / "a.model").write_bytes(model)
+    return folder
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def refused(capsys, arguments):
+    """What is said of arguments that end in one line."""
+    assert main([str(word) for word in arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def nothing_is_read(monkeypatch):
+    def read(*args, **options):
+        raise AssertionError("data were read")
+
+    for name in ("read_data", "load_saved"):
+        monkeypatch.setattr(f"pegasos_stats.output.cli.commands.{name}", read)
+    monkeypatch.setattr("pegasos_stats.data.datasets.load_digits56", read)

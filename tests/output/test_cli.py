@@ -1,0 +1,389 @@
+"""The command line, as a newcomer calls it."""
+
+import bz2
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.models.persist import save
+from pegasos_stats.output.cli import main
+from tests.output.command_line import params_of, run, strict
+
+
+def svmlight_text(frame):
+    """Rows of a frame, its first column as labels."""
+    lines = []
+    for row in frame.itertuples(index=False):
+        entries = [f"{j}:{v}" for j, v in enumerate(row[1:], 1) if v != 0]
+        lines.append(" ".join([str(row[0]), *entries]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    train, test = ps.datasets.load_digits56()
+    train.to_csv(folder / "train.csv", index=False)
+    test.to_csv(folder / "test.csv", index=False)
+    train.to_csv(folder / "named_rows.csv")
+    train.assign(digit=np.arange(len(train)) % 3).to_csv(folder / "three.csv")
+    train.assign(p00=np.inf).to_csv(folder / "infinite.csv")
+    (folder / "train.csv.gz").write_bytes(
+        gzip.compress((folder / "train.csv").read_bytes())
+    )
+    (folder / "train.svm.bz2").write_bytes(bz2.compress(svmlight_text(train).encode()))
+    (folder / "test.svm").write_text(svmlight_text(test.assign(extra=1)))
+    (folder / "twice.svm").write_text("1 1:1 1:2\n0 2:1\n")
+    (folder / "zero.svm").write_text("0 0:1\n1 3:1\n")
+    (folder / "rows.txt").write_text("3\n0\n199\n")
+    (folder / "words.txt").write_text("3\nfour\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "semicolon.csv").write_text("a;b\n1;2\n")
+    (folder / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
+    (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x81" * 9)
+    return folder
+
+
+def test_fit_prints_tables_counts_and_errors(files, capsys):
+    train, test = str(files / "train.csv"), str(files / "test.csv")
+    code = main(["fit", train, "--outcome", "digit", "--test", test])
+    printed = capsys.readouterr().out
+    data, new = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ .", data).fit(ps.Pegasos(epochs=20, seed=443))
+    assert code == 0
+    assert "training 5: 100, 6: 100; test 5: 82, 6: 81" in printed
+    assert str(result.confusion(data)) in printed
+    assert str(result.confusion(new)) in printed
+    assert "Fitted in" in printed
+
+
+def test_json_has_the_same_numbers(files, capsys):
+    train = str(files / "train.csv")
+    options = ["--lambda", "0.1", "--epochs", "3", "--seed", "7", "--json"]
+    assert main(["fit", train, "--outcome", "digit", *options]) == 0
+    content = json.loads(capsys.readouterr().out)
+    data, _ = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ .", data, lam=0.1).fit(ps.Pegasos(epochs=3, seed=7))
+    assert content["params"] == result.params.to_dict()
+    table = result.confusion().table.to_numpy().tolist()
+    assert content["confusion"]["training"]["table"] == table
+    assert content["label_counts"]["training"] == {"5": 100, "6": 100}
+
+
+def test_a_first_column_without_name_holds_row_names(files, capsys):
+    options = ["--outcome", "digit", "--json"]
+    main(["fit", str(files / "named_rows.csv"), *options])
+    with_names = json.loads(capsys.readouterr().out)["params"]
+    main(["fit", str(files / "train.csv"), *options])
+    assert with_names == json.loads(capsys.readouterr().out)["params"]
+
+
+def test_demo_runs_on_the_packaged_data(capsys):
+    assert main(["demo"]) == 0
+    assert "Misclassified" in capsys.readouterr().out
+
+
+BAD_INPUT = {
+    "no file": (["fit", "nosuch.csv", "--outcome", "y"], "nosuch.csv is not there"),
+    "a folder": (["fit", ".", "--outcome", "y"], "is a folder"),
+    "empty": (["fit", "empty.csv", "--outcome", "y"], "cannot be read as CSV"),
+    "ragged": (["fit", "ragged.csv", "--outcome", "a"], "cannot be read as CSV"),
+    "binary": (["fit", "binary.csv", "--outcome", "a"], "cannot be read as CSV"),
+    "semicolon": (["fit", "semicolon.csv", "--outcome", "b"], "separated by commas"),
+    "no column": (["fit", "train.csv", "--outcome", "Digit"], "Digit is not in"),
+    "three levels": (["fit", "three.csv", "--outcome", "digit"], "3 levels, 0, 1, 2"),
+    "infinite": (["fit", "infinite.csv", "--outcome", "digit"], "'p00' holds infinite"),
+    "lambda": (
+        ["fit", "train.csv", "--outcome", "digit", "--lambda", "-1"],
+        "--lambda -1",
+    ),
+    "epochs": (["fit", "train.csv", "--outcome", "digit", "--epochs", "0"], "epochs=0"),
+    "epochs text": (["demo", "--epochs", "many"], "invalid int value: 'many'"),
+    "seed": (["demo", "--seed", "2147483648"], "seed"),
+    "no data": (["fit"], "TRAIN"),
+    "no command": ([], "COMMAND"),
+    "unknown command": (["frobnicate"], "invalid choice: 'frobnicate'"),
+    "unknown option": (["demo", "--frobnicate"], "--frobnicate"),
+    "no outcome for CSV": (["fit", "train.csv"], "name its two-level column"),
+    "outcome for svmlight": (
+        ["fit", "train.svm.bz2", "--outcome", "y"],
+        "leave --outcome out",
+    ),
+    "mixed formats": (
+        ["fit", "train.svm.bz2", "--test", "test.csv"],
+        "test.csv is csv and train.svm.bz2 is svmlight",
+    ),
+    "bad svmlight": (["fit", "twice.svm"], "Line 1 of twice.svm has the same index"),
+    "wrong format": (["fit", "train.csv", "--format", "svmlight"], "Line 1 of"),
+    "counted from zero": (
+        ["fit", "train.svm.bz2", "--test", "zero.svm"],
+        "zero.svm has the index 0",
+    ),
+    "steps": (["demo", "--order", "replace"], "need --steps"),
+    "steps of the paper": (["demo", "--profile", "paper"], "need --steps"),
+    "steps elsewhere": (["demo", "--steps", "5"], "steps=5 goes with"),
+    "rows and order": (
+        ["demo", "--rows", "rows.txt", "--order", "shuffle"],
+        "exclude each other",
+    ),
+    "rows": (["demo", "--rows", "words.txt"], "holds 'four'"),
+    "no rows": (["demo", "--rows", "empty.csv"], "has no row numbers"),
+    "average": (["demo", "--average", "some"], "'some' is not 'none', 'all'"),
+    "average too long": (["demo", "--average", "21"], "more epochs than the run has"),
+    "batch": (["demo", "--batch-size", "0"], "batch_size=0"),
+    "kernel and log": (["demo", "--kernel", "linear", "--loss", "log"], "hinge only"),
+    "gamma": (["demo", "--gamma", "1"], "--gamma needs --kernel"),
+    "degree": (["demo", "--kernel", "gaussian", "--degree", "2"], "degree=2"),
+    "kernel option": (["demo", "--kernel", "linear", "--project"], "project=True"),
+    "refit": (["demo", "--no-intercept", "--refit-intercept"], "refit_intercept=True"),
+    "save": (["demo", "--save", "no/such/model"], "cannot be written to no/such/model"),
+    "no model": (["predict", "nosuch", "test.csv"], "nosuch is not there"),
+    "not a model": (["predict", "train.csv", "test.csv"], "is not a model saved"),
+    "test column": (
+        ["fit", "train.csv", "--outcome", "digit", "--test", "semicolon.csv"],
+        "not found",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, monkeypatch):
+    arguments, words = BAD_INPUT[case]
+    monkeypatch.chdir(files)
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_text_predictors_become_factors(tmp_path, capsys):
+    frame = pd.DataFrame({"y": ["n", "p"] * 6, "g": list("uvw") * 4})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    assert main(["fit", str(tmp_path / "d.csv"), "--outcome", "y", "--json"]) == 0
+    params = json.loads(capsys.readouterr().out)["params"]
+    assert list(params) == ["Intercept", "g[T.v]", "g[T.w]"]
+
+
+def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):
+    fits = [
+        run(capsys, "fit", files / name, *outcome, "--json", "--epochs", 2)
+        for name, outcome in [
+            ("train.csv", ["--outcome", "digit"]),
+            ("train.csv.gz", ["--outcome", "digit"]),
+            ("train.svm.bz2", []),
+        ]
+    ]
+    plain, packed, sparse = (list(params_of(fit).values()) for fit in fits)
+    assert plain == packed
+    np.testing.assert_allclose(sparse, plain, rtol=1e-10, atol=1e-14)
+
+
+SOLVERS = {
+    "--order sequential": {"order": "sequential"},
+    "--order replace --steps 300": {"order": "replace", "steps": 300},
+    "--batch-size 7 --project": {"batch_size": 7, "project": True},
+    "--average all --refit-intercept": {"average": "all", "refit_intercept": True},
+    "--epochs 4 --average 2": {"epochs": 4, "average": 2},
+    "--arithmetic fast": {"arithmetic": "fast"},
+    "--rows rows.txt": {"order": np.array([3, 0, 199])},
+    "--profile minibatch": {"batch_size": 100, "epochs": 10},
+    "--profile r_script --epochs 3": {"epochs": 3},
+    "--profile paper --steps 50": {"order": "replace", "steps": 50},
+}
+
+
+@pytest.mark.parametrize("words", SOLVERS)
+def test_options_of_the_solver(words, files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+    train, _ = ps.datasets.load_digits56()
+    solver = ps.Pegasos(seed=443, **SOLVERS[words])
+    expected = ps.svm("digit ~ .", train, lam=0.1).fit(solver)
+    printed = run(capsys, "demo", "--lambda", 0.1, "--json", *words.split())
+    assert params_of(printed) == expected.params.to_dict()
+
+
+def test_the_homework_form_has_no_intercept(capsys):
+    train, _ = ps.datasets.load_digits56()
+    expected = ps.svm("digit ~ .", train, intercept=False).fit(ps.Pegasos.homework())
+    printed = run(capsys, "demo", "--profile", "homework", "--json")
+    assert params_of(printed) == expected.params.to_dict()
+    assert "Intercept" not in params_of(printed)
+    assert "no intercept" in run(capsys, "demo", "--no-intercept").out
+
+
+def test_log_loss_trace_and_progress(capsys):
+    train, test = ps.datasets.load_digits56()
+    solver = ps.Pegasos(epochs=3, seed=443)
+    expected = ps.logit("digit ~ .", train).fit(solver, trace=True, test=test).trace
+    options = ["--loss", "log", "--epochs", 3, "--trace"]
+    found = json.loads(run(capsys, "demo", *options, "--json").out)
+    assert found["loss"] == "log"
+    trace = pd.DataFrame(found["trace"]).drop(columns="cpu_seconds")
+    assert trace.equals(expected.drop(columns="cpu_seconds"))
+    printed = run(capsys, "demo", *options, "--progress")
+    assert "test_error" in printed.out
+    assert "3/3" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("--kernel linear", {"kernel": "linear"}),
+        ("--kernel gaussian --gamma 0.01", {"kernel": "gaussian", "gamma": 0.01}),
+        (
+            "--kernel polynomial --degree 3 --offset 0",
+            {"kernel": "polynomial", "degree": 3, "offset": 0.0},
+        ),
+    ],
+)
+def test_kernels(words, options, capsys):
+    train, test = ps.datasets.load_digits56()
+    model = ps.kernel_svm("digit ~ .", train, **options)
+    expected = model.fit(ps.Pegasos(epochs=2, seed=443))
+    found = json.loads(run(capsys, "demo", *words.split(), "--epochs", 2, "--json").out)
+    assert found["n_support"] == expected.n_support
+    assert found["objective"] == expected.objective
+    table = expected.confusion(test).table.to_numpy().tolist()
+    assert found["confusion"]["test"]["table"] == table
+
+
+def test_a_runaway_fit_is_warned_of(files, capsys):
+    options = ["--lambda", "1e-5", "--epochs", 1]
+    printed = run(capsys, "demo", *options).out
+    assert "Warning    the objective is above 1, that of a model" in printed
+    assert "--refit-intercept" in printed
+
+
+def saved_fit(capsys, folder, train, *options):
+    path = folder / "a.model"
+    run(capsys, "fit", train, "--save", path, "--epochs", 2, *options)
+    return path
+
+
+def test_predict_writes_every_digit_and_prints_the_table(files, tmp_path, capsys):
+    train, test = ps.datasets.load_digits56()
+    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=2, seed=443))
+    model = saved_fit(capsys, tmp_path, files / "train.csv", "--outcome", "digit")
+    out = tmp_path / "out.csv"
+    printed = run(capsys, "predict", model, files / "test.csv", "-o", out)
+    found = pd.read_csv(out, index_col="row", dtype={"score": str})
+    assert found["score"].map(float).tolist() == result.decision_function(test).tolist()
+    assert found["predicted"].tolist() == result.predict(test).tolist()
+    assert str(result.confusion(test)) in printed.out
+    assert f"Predictions written to {out}" in printed.out
+    assert printed.err == ""
+
+
+def test_predictions_alone_go_to_standard_output(files, tmp_path, capsys):
+    model = saved_fit(
+        capsys, tmp_path, files / "train.csv", "--outcome", "digit", "--loss", "log"
+    )
+    printed = run(capsys, "predict", model, files / "named_rows.csv")
+    found = pd.read_csv(io.StringIO(printed.out), index_col="row")
+    assert list(found) == ["predicted", "score", "probability_5", "probability_6"]
+    assert len(found) == 200
+    assert "Misclassified" in printed.err
+
+
+def test_predict_without_labels(files, tmp_path, capsys):
+    model = saved_fit(capsys, tmp_path, files / "train.csv", "--outcome", "digit")
+    _, test = ps.datasets.load_digits56()
+    bare, holes = tmp_path / "bare.csv", tmp_path / "holes.csv"
+    test.drop(columns="digit").to_csv(bare, index=False)
+    test.assign(p00=[None] * 3 + [0] * 160).to_csv(holes, index=False)
+    printed = run(capsys, "predict", model, bare)
+    assert "no labels among the data" in printed.err
+    assert "Misclassified" not in printed.err
+    printed = run(capsys, "predict", model, holes, "--unlabelled")
+    assert printed.out.splitlines()[1] == "0,,"
+    assert "163, 3 of them without a prediction" in printed.err
+    assert "Misclassified" not in printed.err
+
+
+def test_predict_as_json(files, tmp_path, capsys):
+    model = saved_fit(capsys, tmp_path, files / "train.csv", "--outcome", "digit")
+    content = strict(run(capsys, "predict", model, files / "test.csv", "--json").out)
+    assert content["rows"] == len(content["predictions"]) == 163
+    assert set(content["predictions"][0]) == {"row", "predicted", "score"}
+    assert content["confusion"]["actual"] == ["5", "6"]
+
+
+@pytest.mark.parametrize("kernel", [[], ["--kernel", "polynomial"]])
+def test_svmlight_features_beyond_the_fit_are_noted(kernel, files, tmp_path, capsys):
+    train, test = files / "train.svm.bz2", files / "test.svm"
+    note = f"1 feature of {test} beyond the 63 of the fit left out"
+    trimmed = tmp_path / "trimmed.svm"
+    lines = bz2.decompress(train.read_bytes()).decode().splitlines()
+    kept = [" ".join(w for w in ln.split() if not w.startswith("64:")) for ln in lines]
+    trimmed.write_text("\n".join(kept))
+    model = saved_fit(capsys, tmp_path, trimmed, *kernel)
+    printed = run(capsys, "predict", model, test)
+    assert "beyond the" in printed.err
+    assert "Misclassified" in printed.err
+    fit = run(capsys, "fit", trimmed, "--test", test, *kernel)
+    assert "Features" in fit.out
+    assert note.split("beyond")[1] in fit.out
+
+
+def test_a_model_counted_from_zero_reads_data_so(tmp_path, capsys):
+    train, data = tmp_path / "train.svm", tmp_path / "data.svm"
+    train.write_text("0 0:1 1:2\n1 1:-1 2:1\n" * 4)
+    data.write_text("0 1:1\n")
+    model = saved_fit(capsys, tmp_path, train)
+    printed = run(capsys, "predict", model, data, "--json")
+    with_zero = tmp_path / "zero.svm"
+    with_zero.write_text("0 0:0 1:1\n")
+    again = run(capsys, "predict", model, with_zero, "--json")
+    assert (
+        json.loads(printed.out)["predictions"] == json.loads(again.out)["predictions"]
+    )
+
+
+def test_labels_that_are_not_the_levels_are_noted(files, tmp_path, capsys):
+    model = saved_fit(capsys, tmp_path, files / "train.svm.bz2")
+    data = tmp_path / "d.svm"
+    data.write_text("-1 1:1\n-1 2:1\n")
+    printed = run(capsys, "predict", model, data)
+    assert "-1, are not all among the model's levels, 5, 6: predictions" in printed.err
+
+
+def test_a_model_predicts_data_of_its_own_format_only(files, tmp_path, capsys):
+    model = saved_fit(capsys, tmp_path, files / "train.svm.bz2")
+    assert main(["predict", str(model), str(files / "test.csv")]) == 2
+    assert "the model was fitted on svmlight" in capsys.readouterr().err
+
+
+def test_a_model_saved_from_python_predicts(files, tmp_path, capsys):
+    train, test = ps.datasets.load_digits56()
+    result = ps.SVM(train["digit"], train.drop(columns="digit")).fit(ps.Pegasos(seed=1))
+    save(result, tmp_path / "a.model")
+    printed = run(capsys, "predict", tmp_path / "a.model", files / "test.csv")
+    actual = test["digit"].reset_index(drop=True)
+    table = result.confusion(test.reset_index(drop=True), actual)
+    assert str(table) in printed.err
+
+
+JHU = {"easy": (100, 100), "bio": (194, 200), "speech": (85, 100), "nlp": (232, 300)}
+
+
+@pytest.mark.parametrize("name", JHU)
+def test_published_results_of_the_jhu_sets(name, data_folder, capsys):
+    train = data_folder / f"jhu_{name}.train{'.gz' if name == 'speech' else ''}"
+    options = ["--lambda", "1e-4", "--profile", "homework", "--json"]
+    printed = run(
+        capsys, "fit", train, "--test", data_folder / f"jhu_{name}.dev", *options
+    )
+    found = json.loads(printed.out)["confusion"]["test"]
+    correct, total = JHU[name]
+    assert found["n_errors"] == total - correct
+    assert sum(map(sum, found["table"])) == total

@@ -1,0 +1,92 @@
+"""The command line says what is seldom meant: one answer for all rows, text, names."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.output.command_line import run
+
+N = 60
+NUMBERS = [f"{i / 4}" for i in range(N)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def warned(capsys, *options, command="fit", **columns):
+    """Warnings about a model of a few columns."""
+    y = np.where(np.arange(N) % 3 == 0, "no", "yes")
+    pd.DataFrame({"y": y, **columns}).to_csv("d.csv", index=False)
+    out = run(capsys, command, "d.csv", "--outcome", "y", *options).out
+    return [line[11:] for line in out.split("\n") if line.startswith("Warning")]
+
+
+def test_one_answer_for_every_row_is_said(capsys):
+    (line,) = warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
+    assert line == (
+        "every training row is predicted yes: try --standardize or --weights "
+        "balanced or a smaller --lambda"
+    )
+
+
+def test_only_what_a_kernel_takes_is_named(capsys):
+    lines = warned(capsys, "--lambda", 100, "--kernel", "gaussian", x=np.arange(N) / N)
+    cures = "--standardize or --weights balanced or a smaller --lambda"
+    assert f"every training row is predicted yes: try {cures}" in lines
+
+
+def test_two_answers_are_not(capsys):
+    options = ["--solver", "sdca", "--lambda", 0.01]
+    assert not warned(capsys, *options, x=np.arange(N) % 3 == 0)
+
+
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_names_of_rows_are_said(command, capsys):
+    names = [f"P{i}" for i in range(N)]
+    lines = warned(capsys, command=command, name=names)
+    assert any(
+        line.startswith("name has 60 levels in 60 rows: if it only names the rows")
+        for line in lines
+    )
+
+
+WORDS = {
+    "question mark": ("?", ["'?'"]),
+    "thousands": ("1,234", ["'1,234'"]),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_words_among_numbers_are_said(case, capsys):
+    word, shown = WORDS[case]
+    lines = warned(capsys, x=[*NUMBERS[:-3], word, word, word])
+    assert any(
+        line.startswith(f"x is mostly numbers, and a factor for {', '.join(shown)}: ")
+        for line in lines
+    )
+
+
+ORDINARY = {
+    "text": ["u", "v", "w"] * 20,
+    "ages": ["25-34", "35-44", "45+"] * 20,
+    "numbers as levels": ["0", "1", "2+"] * 20,
+    "missing": [*NUMBERS[:-3], "NA", "", "n/a"],
+}
+
+
+@pytest.mark.parametrize("case", ORDINARY)
+def test_factors_that_are_meant_are_not_said(case, capsys):
+    lines = warned(capsys, x=ORDINARY[case])
+    assert not any("factor for" in line or "levels in" in line for line in lines)
+
+
+def test_json_has_them(capsys):
+    columns = {"y": ["n", "p"] * 30, "x": np.arange(N)}
+    pd.DataFrame(columns).to_csv("d.csv", index=False)
+    printed = run(capsys, "fit", "d.csv", "--outcome", "y", "--json").out
+    (line,) = (w for w in json.loads(printed)["warnings"] if "all zero" in w)
+    assert "try --standardize, --solver sdca, --refit-intercept, " in line

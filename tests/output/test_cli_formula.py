@@ -1,0 +1,62 @@
+"""``--formula``: the model of the command line, as R and Python write it."""
+
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import main
+from tests.output.command_line import params_of, run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, _ = ps.datasets.load_digits56()
+    train = train.assign(id=[f"P{i:03}" for i in range(200)])
+    train.to_csv("train.csv", index=False)
+    return tmp_path
+
+
+FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
+    printed = run(capsys, "fit", "train.csv", "--formula", formula, "--json")
+    model = ps.svm(formula, pd.read_csv("train.csv"))
+    expected = model.fit(ps.Pegasos(epochs=20, seed=443))
+    assert params_of(printed) == expected.params.to_dict()
+
+
+def test_a_saved_formula_predicts(folder, capsys):
+    fitting = ["--formula", FORMULAS[0], "--save", "a.model"]
+    fitted = run(capsys, "fit", "train.csv", *fitting).out
+    predicted = run(capsys, "predict", "a.model", "train.csv").err
+    table = fitted[fitted.index("Predicted") : fitted.index("Fitted in")]
+    assert table.strip() in predicted
+
+
+def test_a_report_repeats_the_formula(folder, capsys):
+    given = ["--formula", FORMULAS[1], "--epochs", 2, "-o", "page.md"]
+    run(capsys, "report", "train.csv", *given)
+    page = (folder / "page.md").read_text(encoding="utf-8")
+    assert 'ps.svm("digit ~ . - id", train' in page
+    assert "--formula 'digit ~ . - id'" in page
+
+
+BAD = {
+    "both": (["train.csv", "--outcome", "digit"], "digit ~ .", "exclude each other"),
+    "svmlight": (["train.svm"], "y ~ .", "leave --formula out"),
+    "no outcome": (["train.csv"], "p34", "'outcome ~ terms'"),
+    "no column": (["train.csv"], "digit ~ p99", "p99"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_formula_that_makes_no_sense_is_one_line(case, folder, capsys):
+    (folder / "train.svm").write_text("1 1:1\n0 2:1\n")
+    arguments, formula, words = BAD[case]
+    assert main(["fit", *arguments, "--formula", formula]) == 2
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1

@@ -1,0 +1,186 @@
+"""What is left by commands that fail, are interrupted, or run side by side."""
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pegasos_stats.errors import DependencyError
+from pegasos_stats.output.cli import main
+from tests.output.cli_folders import FIT, PREDICT, PROGRAM, filled, saved_model
+from tests.output.command_line import run
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("fit"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, model):
+    monkeypatch.chdir(tmp_path)
+    return filled(tmp_path, model)
+
+
+def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):
+    """The limit stands for a full disk: writing fails in the middle of the file."""
+    (folder / "out.csv").write_text("row,predicted,score\nearlier\n")
+    (folder / "out.csv").chmod(0o640)
+    done = subprocess.run(
+        [*PROGRAM, *PREDICT, "-o", "out.csv"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        env={  # the caches of numba and of Python are files too
+            **os.environ,
+            "NUMBA_DISABLE_JIT": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+    )
+    assert done.returncode == 2
+    assert "cannot be written to out.csv: File too large" in done.stderr
+    assert (folder / "out.csv").read_text() == "row,predicted,score\nearlier\n"
+    assert not list(folder.glob(".*"))
+
+
+def test_threads_of_the_command_line_write_one_path(folder, capsys):
+    codes = []
+    arguments = [*PREDICT, "-o", "out.csv"]
+    work = [
+        threading.Thread(target=lambda: codes.append(main(arguments))) for _ in range(4)
+    ]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert codes == [0] * 4
+    assert (folder / "out.csv").read_text().count("\n") == 21
+    assert not list(folder.glob(".*"))
+
+
+# A process writes one file again and again, as the commands do, until a signal comes:
+# once for each moment of the writing. Prints the status of each process, its number,
+# and what it left.
+INTERRUPTED = """
+import json, os, signal, sys, time
+from pegasos_stats.output.cli.endings import no_part_left
+from pegasos_stats.writing import Kind, checked_place, outputs
+
+for name in ("SIGTERM", "SIGHUP"):  # a job in the background inherits them ignored
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+kind = Kind("note", "note", lambda handle: handle.read(4) == b"note")
+folder, number = sys.argv[1], int(sys.argv[2])
+path, text = os.path.join(folder, "a.txt"), b"note\\n" * 20_000
+
+def write():
+    with no_part_left(), outputs() as files:
+        handle = files.open(checked_place(path, kind))
+        for _ in range(10):
+            handle.write(text)
+
+def write_until_ended():
+    try:
+        write()
+        os.write(ready, b"1")
+        while True:
+            write()
+    except KeyboardInterrupt:
+        os._exit(130)
+
+for delay in range(40):
+    started, ready = os.pipe()
+    child = os.fork()
+    if child == 0:
+        write_until_ended()
+    os.close(ready)
+    os.read(started, 1)
+    time.sleep(delay * 0.00037)
+    os.kill(child, number)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    whole = open(path, "rb").read() == text * 10
+    print(json.dumps([code, child, whole, sorted(os.listdir(folder))]))
+    os.close(started)
+    for name in os.listdir(folder):
+        if name != "a.txt":
+            os.unlink(os.path.join(folder, name))
+"""
+
+
+def interrupted(folder, number):
+    command = [sys.executable, "-c", INTERRUPTED, str(folder), str(int(number))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.stderr == ""
+    ended = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(ended) == 40
+    return ended
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_a_whole_file_and_no_part(number, tmp_path):
+    expected = 130 if number == signal.SIGINT else -number
+    for code, _, whole, left in interrupted(tmp_path, number):
+        assert (code, whole, left) == (expected, True, ["a.txt"])
+
+
+def test_a_kill_leaves_a_whole_file_and_at_most_a_part(tmp_path):
+    for code, process, whole, left in interrupted(tmp_path, signal.SIGKILL):
+        assert (code, whole) == (-signal.SIGKILL, True)
+        parts = [name for name in left if name != "a.txt"]
+        assert len(parts) <= 1
+        assert all(name.startswith(f".pegasos_stats-{process}-") for name in parts)
+
+
+def test_handlers_of_the_caller_stay(folder, capsys):
+    def mine(number, frame):
+        raise AssertionError("no signal was sent")
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        run(capsys, *PREDICT, "-o", "out.csv")
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    run(capsys, *PREDICT, "-o", "out.csv")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_fit_is_ended_at_once(folder):
+    """No handler waits for compiled code to come to its end."""
+    command = [*PROGRAM, *FIT[:-1], "100000000", "--save", "b.model"]
+    running = subprocess.Popen(command)
+    time.sleep(6)  # it is fitting; if it still starts, the signal ends it as well
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(timeout=10) == -signal.SIGTERM
+    assert not (folder / "b.model").exists()
+    assert not list(folder.glob(".*"))
+
+
+def test_a_report_that_cannot_be_made_leaves_no_model(folder, capsys, monkeypatch):
+    def failing(*given, **options):
+        raise DependencyError("no figures")
+
+    monkeypatch.setattr("pegasos_stats.output.cli.pages.report_of", failing)
+    assert main(["demo", "--save", "d.model", "--report", "d.html"]) == 2
+    assert capsys.readouterr() == ("", "pegasos-stats: no figures\n")
+    assert not Path("d.model").exists()
+    assert not Path("d.html").exists()
+
+
+def test_a_report_of_the_demonstration_leaves_what_is_printed_as_it_is(folder, capsys):
+    assert main(["demo", "--epochs", "2"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["demo", "--epochs", "2", "--report", "d.md"]) == 0
+    more = capsys.readouterr().out
+    assert re.sub(r"in .* s\n", "", more) == (
+        re.sub(r"in .* s\n", "", alone) + f"Report     {Path.cwd() / 'd.md'}\n"
+    )

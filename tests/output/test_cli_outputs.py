@@ -1,0 +1,259 @@
+"""What the command line writes: into what, over what, and how it ends."""
+
+import os
+import stat
+import subprocess
+
+import pytest
+
+from pegasos_stats.output.cli.places import predictions_path
+from tests.output.cli_folders import (
+    DEMO,
+    FIT,
+    PREDICT,
+    PROGRAM,
+    REPORT,
+    ROWS,
+    contents,
+    filled,
+    nothing_is_read,
+    refused,
+    saved_model,
+)
+from tests.output.command_line import run
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("fit"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, model):
+    monkeypatch.chdir(tmp_path)
+    return filled(tmp_path, model)
+
+
+WRITING = {
+    "a model": [*FIT, "--save", "out"],
+    "predictions": [*PREDICT, "-o", "out"],
+    "a report": [*REPORT, "-o", "out"],
+    "a model of the demo": [*DEMO, "--save", "out"],
+    "a report of the demo": [*DEMO, "--report", "out"],
+}
+
+
+@pytest.mark.parametrize("content", [b"", b"mine\n", b"row,predicted,score,mine\n"])
+@pytest.mark.parametrize("case", WRITING)
+def test_another_file_is_refused_before_anything_is_read(
+    case, content, folder, capsys, monkeypatch
+):
+    nothing_is_read(monkeypatch)
+    (folder / "out").write_bytes(content)
+    before = contents(folder)
+    said = refused(capsys, WRITING[case])
+    assert "The file out is there and is no " in said
+    assert "--overwrite (overwrite=True in Python)" in said
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("case", ["a model", "predictions", "a report"])
+def test_overwrite_replaces_it_and_the_next_run_knows_it(case, folder, capsys):
+    (folder / "out").write_bytes(b"mine")
+    run(capsys, *WRITING[case], "--overwrite")
+    assert (folder / "out").read_bytes() != b"mine"
+    run(capsys, *WRITING[case])
+
+
+def test_one_kind_is_not_replaced_by_another(folder, capsys):
+    run(capsys, *PREDICT, "-o", "out.csv")
+    assert "is no model of" in refused(capsys, [*FIT, "--save", "out.csv"])
+    (folder / "b.model").write_bytes((folder / "a.model").read_bytes())
+    said = refused(capsys, [*PREDICT, "-o", "b.model"])
+    assert "is no file of predictions of" in said
+
+
+def test_predictions_with_probabilities_are_known_again(folder, capsys):
+    run(capsys, *FIT, "--loss", "log", "--save", "log.model")
+    for _ in range(2):
+        run(capsys, "predict", "log.model", "train.csv", "-o", "out.csv")
+    header = (folder / "out.csv").read_text().split("\n")[0]
+    assert header == "row,predicted,score,probability_0,probability_1"
+
+
+def test_labels_with_commas_and_lines_are_known_again(folder, capsys):
+    rows = "".join(f'"{"a,b" if i % 2 else "cd"}",{i}\n' for i in range(10))
+    (folder / "odd.csv").write_text("y,a\n" + rows)
+    fitting = ["--outcome", "y", "--epochs", "1", "--loss", "log"]
+    run(capsys, "fit", "odd.csv", *fitting, "--save", "odd.model")
+    for _ in range(2):
+        run(capsys, "predict", "odd.model", "odd.csv", "-o", "out.csv")
+
+
+PLACES = {
+    "a device": "/dev/null",
+    "a pipe": "pipe",
+    "a folder": "here",
+    "a folder that is to be": "new/",
+    "the folder of the data": ".",
+    "a read-only file": "kept",
+    "no folder": "nosuch/out",
+    "a long name": "x" * 300,
+    "an empty path": "",
+    "a file as a folder": "train.csv/out",
+    "standard output": "/dev/stdout",
+    "a dash": "-",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+@pytest.mark.parametrize("arguments", [[*FIT, "--save"], [*REPORT, "-o"]])
+def test_places_that_hold_no_file_are_refused_before_anything_is_read(
+    place, overwrite, arguments, folder, capsys, monkeypatch
+):
+    nothing_is_read(monkeypatch)
+    os.mkfifo("pipe")
+    (folder / "here").mkdir()
+    (folder / "kept").write_text("mine")
+    (folder / "kept").chmod(0o444)
+    before = {path: path.lstat().st_ino for path in folder.iterdir()}
+    refused(capsys, [*arguments, PLACES[place], *overwrite])
+    assert {path: path.lstat().st_ino for path in folder.iterdir()} == before
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_predictions_go_into_devices_and_pipes(folder, capsys):
+    run(capsys, *PREDICT, "-o", "/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    os.mkfifo("pipe")
+    reading = subprocess.Popen(["head", "-1", "pipe"], stdout=subprocess.PIPE)
+    run(capsys, *PREDICT, "-o", "pipe")
+    assert reading.communicate()[0] == b"row,predicted,score\n"
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+    assert "No space left" in refused(capsys, [*PREDICT, "-o", "/dev/full"])
+
+
+def test_a_dash_and_the_names_of_standard_output_stand_for_it(folder, capsys):
+    (folder / "link").symlink_to("/dev/stdout")
+    shown = run(capsys, *PREDICT)
+    for name in ("-", "/dev/stdout", "/dev/fd/1", "link"):
+        assert predictions_path(name) is None
+        assert run(capsys, *PREDICT, "-o", name) == shown
+    assert not (folder / "-").exists()
+
+
+def test_standard_output_in_a_file_is_gone_on_with(folder):
+    (folder / "log").write_text("mine\n")
+    with open("log", "ab") as log:
+        command = [*PROGRAM, *PREDICT, "-o", "/dev/stdout"]
+        done = subprocess.run(command, stdout=log, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0
+    assert "Rows       20" in done.stderr
+    lines = (folder / "log").read_text().splitlines()
+    assert lines[:2] == ["mine", "row,predicted,score"]
+    assert len(lines) == 22
+
+
+BOTH = {
+    "one path": ["--save", "x.md", "--report", "x.md"],
+    "another spelling": ["--save", "./here/../x.md", "--report", "x.md"],
+    "a link": ["--save", "link", "--report", "x.md"],
+    "an absolute path": ["--save", "{folder}/x.html", "--report", "x.html"],
+    "in the folder of the figures": ["--save", "x_files/a.model", "--report", "x.md"],
+    "a figure": ["--save", "x_files/figure-1.svg", "--report", "x.md"],
+    "the folder of the figures": ["--save", "y_files", "--report", "y.md"],
+    "what a figure leads to": ["--save", "led", "--report", "x.md"],
+}
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+@pytest.mark.parametrize("case", BOTH)
+def test_two_outputs_are_not_written_to_one_path(
+    case, overwrite, folder, capsys, monkeypatch
+):
+    nothing_is_read(monkeypatch)
+    (folder / "link").symlink_to("x.md")
+    (folder / "here").mkdir()
+    (folder / "x_files").mkdir()
+    (folder / "led").write_bytes((folder / "a.model").read_bytes())
+    if case == "what a figure leads to":
+        (folder / "x_files" / "figure-2.svg").symlink_to("../led")
+    before = contents(folder)
+    words = [word.format(folder=folder) for word in BOTH[case]]
+    said = refused(capsys, [*DEMO, *words, *overwrite])
+    if overwrite or case != "what a figure leads to":
+        assert "two paths" in said or "folder of the figures" in said
+    assert contents(folder) == before
+
+
+OVER = {
+    "rows": [*FIT, "--rows", "rows.txt", "--save", "rows.txt"],
+    "a hard link of the data": [*FIT, "--save", "hard.csv"],
+    "a page over the data": [*REPORT, "-o", "train.csv"],
+    "a page over test data": [*REPORT, "--test", "a.md", "-o", "a.md"],
+    "a figure over the data": [*REPORT, "-o", "linked.md"],
+    "a figure that is data": [
+        *["report", "linked_files/figure-2.svg", "--outcome", "y", "-o", "linked.md"]
+    ],
+}
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+@pytest.mark.parametrize("case", OVER)
+def test_what_is_read_is_not_written_over(case, overwrite, folder, capsys):
+    (folder / "rows.txt").write_text("0\n1\n")
+    (folder / "a.md").write_text("<!-- written by pegasos_stats -->\n")
+    os.link("train.csv", "hard.csv")
+    (folder / "linked_files").mkdir()
+    (folder / "linked_files" / "figure-1.svg").symlink_to("../train.csv")
+    (folder / "linked_files" / "figure-2.svg").write_text(ROWS)
+    before = contents(folder)
+    said = refused(capsys, [*OVER[case], *overwrite])
+    assert "over a file that is read" in said or "is no figure of" in said
+    if overwrite:
+        assert "over a file that is read" in said
+    assert contents(folder) == before
+
+
+@pytest.fixture
+def marked(folder, capsys):
+    run(capsys, *REPORT, "-o", "x.md")
+    return folder
+
+
+def test_figures_of_an_earlier_report_are_replaced_and_no_others(marked, capsys):
+    figures = sorted((marked / "x_files").iterdir())
+    assert len(figures) >= 3
+    (marked / "x_files" / "notes.txt").write_text("mine")
+    run(capsys, *REPORT, "-o", "x.md")
+    figures[1].write_text("<svg>mine</svg>")
+    before = contents(marked)
+    said = refused(capsys, [*REPORT, "-o", "x.md"])
+    assert "figure-2.svg is there and is no figure of pegasos_stats" in said
+    assert contents(marked) == before
+    run(capsys, *REPORT, "-o", "x.md", "--overwrite")
+    assert "mine" not in figures[1].read_text()
+    assert (marked / "x_files" / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_of_figures_that_is_none_is_found_at_once(folder, capsys, monkeypatch):
+    nothing_is_read(monkeypatch)
+    (folder / "x_files").write_text("mine")
+    (folder / "y_files").symlink_to("nowhere")
+    for name in ("x.md", "y.md"):
+        assert "_files is none" in refused(capsys, [*REPORT, "-o", name])
+    long = "z" * 250 + ".md"
+    assert "File name too long" in refused(capsys, [*REPORT, "-o", long])
+    assert not (folder / long).exists()
+
+
+def test_a_report_that_fails_leaves_no_figures(folder, capsys, monkeypatch):
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    before = contents(folder)
+    monkeypatch.setattr(os, "fsync", full)
+    assert "No space left" in refused(capsys, [*REPORT, "-o", "x.md"])
+    assert contents(folder) == before
+    assert not (folder / "x_files").exists()

@@ -1,0 +1,89 @@
+"""The command line as a program: help, pipes, interrupts, strict output."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pegasos_stats
+from pegasos_stats.output.cli import main
+from tests.output.command_line import run, strict
+
+
+def test_the_installed_command_shows_no_traceback():
+    run = subprocess.run(
+        [sys.executable, "-m", "pegasos_stats", "fit", "nosuch.csv", "--outcome", "y"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+
+
+def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
+    path = tmp_path / "ties.csv"
+    path.write_text("y,a\n0,0\n1,0\n")
+    options = ["--outcome", "y", "--no-intercept", "--json", "--trace"]
+    content = strict(run(capsys, "fit", path, *options).out)
+    assert content["confusion"]["training"]["error_rate"] is None
+    assert content["confusion"]["training"]["n_undecided"] == 2
+
+
+def test_factors_are_named(tmp_path, capsys):
+    path = tmp_path / "d.csv"
+    path.write_text("y,a,g\nn,1,u\np,2,v\nn,?,w\n")
+    printed = run(capsys, "fit", path, "--outcome", "y").out
+    assert "Factors    a (3 levels), g (3 levels)" in printed
+
+
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["demo"]])
+def test_help_is_readable(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--help"])
+    assert stop.value.code == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("usage: pegasos-stats")
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_a_closed_pipe_gives_no_traceback():
+    code = (
+        "import os, sys; from pegasos_stats.output.cli import main; "
+        "read, write = os.pipe(); os.close(read); os.dup2(write, 1); "
+        "sys.exit(main(['demo', '--epochs', '1']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_an_interrupt_gives_one_line(capsys, monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pegasos_stats.output.cli.commands._fit_rows", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "pegasos-stats: interrupted\n"
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas"])
+def test_an_interrupt_while_libraries_are_loaded_gives_one_line(library, tmp_path):
+    (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt")
+    folders = [str(tmp_path), str(Path(pegasos_stats.__file__).parents[1])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
+
+    def ended(*words):
+        command = [sys.executable, *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    found = ended("-m", "pegasos_stats", "demo")
+    assert (found.stdout, found.stderr) == ("", "pegasos-stats: interrupted\n")
+    assert found.returncode == -signal.SIGINT
+    other = ended("-c", "import pegasos_stats")
+    assert "Traceback" in other.stderr

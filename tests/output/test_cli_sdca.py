@@ -1,0 +1,96 @@
+"""The command line with SDCA, refinement, weights and scaling."""
+
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import main
+from tests.output.command_line import params_of, run, strict
+
+
+@pytest.fixture
+def digits():
+    return ps.datasets.load_digits56()[0]
+
+
+def test_sdca_is_the_solver_of_the_package(capsys, digits):
+    options = ["--solver", "sdca", "--tol", "1e-5", "--start", "sgd", "--lambda", "0.1"]
+    printed = run(capsys, "demo", *options, "--json")
+    solver = ps.SDCA(tol=1e-5, start="sgd", seed=443)
+    result = ps.svm("digit ~ .", digits, lam=0.1).fit(solver)
+    assert params_of(printed) == result.params.to_dict()
+    facts = strict(printed.out)
+    assert facts["solver"] == "SDCA"
+    assert facts["relative_gap"] <= 1e-5
+    shown = run(capsys, "demo", *options).out
+    assert (
+        "SDCA, shuffle, seed 443, started by SGD, to a relative gap of 1e-05" in shown
+    )
+
+
+def test_refine_goes_on_from_pegasos(capsys, digits):
+    printed = run(capsys, "demo", "--refine", "1e-6", "--json")
+    result = ps.svm("digit ~ .", digits).fit(ps.Pegasos(seed=443), refine=1e-6)
+    assert params_of(printed) == result.params.to_dict()
+    assert strict(printed.out)["refine"] == 1e-6
+    assert (
+        "then SDCA to a relative gap of 1e-06"
+        in run(capsys, "demo", "--refine", "1e-6").out
+    )
+
+
+def test_weights_and_scaling(capsys, digits, tmp_path):
+    path = tmp_path / "train.csv"
+    digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
+    options = ["--outcome", "digit", "--weights", "w", "--standardize"]
+    printed = run(capsys, "fit", path, *options, "--json")
+    data = pd.read_csv(path)
+    model = ps.svm("digit ~ . - w", data, weights="w", standardize=True)
+    result = model.fit(ps.Pegasos(seed=443))
+    assert params_of(printed) == result.params.to_dict()
+    facts = strict(printed.out)
+    assert facts["params_original"] == result.params_original.to_dict()
+    shown = run(capsys, "fit", path, *options).out
+    assert "lambda = 1, weighted rows, standardized features" in shown
+
+
+def test_a_scaled_model_predicts_from_its_file(capsys, digits, tmp_path):
+    path, model = tmp_path / "train.csv", tmp_path / "m"
+    digits.to_csv(path, index=False)
+    fitted = ["fit", path, "--outcome", "digit", "--standardize", "--save", model]
+    table = strict(run(capsys, *fitted, "--json").out)["confusion"]["training"]
+    again = strict(run(capsys, "predict", model, path, "--json").out)
+    assert table["table"] in [t["table"] for t in tables_of(again)]
+
+
+def tables_of(facts):
+    """Every confusion table in the facts, however deep."""
+    if isinstance(facts, dict):
+        if "table" in facts and "actual" in facts:
+            yield facts
+        for value in facts.values():
+            yield from tables_of(value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--solver", "sdca", "--batch-size", "3"], "--batch-size goes with --solver"),
+        (
+            ["--solver", "sdca", "--refine", "0.1"],
+            "--refine goes with --solver pegasos",
+        ),
+        (["--tol", "0.1"], "--tol goes with --solver sdca"),
+        (["--start", "sgd"], "--start goes with --solver sdca"),
+        (["--start", "zero", "--solver", "pegasos"], "--start goes with --solver sdca"),
+        (["--solver", "sdca", "--tol", "2"], "tol=2.0"),
+        (["--refine", "0"], "refine=0.0"),
+        (["--kernel", "linear", "--refine", "0.1"], "does not go with --kernel"),
+        (["--weights", "nothing"], "weights='nothing' is no column"),
+    ],
+)
+def test_options_that_do_not_go_together(capsys, options, message):
+    assert main(["demo", *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

@@ -1,0 +1,187 @@
+"""Whatever standard output and standard error are: one line and an exit code."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pegasos_stats.output.cli import main, streams
+
+ROWS = "y,a\nß,1\nä,2\nß,3\nä,5\n"
+FIT = ["fit", "d.csv", "--outcome", "y", "--epochs", "1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(ROWS, encoding="utf-8")
+    assert main([*FIT, "--save", "m"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def stream(encoding, errors="strict"):
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors, newline="")
+
+
+class Full(io.TextIOBase):
+    """A stream on a full disk."""
+
+    encoding = "utf-8"
+
+    def write(self, text):
+        raise OSError(28, "No space left on device")
+
+
+def outcome(monkeypatch, arguments, out=None, err=None):
+    """Exit code, standard output and standard error of a run."""
+    out = stream("utf-8") if out is None else out
+    err = stream("ascii", "backslashreplace") if err is None else err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        try:
+            code = main(arguments)
+        except SystemExit as stop:
+            code = stop.code
+    for one in (out, err):
+        one.flush()
+    shown = [one.buffer.getvalue().decode(one.encoding) for one in (out, err)]
+    return code, *shown
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "iso8859-5", "cp1250"])
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
+def test_text_is_written_with_escapes_which_is_said(
+    encoding, errors, folder, monkeypatch
+):
+    (folder / "d.csv").write_text(
+        ROWS.replace("ß", "😀").replace("ä", "x"), encoding="utf-8"
+    )
+    code, out, err = outcome(monkeypatch, FIT, stream(encoding, errors))
+    assert code == 0
+    assert "Outcome    y: x is -1, \\U0001f600 is +1" in out
+    assert err == (
+        f"pegasos-stats: warning: standard output is {encoding}, which has no "
+        "'\\U0001f600'; it is written as an escape, unless PYTHONUTF8=1 is set\n"
+    )
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
+def test_predictions_are_never_altered(errors, folder, monkeypatch):
+    arguments = ["predict", "m", "d.csv"]
+    code, out, err = outcome(monkeypatch, arguments, stream("ascii", errors))
+    assert (code, out) == (2, "")
+    assert err == (
+        "pegasos-stats: standard output is ascii, which has no '\\xe4'; set "
+        "PYTHONUTF8=1, or give a file with -o.\n"
+    )
+    code, out, _ = outcome(monkeypatch, arguments, stream("latin-1"))
+    assert code == 0
+    assert {row["predicted"] for row in csv.DictReader(io.StringIO(out))} <= {"ß", "ä"}
+
+
+def test_json_is_the_same_for_every_encoding(folder, monkeypatch):
+    arguments = ["predict", "m", "d.csv", "--json"]
+    code, out, err = outcome(monkeypatch, arguments, stream("ascii"))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["levels"] == ["ß", "ä"]
+
+
+def closed():
+    made = stream("utf-8")
+    made.close()
+    return made
+
+
+@pytest.mark.parametrize("arguments", [FIT, ["predict", "m", "d.csv"], ["--help"]])
+def test_without_standard_output_nothing_is_begun(arguments, folder, monkeypatch):
+    monkeypatch.setattr("pegasos_stats.output.cli.commands.read_data", None)
+    for missing in (None, closed()):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", missing)
+            patch.setattr(sys, "stderr", io.StringIO())
+            assert main(arguments) == 2
+            assert sys.stderr.getvalue() == (
+                "pegasos-stats: Standard output is closed; send it to a file, or to "
+                "/dev/null if it is not wanted.\n"
+            )
+
+
+@pytest.mark.parametrize("bad", [None, Full()])
+@pytest.mark.parametrize("arguments", [[*FIT, "--progress"], ["fit", "no"], ["x"], []])
+def test_standard_error_that_cannot_be_written_is_no_failure(
+    bad, arguments, folder, monkeypatch
+):
+    monkeypatch.setattr(sys, "stderr", bad)
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    assert code == (0 if "--progress" in arguments else 2)
+    assert sys.stderr is bad
+
+
+def test_a_message_is_one_line_without_control_characters(capsys):
+    streams.say("a\nb\r\x1b[31m\u202e\udcff")
+    assert capsys.readouterr().err == "pegasos-stats: a b\\r\\x1b[31m\\u202e\\udcff\n"
+    streams.say("x" * 10**6)
+    assert len(capsys.readouterr().err) < 2100
+
+
+# What only a process can show: how Python ends.
+ENDINGS = r"""
+import os, sys
+from pegasos_stats.output.cli import main
+name, arguments = sys.argv[1], sys.argv[2:]
+def full(number):
+    os.dup2(os.open("/dev/full", os.O_WRONLY), number)
+def broken(number):
+    read, write = os.pipe(); os.close(read); os.dup2(write, number)
+if name == "out full": full(1)
+if name == "out broken": broken(1)
+if name == "err full": full(2)
+if name == "err broken": broken(2)
+sys.exit(main(arguments))
+"""
+CODES = {
+    "out full": (2, "pegasos-stats: Standard output cannot be written: No space left"),
+    "out broken": (141, ""),
+    "err full": (2, ""),
+    "err broken": (2, ""),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_python_ends_without_a_word_of_its_own(name, folder):
+    code, begin = CODES[name]
+    # A line of error goes to standard error, all else to standard output.
+    arguments = ["fit", "nosuch.csv"] if name.startswith("err") else FIT
+    done = subprocess.run(
+        [sys.executable, "-c", ENDINGS, name, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(begin)
+    assert done.stderr.count("\n") == bool(begin)
+
+
+def test_a_program_begun_without_standard_output():
+    command = 'exec "$0" -m pegasos_stats --version >&- <&-'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("pegasos-stats: Standard output is closed; send it")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,184 @@
+"""Figures of studies: what their lines, bands, axes and legends show."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.output.plotting import comparison
+from pegasos_stats.output.plotting.style import lines
+
+TRAIN, TEST = ps.datasets.load_digits56()
+SOLVERS = {
+    "Pegasos": ps.Pegasos(epochs=12),
+    "SDCA": ps.SDCA(tol=1e-7),
+    "in $order$": ps.Pegasos(epochs=12, order="sequential"),
+    "_hidden": ps.Pegasos(epochs=1),
+}
+GREY = np.array([0.2126, 0.7152, 0.0722])  # weights of luminance, ITU-R BT.709
+
+
+@pytest.fixture(scope="module")
+def study():
+    model = ps.svm("digit ~ .", TRAIN, lam=0.1)
+    return ps.compare_solvers(model, SOLVERS, runs=12, test=TEST, seed=443)
+
+
+def axes(rows=3):
+    return Figure().subplots(rows)
+
+
+def line_of(ax, name):
+    (found,) = [line for line in ax.get_lines() if line.get_label() == name]
+    return found
+
+
+def quantile(study, name, measure, column="q50"):
+    found = study.tidy()
+    at = (found["solver"] == name) & (found["measure"] == measure)
+    return found.loc[at, column].to_numpy()
+
+
+def test_lines_go_through_the_medians(study):
+    loss, error, gap = study.plot(axes())
+    for ax, measure in ((loss, "objective"), (error, "test_error"), (gap, "gap")):
+        line = line_of(ax, "Pegasos")
+        np.testing.assert_array_equal(
+            line.get_ydata(), quantile(study, "Pegasos", measure)
+        )
+    seconds = quantile(study, "Pegasos", "cpu_seconds")
+    unit = {"µs": 1e6, "ms": 1e3, "s": 1.0}[loss.get_xlabel().split("(")[1][:-1]]
+    np.testing.assert_array_equal(line_of(loss, "Pegasos").get_xdata(), unit * seconds)
+    assert line_of(gap, "Pegasos").get_xdata().tolist() == list(range(1, 13))
+
+
+def test_bands_go_from_the_5_to_the_95_percent_quantile(study):
+    _, _, gap = study.plot(axes())
+    (path,) = gap.collections[0].get_paths()
+    y = path.vertices[:, 1]
+    assert y.min() == quantile(study, "Pegasos", "gap", "q05").min()
+    assert y.max() == quantile(study, "Pegasos", "gap", "q95").max()
+
+
+def test_axes_are_logarithmic_where_they_belong(study):
+    loss, error, gap = study.plot(axes())
+    assert (loss.get_xscale(), loss.get_yscale()) == ("log", "log")
+    assert error.get_yscale() == "linear"
+    assert gap.get_yscale() == "log"
+    assert error.get_xscale() == gap.get_xscale() == "log"  # 1 epoch beside 12
+    alike = {"Pegasos": ps.Pegasos(epochs=12), "SDCA": ps.SDCA(epochs=6, tol=0)}
+    model = ps.svm("digit ~ .", TRAIN, lam=100.0)
+    narrow = ps.compare_solvers(model, alike, runs=3, test=TEST, seed=1)
+    loss, error, gap = narrow.plot(axes())
+    assert (loss.get_xscale(), loss.get_yscale()) == ("log", "linear")
+    assert error.get_xscale() == gap.get_xscale() == "linear"
+    assert all(tick == int(tick) for tick in gap.get_xticks())
+
+
+def test_a_line_is_thin_where_some_runs_have_ended(study):
+    counts = quantile(study, "SDCA", "gap", "n_runs")
+    assert counts[-1] < counts[0] == 12
+    _, _, gap = study.plot(axes())
+    whole = line_of(gap, "SDCA")
+    all_of_it = quantile(study, "SDCA", "gap")
+    np.testing.assert_array_equal(whole.get_ydata(), all_of_it[counts == 12])
+    thin = [
+        line
+        for line in gap.get_lines()
+        if line.get_linewidth() < whole.get_linewidth() and len(line.get_ydata()) > 1
+    ]
+    assert len(thin) == 1
+    np.testing.assert_array_equal(
+        thin[0].get_ydata(), all_of_it[(counts == 12).sum() - 1 :]
+    )
+    assert thin[0].get_color() == whole.get_color()
+
+
+def test_every_solver_is_in_the_legend_by_its_name(study):
+    loss, _, _ = study.plot(axes())
+    shown = [text.get_text() for text in loss.get_legend().get_texts()]
+    assert shown == [
+        "Pegasos",
+        "SDCA",
+        r"in \$order\$",
+        " _hidden",
+        "Certified lower bound",
+    ]
+
+
+def test_the_bound_is_a_line_or_taken_off(study):
+    loss, _, _ = study.plot(axes())
+    bound = line_of(loss, "Certified lower bound")
+    assert set(bound.get_ydata()) == {study.lower_bound}
+    loss, _, _ = study.plot(axes(), excess=True)
+    np.testing.assert_array_equal(
+        line_of(loss, "Pegasos").get_ydata(),
+        quantile(study, "Pegasos", "objective") - study.lower_bound,
+    )
+    assert "above the certified bound" in loss.get_title("left") + loss.get_title()
+
+
+def test_without_held_out_rows_the_training_error_is_shown(study):
+    found = ps.compare_solvers(study.model, {"one": ps.Pegasos(epochs=1)}, runs=2)
+    _, error, _ = found.plot(axes())
+    assert error.get_ylabel() == "Training error"
+
+
+def test_a_new_figure_is_640_pixels_wide_and_written_at_once(study, tmp_path):
+    from matplotlib import pyplot
+
+    before = dict(pyplot.rcParams)
+    found = study.plot()
+    figure = found[0].figure
+    try:
+        assert [ax.figure for ax in found] == [figure] * 3
+        assert figure.get_figwidth() == 6.4
+        figure.savefig(tmp_path / "study.png", dpi=100)
+    finally:
+        pyplot.close(figure)
+    assert (tmp_path / "study.png").stat().st_size > 10_000
+    assert dict(pyplot.rcParams) == before
+
+
+def test_no_two_lines_are_alike_and_none_is_told_by_colour_alone():
+    many = lines(36)
+    assert len({(line.colour, str(line.dashes)) for line in many}) == 36
+    first = lines(6)
+    assert len({str(line.dashes) for line in first}) == 6
+    assert len({line.marker for line in first}) == 6
+    # In grey every line stands out from white: a luminance of at most 0.7.
+    assert all(GREY @ to_rgb(line.colour) <= 0.7 for line in first)
+
+
+def test_gaps_of_zero_leave_the_figure_whole():
+    X, y = np.array([[1.0], [-1.0]]), ["b", "a"]
+    model = ps.SVM(y, X, lam=0.5, intercept=False)
+    found = ps.compare_solvers(model, {"SDCA": ps.SDCA(tol=0, epochs=5)}, runs=3)
+    found = replace(found, runs=found.runs.assign(gap=0.0))
+    figure = Figure()
+    _, _, gap = found.plot(figure.subplots(3), excess=True)
+    figure.draw_without_rendering()
+    assert np.isfinite(gap.get_ylim()).all()
+
+
+@pytest.mark.parametrize("given", [axes(1), axes(2), ["a", "b", "c"], axes(4)])
+def test_axes_must_be_three(study, given):
+    with pytest.raises(OptionError, match="give three axes"):
+        study.plot(given)
+
+
+def test_excess_is_yes_or_no(study):
+    with pytest.raises(OptionError, match="excess='yes'"):
+        study.plot(axes(), excess="yes")
+
+
+def test_times_have_a_readable_unit(study):
+    tidy = study.tidy()
+    for longest, unit in ((2.0, "s"), (0.9, "ms"), (2e-4, "µs"), (0.0, "s")):
+        times = tidy["measure"] == "cpu_seconds"
+        tidy.loc[times, "q50"] = longest
+        assert comparison.time_unit(tidy) == unit

@@ -1,0 +1,186 @@
+"""Coefficients, images, tables and reliability in figures beside their definitions."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.output.plotting.coefficients import draw_coefficients
+from pegasos_stats.output.plotting.confusion import draw_confusion, ink_on
+from pegasos_stats.output.plotting.image import draw_image
+from pegasos_stats.output.plotting.reliability import draw_reliability
+from tests.output.figures import ROUNDING, axes, legend
+
+TABLE = pd.DataFrame(
+    {
+        "term": ["up", "none", "down"],
+        "estimate": [2.0, 0.0, -3.0],
+        "conf_low": [1.0, -0.5, -3.5],
+        "conf_high": [4.0, 0.5, -1.0],
+    }
+)
+
+
+def test_estimates_and_intervals_stand_on_their_own_line():
+    ax = draw_coefficients(TABLE, ("no", "yes"), axes(), title="All", unit="year")
+    below, above = ax.get_lines()[1:]
+    assert (below.get_marker(), above.get_marker()) == ("o", "s")
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    place = dict(zip(names, ax.get_yticks(), strict=True))
+    assert list(below.get_xdata()) == [-3.0]
+    assert list(above.get_xdata()) == [2.0, 0.0]
+    assert list(above.get_ydata()) == [place["up"], place["none"]]
+    segments = {
+        tuple(s[:, 0]): s[0, 1] for part in ax.collections for s in part.get_segments()
+    }
+    expected = zip(TABLE.conf_low, TABLE.conf_high, strict=True)
+    assert segments == dict(zip(expected, ax.get_yticks(), strict=True))
+    assert ax.get_ylim()[0] > place["down"] > place["none"] > place["up"] > 0.0
+    assert ax.get_ylim()[1] == 0.0
+    assert ax.get_title() == "All"
+    assert ax.get_xlabel().replace("\n", " ") == (
+        "Coefficient: change of the score per year (below 0 speaks for no, above for "
+        "yes)"
+    )
+
+
+def test_without_intervals_there_are_points_alone():
+    ax = draw_coefficients(TABLE[["term", "estimate"]], ("no", "yes"), axes())
+    assert len(ax.collections) == 0
+    assert ax.get_title() == ""
+
+
+def test_dots_are_where_coefficients_are_clearly_below_zero():
+    beta = np.array([-10.0, -1.0, -1.1, 1.0, 0.0, 5.0])  # a tenth of 10 has none
+    ax = draw_image(beta, (2, 3), ("no", "yes"), axes())
+    dots = ax.get_lines()[0]
+    assert list(dots.get_xdata()) == [0, 2]
+    assert list(dots.get_ydata()) == [0, 0]
+    assert ax.images[0].get_clim() == (-10.0, 10.0)
+
+
+@pytest.mark.parametrize(("side", "dotted"), [(40, True), (41, False)])
+def test_large_pixels_alone_have_dots(side, dotted):
+    ax = draw_image(-np.ones(side), (1, side), ("no", "yes"), axes(9, 3))
+    assert bool(ax.get_lines()) == dotted
+    bar = ax.figure.axes[1]
+    assert (", dotted," in bar.get_xlabel().replace("\n", " ")) == dotted
+
+
+@pytest.mark.parametrize(
+    ("shape", "below"), [((2, 3), False), ((2, 4), True), ((4, 2), False)]
+)
+def test_the_bar_is_along_the_longer_side(shape, below):
+    ax = draw_image(np.arange(1.0, 1.0 + np.prod(shape)), shape, ("a", "b"), axes())
+    ax.figure.canvas.draw()
+    image, bar = (part.get_position() for part in ax.figure.axes)
+    assert (bar.y1 <= image.y0) == below
+    assert (bar.x0 >= image.x1) != below
+
+
+def test_coefficients_of_zero_are_an_image_of_the_middle_colour():
+    ax = draw_image(np.zeros(4), (2, 2), ("a", "b"), axes())
+    assert ax.images[0].get_clim() == (-1.0, 1.0)
+
+
+def luminance(colour):
+    """Of W3C's guidelines, channel by channel."""
+    linear = [
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_ink_has_the_larger_of_both_contrasts_on_any_colour():
+    for colour in np.random.default_rng(3).random((300, 3)):
+        light = luminance(colour)
+        white, black = 1.05 / (light + 0.05), (light + 0.05) / 0.05
+        if abs(white - black) > 0.02:  # the limit is known to three digits
+            assert ink_on(colour) == ("white" if white > black else "black")
+
+
+def test_tiles_count_rows_and_name_both_sides():
+    table = pd.DataFrame(
+        [[1200, 300, 0], [1, 2, 5], [0, 0, 0]], ["a", "b", "c"], ["a", "b", "c"]
+    )
+    ax = draw_confusion(table, "first\nsecond", axes())
+    tiles = np.array([text.get_text() for text in ax.texts]).reshape(3, 3)
+    assert tiles.tolist() == [
+        ["1,200\n80.0%", "300\n20.0%", "0\n0.0%"],
+        ["1\n12.5%", "2\n25.0%", "5\n62.5%"],
+        ["0", "0", "0"],
+    ]
+    assert [text.get_position() for text in ax.texts[:4]] == [
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (0, 1),
+    ]
+    assert ax.get_title() == "first\nsecond"
+    assert ax.get_xlabel() == "Predicted"
+    assert ax.get_ylabel().replace("\n", " ") == "Actual (shares of each row)"
+    rgb = np.asarray(ax.images[0].get_array())[..., :3]
+    dark = [1.0 - luminance(colour) for colour in (rgb[0, 0], rgb[1, 2], rgb[0, 1])]
+    assert dark == sorted(dark, reverse=True)  # the larger the share, the darker
+
+
+def test_rows_without_a_prediction_are_grey():
+    table = pd.DataFrame([[3, 1, 4], [1, 3, 4]], ["a", "b"], ["a", "b", "none"])
+    rgb = np.asarray(draw_confusion(table, "", axes()).images[0].get_array())[..., :3]
+    is_grey = np.ptp(rgb, axis=2) < 0.01
+    assert is_grey.tolist() == [[False, False, True], [False, False, True]]
+
+
+@pytest.mark.parametrize(("k", "letters"), [(7, 11.0), (8, 7.5)])
+def test_many_levels_have_smaller_tiles_and_letters(k, letters):
+    names = [f"l{i}" for i in range(k)]
+    ax = draw_confusion(pd.DataFrame(np.ones((k, k)), names, names))
+    assert {text.get_fontsize() for text in ax.texts} == {letters}
+    width, height = ax.figure.get_size_inches()
+    tile = 0.95 if k < 8 else 0.6
+    assert width == pytest.approx(k * tile + 0.085 * 2 + 0.8)
+    assert height == pytest.approx(k * tile + 0.17 + 0.8)
+    mpl.pyplot.close(ax.figure)
+
+
+def bins(n):
+    """A reliability table of n bins, one of them without rows."""
+    edges = np.linspace(0.0, 1.0, n + 1)
+    middle = (edges[1:] + edges[:-1]) / 2
+    return pd.DataFrame(
+        {
+            "low": edges[:-1],
+            "high": edges[1:],
+            "n": np.arange(n) * 10,
+            "mean_predicted": middle,
+            "observed": middle**2,
+            "conf_low": middle**2 - 0.125,
+            "conf_high": middle**2 + 0.25,
+        }
+    )
+
+
+@pytest.mark.parametrize(("n", "written_out"), [(5, True), (13, True), (14, False)])
+def test_a_reliability_diagram_is_its_table(n, written_out):
+    table = bins(n)
+    used = table.iloc[1:]
+    ax = draw_reliability(table, "ill", 0.9, axes())
+    points = ax.get_lines()[2]
+    np.testing.assert_array_equal(points.get_xdata(), used["mean_predicted"])
+    np.testing.assert_array_equal(points.get_ydata(), used["observed"])
+    (errors,) = ax.collections
+    spans = np.array([segment[:, 1] for segment in errors.get_segments()])
+    np.testing.assert_allclose(spans, used[["conf_low", "conf_high"]], rtol=ROUNDING)
+    heights = np.array([bar.get_height() for bar in ax.patches])
+    np.testing.assert_allclose(heights, 0.11 * used["n"] / used["n"].max())
+    for bar, (low, high) in zip(
+        ax.patches, used[["low", "high"]].to_numpy(), strict=True
+    ):
+        assert bar.get_x() == low
+        assert bar.get_width() == pytest.approx(high - low)
+        assert bar.get_y() == -0.18
+    counts = [text.get_text() for text in ax.texts]
+    assert counts == (used["n"].astype(str).tolist() if written_out else [])
+    assert ax.get_xlabel() == "predicted probability of ill"
+    assert ax.get_ylabel() == "observed share of ill"
+    assert legend(ax) == ["as predicted", "rows in the bin", "observed, 90% interval"]

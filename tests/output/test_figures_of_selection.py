@@ -1,0 +1,257 @@
+"""Figures of cross-validation, paths and studies: every mark beside its numbers."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+mpl.use("Agg")
+
+from pegasos_stats.metrics.roc import RocCurve
+from pegasos_stats.output.plotting import comparison, selection
+from pegasos_stats.output.plotting.roc import bends
+from pegasos_stats.output.plotting.style import COLOURS, NEGATIVE, POSITIVE, pyplot
+from pegasos_stats.output.report import answer
+
+LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
+MEAN = np.array([0.5, 0.3, 0.2, 0.35])
+ERROR = np.array([np.nan, 0.05, 0.125, 0.25])
+BOTH = {"min": 0.25, "1se": 1.0}
+
+
+def axes():
+    return Figure().subplots()
+
+
+def words(ax):
+    legend = ax.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def upright(ax):
+    """Place, dashes of the vertical lines."""
+    lines = (found for found in ax.get_lines() if len(set(found.get_xdata())) == 1)
+    return [
+        (found.get_xdata()[0], found.get_linestyle())
+        for found in lines
+        if len(found.get_xdata()) == 2
+    ]
+
+
+def test_a_curve_has_its_means_bars_and_marks():
+    ax = selection.draw_curve(LAMBDAS, MEAN, ERROR, "error_rate", BOTH, axes())
+    (bars,) = ax.containers
+    line, caps, (stems,) = bars
+    np.testing.assert_array_equal(line.get_xdata(), LAMBDAS)
+    np.testing.assert_array_equal(line.get_ydata(), MEAN)
+    half = np.array([0.0, 0.05, 0.125, 0.25])
+    np.testing.assert_allclose(
+        [segment[:, 1] for segment in stems.get_segments()],
+        np.column_stack([MEAN - half, MEAN + half]),
+        rtol=1e-15,  # one subtraction and one sum
+    )
+    assert len(caps) == 2
+    assert upright(ax) == [(0.25, ":"), (1.0, "--")]
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (
+        "lambda",
+        "cross-validated error rate",
+    )
+
+
+def test_the_band_is_one_standard_error_about_the_best():
+    ax = selection.draw_curve(LAMBDAS, MEAN, ERROR, "auc", BOTH, axes())
+    (band,) = ax.patches
+    low, high = band.get_y(), band.get_y() + band.get_height()
+    np.testing.assert_allclose([low, high], [0.075, 0.325], rtol=1e-14)
+    assert band.get_facecolor() == to_rgba(COLOURS[4], 0.18)
+    assert sorted(words(ax)) == [
+        "best, ± standard error",
+        "lambda_1se = 1",
+        "lambda_min = 0.25",
+    ]
+    assert ax.get_ylabel() == "cross-validated AUC"
+    without = selection.draw_curve(LAMBDAS, MEAN, ERROR, "auc", {"min": 0.25}, axes())
+    assert len(without.patches) == 0
+    assert words(without) == ["lambda_min = 0.25"]
+    assert words(selection.draw_curve(LAMBDAS, MEAN, ERROR, "f", {}, axes())) == []
+
+
+# The order at the smallest lambda by absolute value is c, a, d, b.
+BETA = pd.DataFrame(
+    {
+        "a": [9.0, 2.0, -2.0],
+        "b": [8.0, 9.0, 0.5],
+        "c": [0.0, 0.0, -3.0],
+        "a long name of a column": [0.0, 5.0, 1.0],
+    },
+    index=[1.0, 0.5, 0.25],
+)
+
+
+def test_the_largest_coefficients_at_the_end_have_names():
+    ax = selection.draw_coefficients(BETA, 3, {"min": 0.5}, axes())
+    assert words(ax) == ["c", "a", "a long name of …", "lambda_min = 0.5"]
+    drawn = {found.get_label(): found for found in ax.get_lines()}
+    for label, name in (("c", "c"), ("a", "a"), ("a long name of …", BETA.columns[3])):
+        np.testing.assert_array_equal(drawn[label].get_ydata(), BETA[name])
+        np.testing.assert_array_equal(drawn[label].get_xdata(), BETA.index)
+    grey = [x for x in ax.get_lines() if x.get_color() == selection.GREY]
+    assert len(grey) == 1
+    np.testing.assert_array_equal(grey[0].get_ydata(), BETA["b"])
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lambda", "coefficient")
+    assert upright(ax) == [(0.5, ":")]
+
+
+def test_names_of_16_letters_are_whole():
+    for size, shown in ((16, "x" * 16), (17, "x" * 15 + "…")):
+        beta = pd.DataFrame({"x" * size: [1.0]}, index=[1.0])
+        ax = selection.draw_coefficients(beta, 1, {}, axes())
+        assert words(ax) == [shown]
+
+
+def test_a_thousand_coefficients_are_drawn_at_most():
+    beta = pd.DataFrame(-np.arange(2.0, 1004.0)[None], index=[1.0])
+    ax = selection.draw_coefficients(beta, 2, {}, axes())
+    assert len(ax.get_lines()) == 1000
+    assert min(abs(found.get_ydata()[0]) for found in ax.get_lines()) == 4.0
+
+
+FOLDS = pd.DataFrame(
+    {
+        "error_rate": [0.25, 0.5, 0.25, np.nan, 0.25 + 1e-14],
+        "auc": [0.75] * 5,
+    }
+)
+ESTIMATES = pd.DataFrame(
+    {
+        "term": ["error_rate", "auc"],
+        "estimate": [0.3125, 0.75],
+        "std_error": [0.0625, np.nan],
+    }
+)
+
+
+@pytest.fixture
+def folds():
+    figure = selection.draw_folds(FOLDS, ESTIMATES)
+    yield figure
+    pyplot().close(figure)
+
+
+def test_each_metric_has_a_panel_with_its_folds(folds):
+    error, auc = folds.axes
+    assert [ax.get_title("left") + ax.get_title() for ax in folds.axes] == [
+        "error rate",
+        "area under the ROC curve",
+    ]
+    rings = error.get_lines()[0]
+    assert rings.get_xdata().tolist() == [0.25, 0.5]
+    assert [(text.get_text(), text.xy[0]) for text in error.texts] == [("×3", 0.25)]
+    assert [(text.get_text(), text.xy[0]) for text in auc.texts] == [("×5", 0.75)]
+    assert auc.get_xticks().tolist() == [0.75]
+    for ax, mean, spread in ((error, 0.3125, 0.0625), (auc, 0.75, 0.0)):
+        point, _, (bar,) = ax.containers[0]
+        assert point.get_xdata().tolist() == [mean]
+        assert bar.get_segments()[0][:, 0].tolist() == [mean - spread, mean + spread]
+        assert ax.get_yticks().tolist() == []
+
+
+def test_the_legend_of_folds_shows_rings_and_diamonds(folds):
+    (legend,) = folds.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "a fold (×: several folds)",
+        "mean and its standard error",
+    ]
+    ring, diamond = legend.legend_handles
+    assert (ring.get_marker(), ring.get_markeredgecolor()) == ("o", NEGATIVE)
+    assert (ring.get_markerfacecolor(), ring.get_linestyle()) == ("none", "None")
+    assert (diamond.get_marker(), diamond.get_color()) == ("D", POSITIVE)
+
+
+def statistics(**measures):
+    """What a study says of one solver, the quantiles being all the same."""
+    lines = [
+        {"solver": "one", "measure": measure, "epoch": i, "n_runs": 3}
+        | dict.fromkeys(["q05", "q50", "q95"], value)
+        for measure, values in measures.items()
+        for i, value in enumerate(values, 1)
+    ]
+    return pd.DataFrame(lines).astype({"solver": "category", "measure": "category"})
+
+
+@pytest.mark.parametrize(
+    ("longest", "unit"),
+    [
+        (2.0, "s"),
+        (1.0, "s"),
+        (0.999, "ms"),
+        (0.001, "ms"),
+        (0.000999, "µs"),
+        (1e-6, "µs"),
+        (1e-7, "s"),
+    ],
+)
+def test_times_are_in_the_largest_unit_that_the_longest_reaches(longest, unit):
+    times = statistics(cpu_seconds=[longest / 7, longest], objective=[5e3, 1e4])
+    assert comparison.time_unit(times) == unit
+
+
+PANEL = comparison.Panel("", "epoch", "", "gap", "")
+
+
+def scales(at, y, **options):
+    ax, panel = axes(), PANEL._replace(**options)
+    curves = [
+        comparison.Curve(np.array(at), *[np.array(values) for values in (y, y, y)], 1)
+    ]
+    ax.plot(at, y)
+    comparison.set_scales(panel, curves * 2, ax)
+    return ax.get_xscale(), ax.get_yscale()
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "scale"),
+    [
+        ([0.01, 0.2], {}, "log"),
+        ([0.01, 0.09], {}, "linear"),
+        ([0.5, 0.9], {"always_log": True}, "log"),
+        ([2.0, 30.0], {}, "log"),
+        ([-1.0, 0.0], {"always_log": True}, "linear"),
+        ([-1.0, 0.01, 0.2], {}, "log"),
+        ([0.0, 0.2], {"always_log": True}, "log"),
+        ([0.01, 0.9], {"measure": "test_error"}, "linear"),
+        ([0.01, 0.9], {"measure": "test_error", "always_log": True}, "linear"),
+    ],
+)
+def test_values_have_a_logarithmic_axis_where_they_span_much(y, options, scale):
+    assert scales(range(1, len(y) + 1), y, **options)[1] == scale
+
+
+@pytest.mark.parametrize(
+    ("x", "name", "scale"),
+    [
+        ([0.1, 0.2], "cpu_seconds", "log"),
+        ([0.0, 0.2], "cpu_seconds", "linear"),
+        ([1.0, 20.0], "epoch", "linear"),  # both curves end at 20
+    ],
+)
+def test_times_have_a_logarithmic_axis(x, name, scale):
+    assert scales(x, [1.0, 2.0], x=name)[0] == scale
+
+
+@pytest.mark.parametrize(("count", "word"), [(0, "were"), (1, "was"), (2, "were")])
+def test_one_row_was_and_others_were(count, word):
+    assert answer._was(count) == word
+
+
+def test_bends_are_the_points_off_the_line_between_their_neighbours():
+    x = np.array([0.0, 0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 1.0])
+    y = np.array([0.0, 0.25, 0.5, 0.5, 0.75, 0.875, 0.9375, 1.0])
+    found = bends(RocCurve(x, y, np.arange(8.0)))
+    assert found.thresholds.tolist() == [0.0, 2.0, 3.0, 4.0, 5.0, 7.0]
+    assert found.false_positive.tolist() == x[[0, 2, 3, 4, 5, 7]].tolist()
+    assert found.true_positive.tolist() == y[[0, 2, 3, 4, 5, 7]].tolist()

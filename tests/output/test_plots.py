@@ -1,0 +1,399 @@
+"""Figures of fits: what their lines, bars, tiles, axes and texts show."""
+
+import subprocess
+import sys
+from io import BytesIO
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn import metrics
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.output.plotting.margins import bin_edges, level_shares
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, styled
+
+TRAIN, TEST = ps.datasets.load_digits56()
+ROUNDING = 1e-12  # the same sums in another order
+
+# Unequal levels, overlapping scores, names that matplotlib could misread.
+RNG = np.random.default_rng(7)
+ODD = pd.DataFrame(RNG.normal(size=(300, 3)), columns=["a $x$ b", "_hidden", "z" * 90])
+NOISE = RNG.normal(size=300)
+ODD["y"] = np.where(ODD.sum(axis=1) + NOISE > 2.0, "$rare$", "_usual")
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """No figure is left open, and no setting of matplotlib is changed."""
+    before = mpl.rcParams.copy()
+    yield
+    plt.close("all")
+    assert mpl.rcParams == before
+
+
+@pytest.fixture(scope="module")
+def digits():
+    model = ps.svm("digit ~ .", TRAIN)
+    return model.fit(ps.Pegasos(epochs=20, seed=443), trace=True, test=TEST)
+
+
+@pytest.fixture(scope="module")
+def odd():
+    return ps.Logit(ODD["y"], ODD.drop(columns="y"), lam=0.01).fit(trace=True)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    return ps.kernel_svm("digit ~ .", TRAIN).fit(ps.Pegasos(epochs=3, seed=1))
+
+
+def axes(*grid):
+    return Figure().subplots(*grid)
+
+
+def labels(ax):
+    return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]
+
+
+def line_of(ax, beginning):
+    (found,) = [x for x in ax.get_lines() if x.get_label().startswith(beginning)]
+    return found
+
+
+def shares_of(ax):
+    """Heights of the bars of both levels, and their edges."""
+    return [(p.get_data().values, p.get_data().edges) for p in ax.patches[::2]]
+
+
+ALL = ["margins", "confusion", "roc", "coefficients"]
+
+
+@pytest.mark.parametrize("figure", ALL)
+@pytest.mark.parametrize("size", [(6.4, 4.0), (3.4, 2.6)])
+def test_figures_are_drawn_on_the_axes_given(odd, figure, size):
+    ax = Figure(figsize=size, layout="constrained").subplots()
+    assert getattr(odd.plot, figure)(ax=ax) is ax
+    ax.figure.savefig(BytesIO(), format="png")  # a warning of the layout is an error
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("figure", [*ALL, "trace"])
+def test_a_new_figure_fits_and_is_in_one_style(odd, figure):
+    drawn = np.ravel(np.array(getattr(odd.plot, figure)(), dtype=object))
+    drawn[0].figure.savefig(BytesIO(), format="png")
+    box = drawn[0].figure.get_tightbbox()
+    width, height = drawn[0].figure.get_size_inches()
+    # a hundredth of an inch: a pixel at 100 dots per inch
+    assert box.x0 > -0.01
+    assert box.y0 > -0.01
+    assert box.x1 < width + 0.01
+    assert box.y1 < height + 0.01
+    assert not any(ax.spines["top"].get_visible() for ax in drawn)
+    for ax in drawn:
+        assert ax.get_xlabel() or ax is not drawn[-1]
+        assert ax.get_ylabel() or figure == "coefficients"
+
+
+def test_what_a_figure_switches_on_stays_on():
+    # matplotlib's notebook backend does this as it makes its first figure
+    with mpl.rc_context():
+        with styled():
+            mpl.rcParams["interactive"] = True
+            assert mpl.rcParams["axes.grid"]
+        assert mpl.rcParams["interactive"]
+        assert not mpl.rcParams["axes.grid"]
+
+
+def test_the_trace_is_drawn_as_recorded(digits):
+    objective, gap, errors = digits.plot.trace(ax=axes(3))
+    trace = digits.trace
+    above = line_of(objective, "Objective")
+    np.testing.assert_array_equal(above.get_ydata(), trace["objective"])
+    np.testing.assert_array_equal(above.get_xdata(), trace["epoch"])
+    bound = (trace["objective"] - trace["gap"]).where(trace["gap"] < trace["objective"])
+    below = line_of(objective, "Certified").get_ydata()
+    np.testing.assert_array_equal(below, bound)
+    np.testing.assert_array_equal(gap.get_lines()[0].get_ydata(), trace["gap"])
+    assert gap.get_yscale() == "log"
+    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
+        np.testing.assert_array_equal(line_of(errors, name).get_ydata(), trace[column])
+    assert labels(errors)[
+        1
+    ] == f"Held-out rows, {trace['test_error'].iloc[-1]:.2%} " + ("at the end")
+
+
+def test_the_trace_tells_where_sdca_went_on():
+    model = ps.svm("digit ~ .", TRAIN)
+    found = model.fit(ps.Pegasos(epochs=4, seed=1), refine=1e-6, trace=True)
+    (ax,) = found.plot.trace(ax=axes())
+    assert line_of(ax, "SDCA from here").get_xdata() == [4, 4]
+
+
+def test_the_trace_needs_one_and_its_panels(digits, kernel):
+    with pytest.raises(OptionError, match=r"fit\(trace=True\)"):
+        kernel.plot.trace()
+    with pytest.raises(OptionError, match="ax holds 4 panels"):
+        digits.plot.trace(ax=axes(2, 2))
+    with pytest.raises(OptionError, match="ax is of type str"):
+        digits.plot.trace(ax="panel")
+    assert len(digits.plot.trace(ax=axes(2))) == 2
+
+
+def test_bars_are_the_shares_of_each_level(digits):
+    ax = digits.plot.margins(TEST, ax=axes())
+    scores = digits.decision_function(TEST).to_numpy()
+    for (shares, edges), level, sign in zip(
+        shares_of(ax), (5, 6), (-1, 1), strict=True
+    ):
+        margins = sign * scores[TEST["digit"] == level]
+        counts = [
+            ((margins >= low) & (margins < high)).sum() for low, high in pairwise(edges)
+        ]
+        np.testing.assert_allclose(shares * margins.size, counts, rtol=ROUNDING)
+        assert sum(counts) == margins.size
+
+
+def test_counts_of_violations_are_in_the_legend(digits):
+    ax = digits.plot.margins(ax=axes())
+    margins = digits.problem.y * digits.decision_function().to_numpy()
+    below = [int((margins[digits.problem.y == s] < 1.0).sum()) for s in (-1, 1)]
+    assert labels(ax)[0] == f"5: 100 rows, {below[0]} below 1, 0 below 0"
+    assert labels(ax)[1] == f"6: 100 rows, {below[1]} below 1, 0 below 0"
+    assert labels(ax)[2:] == ["Margin 0", "Margin 1"]
+
+
+def test_margins_of_the_log_loss_have_probabilities(odd):
+    ax = odd.plot.margins(ax=axes())
+    assert labels(ax)[2:] == [
+        "Margin 0: probability 0.50",
+        "Margin 1: probability 0.73",
+    ]
+    assert labels(ax)[0].lstrip().startswith(r"\$rare\$: ")
+    assert labels(ax)[1].startswith(" _usual: ")
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 0.01, 1.0, 37.0, 1e12, 1e300])
+@pytest.mark.parametrize("shift", [0.0, 0.5, 1e6])
+def test_every_row_is_in_a_bar_and_no_bar_crosses_zero_or_one(scale, shift):
+    margins = shift + scale * np.random.default_rng(1).standard_t(2, size=400)
+    edges = bin_edges(margins)
+    assert (np.diff(edges) > 0.0).all()
+    assert len(edges) < 1100
+    assert level_shares(margins, edges).sum() == pytest.approx(1.0, rel=ROUNDING)
+    assert not ((edges[:-1] < 0.0) & (edges[1:] > 0.0)).any()
+    if (np.diff(edges) < 1.0).all():
+        assert not ((edges[:-1] < 1.0) & (edges[1:] > 1.0)).any()
+
+
+def test_rows_left_out_are_counted(digits):
+    gaps = TEST.astype(float)
+    gaps.iloc[:7, 3] = np.nan
+    assert "7 rows without" in digits.plot.margins(gaps, ax=axes()).get_xlabel()
+    assert "7 rows without" in digits.plot.roc(gaps, ax=axes()).get_title()
+    gaps.iloc[:, 3] = np.nan
+    for figure in (digits.plot.margins, digits.plot.roc):
+        with pytest.raises(DataError, match="None of 163 rows"):
+            figure(gaps)
+
+
+@pytest.mark.parametrize("name", ["digits", "odd", "kernel"])
+def test_the_area_under_the_line_is_the_statistic(name, request):
+    result = request.getfixturevalue(name)
+    data = ODD if name == "odd" else TEST
+    actual = data["y"] if name == "odd" else data["digit"]
+    ax = result.plot.roc(data, actual, ax=axes())
+    curve = line_of(ax, "Area")
+    area = np.trapezoid(curve.get_ydata(), curve.get_xdata())
+    scores = result.decision_function(data)
+    codes = actual == result.coding.positive
+    assert area == pytest.approx(metrics.roc_auc_score(codes, scores), rel=ROUNDING)
+    auc = result.confusion(data, actual).scored.terms()["auc"]
+    assert area == pytest.approx(auc, rel=ROUNDING)
+    assert labels(ax)[1].startswith(f"Area {area:.3f}")
+
+
+def test_tied_scores_pass_together_and_chance_is_marked():
+    x = np.repeat([0.0, 1.0, 2.0], 4)
+    y = ["n", "n", "n", "p", "n", "n", "p", "p", "n", "p", "p", "p"]
+    result = ps.SVM(y, x.reshape(-1, 1), lam=0.01).fit()
+    ax = result.plot.roc(ax=axes())
+    curve, chance = line_of(ax, "Area"), line_of(ax, "Chance")
+    false, true, _ = metrics.roc_curve(np.array(y) == "p", x)
+    assert len(false) == 4
+    np.testing.assert_allclose(curve.get_xdata(), false, rtol=ROUNDING)
+    np.testing.assert_allclose(curve.get_ydata(), true, rtol=ROUNDING)
+    assert list(chance.get_xdata()) == list(chance.get_ydata()) == [0, 1]
+
+
+def test_the_point_of_score_zero_is_that_of_the_predictions(odd):
+    ax = odd.plot.roc(ax=axes())
+    (false,), (true,) = line_of(ax, "Score 0").get_data()
+    usual, rare = odd.confusion().table.to_numpy()[:, ::-1]
+    assert odd.coding.levels == ("$rare$", "_usual")
+    assert false == usual[0] / usual.sum()
+    assert true == rare[0] / rare.sum()
+
+
+@pytest.mark.parametrize(
+    ("ties", "point"),
+    [("na", (0.5, 0.25)), ("negative", (0.5, 0.25)), ("positive", (1.0, 0.75))],
+)
+def test_ties_say_where_the_point_of_score_zero_is(ties, point):
+    x = np.array([1.0, 0.0, 1.0, 0.0, 0.0, -1.0])
+    y = ["n", "n", "p", "p", "p", "p"]
+    solver = ps.Pegasos(order=[2], ties=ties)
+    result = ps.SVM(y, x.reshape(-1, 1), intercept=False).fit(solver)
+    assert result.coef.item() > 0.0
+    (false,), (true,) = line_of(result.plot.roc(ax=axes()), "Score 0").get_data()
+    assert (false, true) == point
+
+
+@pytest.mark.parametrize("digit", [5, 6])
+def test_a_curve_needs_both_levels(digits, digit):
+    rows, other = TEST[TEST["digit"] == digit], 11 - digit
+    with pytest.raises(DataError) as refused:
+        digits.plot.roc(rows)
+    assert str(refused.value) == (
+        f"None of {len(rows)} rows is {other} and has a score; a ROC curve needs rows "
+        "of both levels."
+    )
+    with pytest.raises(DataError, match=r"^None of 0 rows is 5 and has"):
+        digits.plot.roc(TEST[:0])
+    with pytest.raises(DataError, match="None of 0 rows"):
+        digits.plot.margins(TEST[:0])
+    one = digits.plot.margins(TEST[TEST["digit"] == 5], ax=axes())
+    assert shares_of(one)[1][0].sum() == 0.0
+
+
+def test_coefficients_are_points_in_order(digits):
+    ax = digits.plot.coefficients(max_terms=12, ax=axes())
+    shown = np.concatenate([line.get_xdata() for line in ax.get_lines()[1:]])
+    largest = digits.coef.abs().nlargest(12).index
+    assert sorted(shown) == sorted(digits.coef[largest])
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == digits.coef[largest].sort_values(ascending=False).index.tolist()
+    assert ax.get_title() == "The 12 largest of 64 coefficients"
+    assert "below 0 speaks for 5, above for 6" in ax.get_xlabel().replace("\n", " ")
+    for line, colour in zip(ax.get_lines()[1:], (NEGATIVE, POSITIVE), strict=True):
+        assert line.get_color() == colour
+        assert ((line.get_xdata() > 0.0) == (colour == POSITIVE)).all()
+
+
+def test_all_coefficients_can_be_drawn_and_are_named_in_full(digits, odd):
+    ax = digits.plot.coefficients(max_terms=None, ax=axes())
+    assert len(ax.get_yticklabels()) == 64
+    assert ax.get_title() == ""
+    names = [x.get_text() for x in odd.plot.coefficients().get_yticklabels()]
+    joined = {name.replace("\n", "").replace(r"\$", "$").strip() for name in names}
+    assert joined == set(ODD.columns[:3])
+    with pytest.raises(OptionError, match="max_terms=0"):
+        digits.plot.coefficients(0)
+
+
+def test_intervals_are_drawn_where_the_table_has_them(digits, monkeypatch):
+    table = digits.coefficient_table().assign(conf_low=-1.0, conf_high=2.0)
+    monkeypatch.setattr(type(digits), "coefficient_table", lambda self: table)
+    ax = digits.plot.coefficients(ax=axes())
+    segments = [s for found in ax.collections for s in found.get_segments()]
+    assert len(segments) == 30
+    assert all(s[:, 0].tolist() == [-1.0, 2.0] for s in segments)
+    assert ax.get_title().endswith("95% intervals")
+
+
+def test_the_unit_of_scaled_predictors_is_named():
+    model = ps.svm("digit ~ p34 + p43", TRAIN, standardize=True)
+    ax = model.fit().plot.coefficients(ax=axes())
+    label = ax.get_xlabel().replace("\n", " ")
+    assert label.startswith("Coefficient: change of the score per standard deviation")
+
+
+@pytest.mark.parametrize("shape", [(8, 8), [16, 4], np.array([2, 32]), (1, 64)])
+def test_the_image_is_the_coefficients_row_by_row(digits, shape):
+    ax = digits.plot.coefficient_image(shape)
+    (image,) = ax.images
+    beta = digits.coef.to_numpy()
+    np.testing.assert_array_equal(image.get_array(), beta.reshape(shape))
+    assert image.get_clim() == (-abs(beta).max(), abs(beta).max())
+    assert ax.get_aspect() == 1.0
+    ax.figure.savefig(BytesIO(), format="png")
+
+
+def test_the_colour_bar_says_what_a_sign_speaks_for(digits):
+    ax = digits.plot.coefficient_image((8, 8), ax=axes())
+    bar = ax.figure.axes[1]
+    text = (bar.get_ylabel() or bar.get_xlabel()).replace("\n", " ")
+    assert "below 0, dotted, speaks for 5, above for 6" in text
+    dots = ax.get_lines()[0]
+    beta = digits.coef.to_numpy().reshape(8, 8)
+    assert (beta[dots.get_ydata(), dots.get_xdata()] < 0.0).all()
+
+
+@pytest.mark.parametrize("shape", [(8, 9), (64,), 64, (8.0, 8), (0, 64), "88", None])
+def test_other_shapes_are_refused(digits, shape):
+    with pytest.raises(OptionError, match="shape="):
+        digits.plot.coefficient_image(shape)
+
+
+def test_kernels_have_no_coefficients_to_draw(kernel):
+    for draw in (
+        kernel.plot.coefficients,
+        lambda: kernel.plot.coefficient_image((8, 8)),
+    ):
+        with pytest.raises(OptionError, match="no coefficients"):
+            draw()
+    assert repr(kernel.plot) == "<Figures: trace, margins, confusion, roc>"
+
+
+def tiles(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
+    for result in (digits, kernel):
+        ps.save(result, tmp_path / "model")
+        loaded = ps.load(tmp_path / "model")
+        own, again = (r.plot.confusion(ax=axes()) for r in (result, loaded))
+        assert tiles(own) == tiles(again)
+        for figure in ("margins", "roc"):
+            with pytest.raises(DataError, match="give data"):
+                getattr(loaded.plot, figure)()
+            drawn = [getattr(r.plot, figure)(TEST, ax=axes()) for r in (result, loaded)]
+            assert labels(drawn[0]) == labels(drawn[1])
+    ps.save(digits, tmp_path / "model")
+    plots = ps.load(tmp_path / "model").plot
+    assert len(plots.trace(ax=axes(3))) == 3
+    assert plots.coefficients(ax=axes()).get_title()
+    assert plots.coefficient_image((8, 8), ax=axes()).images
+
+
+def test_axes_of_several_panels_are_refused(digits):
+    for figure in ALL:
+        with pytest.raises(OptionError, match="ax is of type ndarray"):
+            getattr(digits.plot, figure)(ax=axes(1, 2))
+
+
+def test_a_missing_matplotlib_is_named():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import pegasos_stats as ps\n"
+        "result = ps.SVM(['a', 'b'], [[0.0], [1.0]]).fit()\n"
+        "plots = result.plot\n"
+        "draws = [plots.margins, plots.confusion, plots.roc, plots.coefficients]\n"
+        "for draw in [*draws, lambda: plots.coefficient_image((1, 1))]:\n"
+        "    try:\n"
+        "        draw()\n"
+        "    except ps.errors.DependencyError as error:\n"
+        "        assert 'pegasos_stats[plot]' in str(error)\n"
+        "    else:\n"
+        "        raise AssertionError(draw)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

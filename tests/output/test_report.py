@@ -1,0 +1,353 @@
+"""Reports: what is on the page, what is not, and where it is written."""
+
+import re
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
+from pegasos_stats.output.report.mathematics import formula_svg
+from pegasos_stats.output.report.subject import held_out_rows, misclassified
+
+SECTIONS = [
+    "in-short",
+    "asked",
+    "data",
+    "fitted",
+    "optimum",
+    "coefficients",
+    "errors",
+    "repeat",
+    "words",
+]
+SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
+VOID = {"meta", "img", "br", "hr", "link", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page: its texts, its tags, and whether they are closed in order."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return ps.datasets.load_digits56()
+
+
+@pytest.fixture(scope="module")
+def result(digits):
+    train, test = digits
+    solver = ps.Pegasos(epochs=20, seed=443)
+    return ps.svm("digit ~ .", train).fit(solver, trace=True, test=test)
+
+
+@pytest.fixture(scope="module")
+def report(result, digits):
+    return result.report(digits[1], image_shape=(8, 8))
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return Reader(report.as_html())
+
+
+@pytest.fixture(scope="module")
+def strange():
+    """Names and labels full of marks, on 60 rows."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=[SCRIPT, PIPES, LONG])
+    noise = rng.normal(size=60)
+    labels = np.where(data[SCRIPT] + noise > 0, "<b>yes</b>", "no $x$ | `k`")
+    return data.assign(**{"out & come": labels})
+
+
+def fitted(data, **options):
+    model = ps.svm("`out & come` ~ .", data, **options)
+    return model.fit(ps.Pegasos(epochs=3, seed=1))
+
+
+def test_every_part_is_there_and_linked(page):
+    ids = [a["id"] for tag, a in page.tags if tag == "section"]
+    links = [a["href"] for tag, a in page.tags if tag == "a"]
+    assert ids == SECTIONS
+    assert links == [f"#{name}" for name in SECTIONS]
+
+
+def test_nothing_is_loaded_and_nothing_is_run(page):
+    sources = [a["src"] for _, a in page.tags if "src" in a]
+    assert sources
+    assert all(source.startswith("data:image/") for source in sources)
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
+    (policy,) = [
+        a["content"]
+        for _, a in page.tags
+        if a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'")
+
+
+def test_style_is_for_phones_paper_and_the_dark(report):
+    style = report.as_html().split("</style>")[0]
+    assert 'name="viewport" content="width=device-width' in style
+    for rule in ("@media print", "prefers-color-scheme: dark", "max-width: 34rem"):
+        assert rule in style
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_numbers_are_those_of_the_fit(page, result):
+    wanted = [
+        "1 of 163 rows; 95% interval 0.0155% to 3.37%",
+        "10, with one value in all training rows",
+        "Mersenne-Twister, inversion, rejection",
+        f"Margin violations {result.n_violations}",
+        f"Duality gap {result.gap:.4g}",
+        "Actual Predicted 5 Predicted 6 5 81 1 6 0 81",
+        "Misclassified test rows",
+    ]
+    for text in wanted:
+        assert text in page.text, text
+
+
+def test_figures_and_formulas_say_what_they_show(page):
+    images = [a for tag, a in page.tags if tag == "img"]
+    drawings = [a for tag, a in page.tags if tag == "svg"]
+    assert len(images) == 5
+    assert all(a["alt"] for a in images)
+    assert all(a["role"] == "img" and a["aria-label"] for a in drawings)
+    assert r"\lambda" in {a["aria-label"] for a in drawings}
+
+
+def test_names_and_labels_of_any_kind_are_escaped(strange):
+    made = fitted(strange).report(strange, title="<i>&")
+    page, text = Reader(made.as_html()), made.as_markdown()
+    assert not {"script", "b", "i"} & {tag for tag, _ in page.tags}
+    for name in (SCRIPT, PIPES, LONG, "<b>yes</b>"):
+        assert any(name in text for text in page.texts)
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text, flags=re.DOTALL)
+    assert not re.search(r"(?<!\\)<(?:script|b)>", outside)
+
+
+def test_markdown_tables_have_one_width(report, strange):
+    for made in (report, fitted(strange).report(strange)):
+        tables = re.findall(r"(?:^\|.*\|\n)+", made.as_markdown(), flags=re.MULTILINE)
+        assert len(tables) > 5
+        for table in tables:
+            bars = [len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()]
+            assert len(set(bars)) == 1
+
+
+def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
+    path = tmp_path / "digits.html"
+    assert report.write(path).path == path.resolve()
+    report.write(path)
+    other = tmp_path / "train.csv"
+    other.write_text("y,x\n1,2\n")
+    with pytest.raises(DataError, match="is no report"):
+        report.write(other)
+    assert other.read_text() == "y,x\n1,2\n"
+    with pytest.raises(DataError, match="folder"):
+        report.write(tmp_path)
+    with pytest.raises(DataError, match="cannot be written"):
+        report.write(tmp_path / "nosuch" / "a.html")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["digits.html", "train.csv"]
+
+
+def test_markdown_has_its_figures_beside_it(report, tmp_path):
+    report.write(tmp_path / "digits.md")
+    text = (tmp_path / "digits.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\((digits_files/[^)]+)\)", text)
+    assert len(named) == 5
+    assert all((tmp_path / name).read_text().startswith("<svg") for name in named)
+    report.write(tmp_path / "digits.md")
+    with pytest.raises(OptionError, match="format"):
+        report.write(tmp_path / "a.html", format="pdf")
+
+
+def test_the_same_fit_gives_the_same_page(result, digits):
+    first, second = (result.report(digits[1]).as_html() for _ in range(2))
+    assert first == second
+
+
+def test_misclassified_rows_are_those_of_the_table(strange):
+    result = fitted(strange)
+    doubled = strange.set_axis(["same"] * len(strange))
+    rows = held_out_rows(result, doubled)
+    found = misclassified(result, rows)
+    assert len(found) == rows.table.n_errors > 0
+    assert found["score"].abs().is_monotonic_decreasing
+    assert (found["actual"] != found["predicted"]).all()
+
+
+def test_missing_values_and_labels_are_counted(strange):
+    train, test = strange.copy(), strange.copy()
+    train.iloc[3, 0] = train.iloc[4, 1] = np.nan
+    train.iloc[5, 3] = None
+    test.iloc[0, 1] = np.nan
+    test.iloc[[1, 2], 3] = None
+    text = Reader(fitted(train).report(test).as_html()).text
+    assert "Rows 60 60" in text
+    assert "Left out: no label 1 2" in text
+    assert "Left out: a predictor is missing 2 1" in text
+
+
+def test_a_fit_that_ran_away_and_ties_are_warned_of(strange):
+    wild = ps.svm("`out & come` ~ .", strange, lam=1e-6)
+    text = Reader(wild.fit(ps.Pegasos(epochs=1, seed=1)).report().as_html()).text
+    assert "ran away" in text
+    y, X = ["a", "b"] * 5, np.zeros((10, 2))
+    tied = ps.SVM(y, X, intercept=False).fit(ps.Pegasos(epochs=1, seed=1))
+    assert (
+        "10 training rows could not be decided" in Reader(tied.report().as_html()).text
+    )
+
+
+def test_what_helps_a_fit_that_ran_away_is_what_it_has_not(strange):
+    wild = ps.svm("`out & come` ~ .", strange, lam=1e-6, standardize=True)
+    solver = ps.Pegasos(epochs=1, seed=1, refit_intercept=True)
+    text = Reader(wild.fit(solver).report().as_html()).text
+    assert "What may help: SDCA, more epochs or a larger" in text
+
+
+def test_one_answer_for_every_row_is_warned_of(strange):
+    X, y = strange[[SCRIPT, PIPES]].to_numpy(), np.repeat(["a", "b"], [15, 45])
+    shrunk = ps.SVM(y, X, lam=1e6).fit(ps.SDCA(seed=1))
+    text = Reader(shrunk.report().as_html()).text
+    assert "Every training row is predicted b , whatever its score" in text
+    usual = Reader(fitted(strange, lam=0.01).report().as_html()).text
+    assert "Every training row" not in usual
+
+
+def test_a_sum_stands_clear_of_its_neighbours(page):
+    labels = [a["aria-label"] for tag, a in page.tags if "aria-label" in a]
+    assert any(r"\dfrac{1}{n}\;\sum_{i=1}^{n}\, \max" in label for label in labels)
+
+
+def test_coefficients_have_their_intervals(strange):
+    model = ps.logit("`out & come` ~ .", strange, lam=0.01)
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    text = Reader(result.report().as_html()).text
+    low, high = result.conf_int().loc[SCRIPT]
+    places = 1 - int(np.floor(np.log10(result.bse.min())))
+    limits = f"[{low:.{places}f}, {high:.{places}f}]".replace("-", "−")
+    assert "Estimate [95% interval] Std. error p-value" in text
+    assert limits in text
+    assert "Standard errors: sandwich" in text
+
+
+def test_undefined_intervals_are_left_out_with_the_reason(report):
+    text = Reader(report.as_html()).text
+    assert "covariance of the coefficients is not defined" in text
+    assert "[NA" not in text
+
+
+def test_kernel_loaded_and_logistic_fits_have_reports(strange, tmp_path):
+    kernel = ps.kernel_svm("`out & come` ~ .", strange)
+    made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
+    assert "Support rows" in Reader(made.as_html()).text
+    ps.save(fitted(strange), tmp_path / "a.model")
+    made = ps.load(tmp_path / "a.model").report(strange)
+    assert "holds no training rows" in Reader(made.as_html()).text
+    logit = ps.logit("`out & come` ~ .", strange, standardize=True)
+    made = logit.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
+    assert "Probability of the actual label" in Reader(made.as_html()).text
+
+
+def test_source_must_hold_the_data_of_the_fit(result, digits, tmp_path):
+    digits[1].to_csv(tmp_path / "test.csv")
+    with pytest.raises(OptionError, match="does not hold the data"):
+        result.report(source=tmp_path / "test.csv")
+
+
+def test_matplotlib_is_asked_for(result, monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(DependencyError, match=r"pegasos_stats\[plot\]"):
+        result.report()
+
+
+def test_a_formula_is_an_outline_with_its_tex():
+    drawn = formula_svg(r"\frac{\alpha}{2}")
+    assert "<text" not in drawn
+    assert r'aria-label="\frac{\alpha}{2}"' in drawn
+    assert formula_svg("x\n+ 1").count("<path") == 1
+    with pytest.raises(FormulaError, match="cannot be drawn"):
+        formula_svg(r"\frac{1")
+
+
+def test_a_place_that_is_taken_is_found_before_the_report_is_made(
+    result, tmp_path, monkeypatch
+):
+    def made(*args, **options):
+        raise AssertionError("the report was made")
+
+    monkeypatch.setattr("pegasos_stats.output.report.report.report_of", made)
+    (tmp_path / "a.html").write_text(
+        '<p><meta name="generator" content="pegasos_stats">'
+    )
+    (tmp_path / "b_files").mkdir()
+    (tmp_path / "b_files" / "figure-3.svg").write_text("<svg>mine</svg>")
+    for name in ("a.html", "b.md"):
+        with pytest.raises(DataError, match=r"is there and is no .*overwrite=True"):
+            result.report(path=tmp_path / name)
+    for path in (3, b"a.html", "", "a\0.html", "a\ud800.html"):
+        with pytest.raises(OptionError, match="path"):
+            result.report(path=path)
+    with pytest.raises(DataError, match="it is a device"):
+        result.report(path="/dev/null", overwrite=True)
+
+
+def test_overwrite_replaces_what_is_no_report(report, tmp_path):
+    for name in ("a.html", "b.md"):
+        (tmp_path / name).write_text("mine")
+        (tmp_path / name).chmod(0o600)
+        report.write(tmp_path / name, overwrite=True)
+        report.write(tmp_path / name)
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_report_is_not_written_over_its_source(digits, tmp_path):
+    train, _ = digits
+    train.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "link.md").symlink_to("train.csv")
+    (tmp_path / "x_files").mkdir()
+    (tmp_path / "x_files" / "figure-1.svg").symlink_to("../train.csv")
+    fit = ps.svm("digit ~ p34", train).fit(ps.Pegasos(epochs=1, seed=1))
+    before = (tmp_path / "train.csv").read_bytes()
+    for name in ("train.csv", "link.md", "x.md"):
+        with pytest.raises(OptionError, match="over its source"):
+            fit.report(
+                path=tmp_path / name,
+                format="markdown",
+                source=tmp_path / "train.csv",
+                overwrite=True,
+            )
+    assert (tmp_path / "train.csv").read_bytes() == before

@@ -1,0 +1,97 @@
+"""Pieces of reports, whole: what Markdown and HTML they become, what captions say."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.report import errors_made, fitted
+from pegasos_stats.output.report.document import (
+    Code,
+    Listing,
+    Math,
+    Strong,
+    Table,
+    Tile,
+    Tiles,
+    prose,
+)
+from pegasos_stats.output.report.html import UNBROKEN, inline
+from pegasos_stats.output.report.markdown import block_markdown
+
+
+def markdown(block):
+    return block_markdown(block, lambda figure: "")
+
+
+@pytest.mark.parametrize("ticks", range(7))
+def test_a_fence_is_longer_than_any_ticks_of_its_code(ticks):
+    code = "`x` " + "`" * ticks
+    fence = "`" * {0: 3, 1: 3, 2: 3}.get(ticks, ticks + 1)
+    assert markdown(Listing(code, "r")) == f"{fence}r\n{code}\n{fence}"
+
+
+def test_columns_of_words_are_on_the_left_and_numbers_on_the_right():
+    table = Table(["a", "b", "c", "d"], [["1", "2", "3", "4"]], words=(2,))
+    assert markdown(table).splitlines()[1] == "| :--- | ---: | :--- | ---: |"
+    tiles = markdown(Tiles([Tile("name", "value", "note")]))
+    assert tiles == "|  |  |  |\n| :--- | :--- | :--- |\n| name | value | note |"
+
+
+def test_each_mark_of_prose_is_of_its_kind():
+    found = prose("a $b$, `c`, **d**, {} and {}", Strong("$e$"), "f")
+    parts = ("a ", Math("b"), ", ", Code("c"), ", ", Strong("d"), ", ", Strong("$e$"))
+    assert found == (*parts, " and ", "f")
+
+
+@pytest.mark.parametrize(("more", "kind"), [(0, ' class="short"'), (1, "")])
+def test_short_code_is_not_broken(more, kind):
+    code = "<" * (UNBROKEN + more)
+    assert inline(Code(code)) == f"<code{kind}>{'&lt;' * len(code)}</code>"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "index", "said"),
+    [
+        (30, None, "; rows are counted from 0"),
+        (31, None, ": 30 of 31; rows are counted from 0"),
+        (30, "letters", ""),
+        (31, "letters", ": 30 of 31"),
+    ],
+)
+def test_misclassified_rows_are_counted_in_their_caption(
+    wrong, index, said, monkeypatch
+):
+    rows = (
+        pd.RangeIndex(40) if index is None else pd.Index([f"r{i}" for i in range(40)])
+    )
+    found = pd.DataFrame(
+        {"row": "r", "actual": 1, "predicted": 2, "score": np.linspace(-3, 2, wrong)}
+    )
+    monkeypatch.setattr(errors_made, "misclassified", lambda *_: found)
+    subject = SimpleNamespace(is_logistic=True, result=None)
+    judged = SimpleNamespace(name="test", scores=pd.Series(0.0, rows))
+    (table,) = errors_made._misclassified(subject, judged)
+    first = "Misclassified test rows, those farthest on the wrong side first"
+    assert table.caption == first + said
+    assert len(table.rows) == 30
+    assert table.rows[0][-1] == "0.047"  # 1 / (1 + e^3)
+
+
+@pytest.mark.parametrize(
+    ("solver", "logistic", "said"),
+    [
+        (ps.Pegasos(), False, "R's order of operations: R's numbers, bit for bit"),
+        (ps.Pegasos(), True, "R's order of operations: R's numbers to 12 digits"),
+        (ps.Pegasos(arithmetic="fast"), False, "summed as it suits the machine"),
+        (ps.SDCA(), False, "summed as it suits the machine"),
+    ],
+)
+def test_the_arithmetic_is_that_of_the_solver(solver, logistic, said):
+    result = SimpleNamespace(solver=solver, refinement=None)
+    subject = SimpleNamespace(result=result, is_logistic=logistic, is_kernel=False)
+    assert fitted._arithmetic(subject).endswith(said)
+    by_sdca = isinstance(solver, ps.SDCA)
+    assert str(fitted._method(subject)).startswith("By SDCA") == by_sdca

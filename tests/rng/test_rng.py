@@ -1,0 +1,305 @@
+"""R's generator: golden numbers of R 4.2.2, written with ``%.17g``; compared by ==."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.errors import OptionError, SeedError
+from pegasos_stats.rng import RRandom, qnorm
+from pegasos_stats.rng.mersenne import untempered
+from tests.rng.rng_golden import GOLDEN, ROUNDING, SEEDS
+
+# Draws used after set.seed(11).
+DRAWS_USED = [
+    (lambda g: g.sample(10), 11),
+    (lambda g: g.sample(1), 1),
+    (lambda g: g.sample(0), 1),  # like R: one element, the number 0
+    (lambda g: g.sample_int(0), 0),
+    (lambda g: g.rnorm(1), 2),
+    (lambda g: g.runif(1, 3, 3), 0),
+    (lambda g: g.rnorm(1, 0, 0), 0),
+    (lambda g: g.rnorm(1, np.inf), 0),
+    (lambda g: g.rexp(1, np.inf), 0),
+    (lambda g: g.rbinom(3, [0, 9, 9], [0.5, 0, 1]), 0),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), GOLDEN)
+def test_golden_of_seed_443(call, expected):
+    assert list(call(RRandom(443))) == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_golden_of_other_seeds(seed):
+    head, tail, uniform, ten, eight, five, normal, exponential = SEEDS[seed]
+    state = RRandom(seed).get_state()
+    assert [state[:6].tolist(), state[-2:].tolist()] == [head, tail]
+    assert RRandom(seed).runif(3).tolist() == uniform
+    assert RRandom(seed).sample(10).tolist() == ten
+    assert RRandom(seed).sample(300, 8).tolist() == eight
+    assert RRandom(seed).sample(5, 8, True).tolist() == five
+    assert RRandom(seed).rnorm(4).tolist() == normal
+    assert RRandom(seed).rexp(4).tolist() == exponential
+
+
+@pytest.mark.parametrize("seed", ROUNDING)
+def test_golden_of_rounding(seed):
+    def fresh():
+        return RRandom(seed, sample_kind="rounding")
+
+    ten, eight, five, million = ROUNDING[seed]
+    assert fresh().sample(10).tolist() == ten
+    assert fresh().sample(300, 8).tolist() == eight
+    assert fresh().sample(5, 8, replace=True).tolist() == five
+    assert fresh().sample(1e6, 4).tolist() == million
+
+
+def test_golden_of_rounding_443():
+    def fresh():
+        return RRandom(443, sample_kind="rounding")
+
+    twenty = [13, 15, 20, 18, 2, 9, 16, 19, 12, 11, 7, 6, 3, 4, 10, 17, 14, 5, 1, 8]
+    assert fresh().sample(20).tolist() == twenty
+    twelve = [7, 8, 8, 8, 2, 6, 1, 7, 10, 10, 7, 6]
+    assert fresh().sample(10, 12, True).tolist() == twelve
+    large = [5471734213, 6177179585, 878673297, 684107697]
+    assert fresh().sample_int(2**33, 4).tolist() == large
+    assert fresh().get_state()[0] == 403
+
+
+def test_golden_epochs_of_600():
+    rng = RRandom(443)
+    first, second = rng.sample_int(600), rng.sample_int(600)
+    assert first[:8].tolist() == [200, 25, 197, 560, 195, 100, 241, 522]
+    assert second[:8].tolist() == [68, 421, 208, 137, 457, 419, 221, 59]
+    assert (first * np.arange(1, 601)).sum() == 55950534
+
+
+def test_golden_quantiles():
+    p = [1e-10, 0.001, 0.075, 0.3, 0.5, 0.9, 0.999, 1 - 1e-10]
+    assert qnorm(p).tolist() == [
+        -6.3613409024040557,
+        -3.0902323061678132,
+        -1.4395314709384557,
+        -0.52440051270804067,
+        0,
+        1.2815515655446008,
+        3.0902323061678132,
+        6.3613408896974208,
+    ]
+    assert qnorm([0, 1]).tolist() == [-np.inf, np.inf]
+    assert np.isnan(qnorm(np.nan))
+
+
+def test_golden_states():
+    rng = RRandom(443)
+    assert rng.get_state().sum(dtype=float) == 73908436747
+    rng.sample(20)
+    assert rng.get_state()[1:5].tolist()[:1] == [25]
+    assert rng.get_state()[2:5].tolist() == [960190926, -2095976664, 936437035]
+    rng = RRandom(443)
+    rng.runif(625)
+    state = rng.get_state()
+    assert state[1:5].tolist() == [1, 1319306668, 203908240, 512803051]
+    assert state.sum(dtype=float) == 8560616383
+
+
+@pytest.mark.parametrize(("call", "used"), DRAWS_USED)
+def test_draws_used(call, used):
+    rng = RRandom(11)
+    call(rng)
+    assert rng.get_state()[1] == (used or 624)
+
+
+def crafted(*words):
+    """A generator whose next words are these."""
+    block = np.full(624, 12345, np.uint32)
+    block[1 : 1 + len(words)] = words
+    rng = RRandom(1)
+    rng.set_state([10403, 1, *untempered(block).view(np.int32)])
+    return rng
+
+
+def test_binomial_probability_of_zero_is_a_power_by_squaring():
+    # The word is 2**32 (1 - p)**size up to the last bit; pow() has the other answer.
+    assert crafted(1651955442).rbinom(1, 297, 0.0032119492665768634) == 1
+
+
+def test_alias_compares_cell_plus_place():
+    # The threshold 0.5 + 2**-53 becomes 200.5 with its cell; R 4.2.2 takes the alias.
+    weights = np.ones(256)
+    weights[200], weights[77] = 0.5 + 2.0**-53, 1.5
+    assert crafted(200 << 16, 1 << 31).sample_int(256, 1, True, weights) == 256
+
+
+def test_the_word_zero_is_moved_up():
+    assert crafted(0).runif(1) == 2.328306437080797e-10 / 2
+
+
+def test_a_state_goes_on_anywhere():
+    rng = RRandom(7)
+    for count in (1, 622, 1, 1, 1247, 70_000):
+        rng.runif(count)
+        other = RRandom(0, sample_kind="rounding")
+        other.set_state(rng.get_state())
+        assert (other.get_state() == rng.get_state()).all()
+        assert other.seed is None
+        assert other.sample(50).tolist() == copy.deepcopy(rng).sample(50).tolist()
+
+
+@pytest.mark.parametrize(
+    "clone", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))]
+)
+def test_copies_draw_on_their_own(clone):
+    rng = RRandom(7, sample_kind="rounding")
+    rng.runif(700)
+    other = clone(rng)
+    assert repr(other) == repr(rng) == "RRandom(seed=7, sample_kind='rounding')"
+    first = other.runif(5)
+    assert (rng.runif(5) == first).all()
+
+
+def test_permutation_is_sample_int_from_zero():
+    for n in (0, 1, 2, 200, 70_000):
+        rows = RRandom(5).permutation(n)
+        assert rows.dtype == np.int64
+        assert (rows == RRandom(5).sample_int(n) - 1).all()
+        assert (np.sort(rows) == np.arange(n)).all()
+
+
+def test_hash_draws_no_number_twice():
+    drawn = RRandom(3).sample_int(10_000_001, 3_000_000)
+    assert np.unique(drawn).size == drawn.size
+
+
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [(3.7, 3), (-3.7, -3), (True, 1), ("42", 42), (np.float32(8), 8), (np.int64(9), 9)],
+)
+def test_seeds_are_read_as_in_r(seed, number):
+    assert RRandom(seed).seed == number
+    assert RRandom(seed).runif(1) == RRandom(number).runif(1)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [np.nan, pd.NA, 2**31, -(2**31), np.inf, 10**400, "a", "4_2", [1], 1j, b"1"],
+)
+def test_seeds_that_r_refuses(seed):
+    with pytest.raises(SeedError, match=r"^The seed is .*, where set\.seed allows"):
+        RRandom(seed)
+
+
+def test_a_seed_from_the_system_is_kept():
+    rng = RRandom()
+    assert 0 <= rng.seed < 2**31
+    assert RRandom(rng.seed).runif(3).tolist() == rng.runif(3).tolist()
+
+
+def test_arguments_are_recycled():
+    rng, one = RRandom(8), RRandom(8)
+    normal = rng.rnorm(5, [1, 2, 3], [0, 1])
+    assert normal.tolist() == [1, *one.rnorm(1, 2), 3, *one.rnorm(1, 1), 2]
+    assert rng.runif(3, [0, 1], 1).tolist() == [*one.runif(1), 1, *one.runif(1)]
+    assert rng.rexp(3, [2, np.inf]).tolist() == [*one.rexp(1, 2), 0, *one.rexp(1, 2)]
+    assert rng.rbinom(2, [9, 900], 0.9).tolist() == [
+        *one.rbinom(1, 9, 0.9),
+        *one.rbinom(1, 900, 0.9),
+    ]
+
+
+def test_sample_keeps_types():
+    rng = RRandom(1)
+    assert isinstance(rng.sample((1, "a")), tuple)
+    assert sorted(rng.sample(["a", "b"])) == ["a", "b"]
+    assert rng.sample(np.array([1.5, 2.5])).dtype == float
+    series = rng.sample(pd.Series([1, 2, 3], index=list("abc")))
+    assert dict(zip("abc", (1, 2, 3), strict=True)) == series.to_dict()
+    assert isinstance(rng.sample(pd.Categorical(["u", "v"])), pd.Categorical)
+    assert rng.sample([7]) == [7]
+    assert rng.sample("7").tolist() == ["7"]
+    assert rng.sample(0.5).tolist() == [0.5]
+    assert rng.sample(np.int64(1)).tolist() == [1]
+    assert rng.sample([]) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g: g.runif(-1),
+        lambda g: g.runif(np.nan),
+        lambda g: g.runif("3"),
+        lambda g: g.runif(1, 2, 1),
+        lambda g: g.runif(1, 0, np.inf),
+        lambda g: g.runif(1, "a"),
+        lambda g: g.rnorm(1, np.nan),
+        lambda g: g.rnorm(1, 0, -1),
+        lambda g: g.rnorm(1, []),
+        lambda g: g.rnorm(1, 0, np.inf),
+        lambda g: g.rexp(1, 0),
+        lambda g: g.rexp(1, -1),
+        lambda g: g.rbinom(1, 2.5, 0.5),
+        lambda g: g.rbinom(1, -1, 0.5),
+        lambda g: g.rbinom(1, 2**31, 0.5),
+        lambda g: g.rbinom(1, 5, 1.1),
+        lambda g: g.rbinom(1, 5, np.nan),
+        lambda g: g.sample_int(10, 12),
+        lambda g: g.sample_int(0, 1, True),
+        lambda g: g.sample_int(-1),
+        lambda g: g.sample_int(5e15, 1),
+        lambda g: g.sample_int(3, prob=[1, 2]),
+        lambda g: g.sample_int(3, prob=[1, 2, -1]),
+        lambda g: g.sample_int(3, prob=[1, 2, np.nan]),
+        lambda g: g.sample_int(3, prob=[1, 2, 0]),
+        lambda g: g.sample_int(3, 1, True, [0, 0, 0]),
+        lambda g: g.sample_int(2, 1, True, "ab"),
+        lambda g: g.sample(pd.DataFrame({"a": [1]})),
+        lambda g: g.sample(np.ones((2, 2))),
+        lambda g: g.sample({1, 2}),
+        lambda g: g.set_state([10403, 624]),
+        lambda g: g.set_state([1, 624, *range(624)]),
+        lambda g: g.set_state([403, 0, *range(624)]),
+        lambda g: g.set_state([403, 1] + [0] * 624),
+        lambda g: qnorm(1.5),
+        lambda g: RRandom(1, sample_kind="Rejection"),
+    ],
+)
+def test_arguments_that_make_no_sense(call):
+    with pytest.raises(OptionError, match=r"^[^.].* allowed.*; .*\.$"):
+        call(RRandom(1))
+
+
+MIXED = """
+import json
+import numpy as np
+from pegasos_stats.rng import RRandom, qnorm
+out = []
+for kind in ("rejection", "rounding"):
+    g = RRandom(443, sample_kind=kind)
+    out += [g.sample(700), g.sample_int(2**33, 99), g.sample_int(2**45, 4, True)]
+    out += [g.rnorm(300), g.rexp(900), g.rbinom(99, [9, 400], [0.2, 0.9])]
+    out += [g.sample(400, 50, True, range(1, 401)), g.sample(9, 9, prob=range(1, 10))]
+    out += [g.sample(9, 9, True, range(1, 10)), g.runif(9), g.get_state()]
+out.append(qnorm(np.linspace(0.001, 0.999, 99)))
+print(json.dumps([list(map(float, values)) for values in out]))
+"""
+
+
+def test_kernels_give_the_same_numbers_without_numba(capsys):
+    exec(MIXED, {})
+    compiled = capsys.readouterr().out
+    plain = subprocess.run(
+        [sys.executable, "-c", MIXED],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert json.loads(compiled) == json.loads(plain)

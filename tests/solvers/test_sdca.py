@@ -1,0 +1,219 @@
+"""SDCA: certificates, tolerances, the exact optimum, warm starts, R's order."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.pegasos_run import run_pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+LAMBDAS = [1e-1, 1e-2, 1e-3, 1e-4]
+KINDS = [
+    "separable",
+    "one positive row",
+    "duplicated rows",
+    "constant and zero columns",
+    "sparse with a zero row",
+    "scales",
+    "whole numbers",
+    "plain",
+]
+ROUNDING = 1e-12
+UNFINISHED = 1  # of 32: separable with an optimum of 1e-6, where 100 epochs may not do
+LIBSVM_STEPS = 100_000  # it has no other end on badly scaled columns
+
+
+def random_problem(k: int) -> Problem:
+    rng = np.random.default_rng(k)
+    kind, lam = KINDS[k % 8], LAMBDAS[k // 8 % 4]
+    n = int(rng.integers(4, 80))
+    p = int(rng.integers(1, 30) if rng.random() < 0.7 else rng.integers(80, 200))
+    X = rng.standard_normal((n, p))
+    noise = 0.0 if kind == "separable" else 1.0
+    y = np.where(X[:, 0] + noise * rng.standard_normal(n) > 0, 1.0, -1.0)
+    if kind == "one positive row":
+        y[:] = -1.0
+    if kind == "duplicated rows":
+        X = X[rng.integers(0, n, n)]
+    if kind == "constant and zero columns":
+        X[:, 0], X[:, -1] = 2.5, 0.0
+    if kind == "sparse with a zero row":
+        X[rng.random((n, p)) < 0.7] = 0.0
+        X[0] = 0.0
+    if kind == "scales":
+        X *= 10 ** rng.uniform(-2, 2, p)
+    if kind == "whole numbers":
+        X = np.round(X)
+    if len(set(y)) == 1:
+        y[n // 2] = -y[0]
+    weights = [None, rng.exponential(size=n), rng.integers(0, 3, n) + 0.0][k // 64 % 3]
+    if weights is not None:
+        weights[[y.argmin(), y.argmax()]] = 1.0
+    rows = csr_array(X) if kind == "sparse with a zero row" else X
+    return Problem(rows, y, lam, ["hinge", "log"][k // 32 % 2], weights=weights)
+
+
+def another_solver(problem: Problem) -> float:
+    """Objective that scikit-learn finds: never below the optimum."""
+    C, weights = 1 / (problem.lam * problem.n), problem.row_weights
+    model = (
+        SVC(kernel="linear", C=C, tol=1e-9, max_iter=LIBSVM_STEPS)
+        if problem.loss == "hinge"
+        else LogisticRegression(C=C, tol=1e-9, max_iter=1000, solver="newton-cg")
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(problem.X, problem.y, sample_weight=weights)
+    beta = model.coef_
+    beta = np.ravel(beta.toarray() if hasattr(beta, "toarray") else beta)
+    return primal(problem, beta, float(model.intercept_[0]))
+
+
+@pytest.mark.parametrize("block", range(24))
+def test_the_certificate_holds_on_random_problems(block):
+    unfinished = 0
+    for k in range(32 * block, 32 * (block + 1)):
+        problem = random_problem(k)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = run_sdca(problem, SDCA(seed=k))
+        at = certificate(problem, found.beta, found.alpha, found.dual)
+        assert at.relative_gap >= -ROUNDING, k
+        unfinished += at.relative_gap > 1e-3
+        other = another_solver(problem)
+        assert at.dual_objective <= other * (1 + ROUNDING), k
+        assert at.objective <= other + at.gap + ROUNDING * other, k
+        assert abs((found.dual * problem.y).sum()) <= ROUNDING * problem.n, k
+        assert (found.dual >= 0).all(), k
+        assert (found.dual <= problem.row_weights).all(), k
+    assert unfinished <= UNFINISHED
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("start", ["zero", "sgd"])
+def test_without_intercept_the_gap_closes(loss, start):
+    problem = random_problem(7)
+    problem = Problem(problem.X, problem.y, 0.1, loss, intercept=False)
+    found = run_sdca(problem, SDCA(seed=1, epochs=3000, tol=1e-6, start=start))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert 0.0 <= at.relative_gap <= 1e-6
+    assert found.alpha == 0.0
+
+
+@pytest.mark.parametrize(("lam", "optimum"), [(1.0, 0.16390208), (0.01, 0.003471706)])
+def test_the_optimum_on_digits(data_folder, lam, optimum):
+    table = pd.read_csv(data_folder / "coding5_train.csv")
+    X = np.ascontiguousarray(table.iloc[:, :256], dtype=np.float64)
+    y = np.where(table.iloc[:, 256] == 5, -1.0, 1.0)
+    problem = Problem(X, y, lam)
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
+    assert primal(problem, found.beta, found.alpha) == pytest.approx(optimum, rel=1e-6)
+
+
+def test_every_epoch_is_run_with_tolerance_zero():
+    for intercept in (True, False):
+        base = random_problem(7)
+        problem = Problem(base.X, base.y, 0.1, intercept=intercept)
+        seen = []
+        run_sdca(problem, SDCA(epochs=30, tol=0, seed=1), seen.append)
+        assert [moment.epoch for moment in seen] == list(range(1, 31))
+
+
+def test_a_limit_of_epochs_warns_with_the_gap():
+    problem = random_problem(39)
+    words = r"relative gap is .*give more epochs.*standardize=True"
+    with pytest.warns(ConvergenceWarning, match=words):
+        run_sdca(problem, SDCA(epochs=1, tol=1e-9, seed=1))
+
+
+def test_the_warning_is_at_the_line_of_the_fit():
+    problem = random_problem(39)
+    model, solver = ps.SVM(problem.y, problem.X), ps.SDCA(epochs=1, tol=1e-9, seed=1)
+    with pytest.warns(ConvergenceWarning) as of_fit:
+        model.fit(solver)
+    with pytest.warns(ConvergenceWarning) as of_folds:
+        ps.calibrate(model, solver, folds=2)
+    assert {each.filename for each in [*of_fit, *of_folds]} == {__file__}
+
+
+def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
+    # Newton's own sum of the gap, of an objective of 2e-12, is rounding alone.
+    X = np.random.default_rng(5).normal(size=(40, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    weights = np.where(y > 0, 1e-12, 1.0)
+    result = ps.SVM(y, X, weights=weights).fit(ps.SDCA(tol=1e-8, seed=1))
+    assert result.relative_gap <= 1e-8
+    assert result.converged
+
+
+def test_an_absolute_tolerance_alone():
+    problem = random_problem(7)
+    found = run_sdca(problem, SDCA(tol=0, gap_tol=1e-5, seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.gap <= 1e-5
+
+
+def test_the_same_seed_gives_the_same_bits():
+    problem = random_problem(7)
+    one, two = (run_sdca(problem, SDCA(seed=5)) for _ in range(2))
+    np.testing.assert_array_equal(one.beta, two.beta)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_a_run_goes_on_from_the_dual_weights_of_pegasos(loss):
+    problem = Problem(random_problem(7).X, random_problem(7).y, 0.05, loss)
+    first = run_pegasos(problem, ps.Pegasos(epochs=20, seed=1))
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-6), dual=first.dual)
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
+
+
+def test_weights_stand_for_repeated_rows():
+    base = random_problem(7)
+    counts = np.random.default_rng(0).integers(1, 4, base.n)
+    weights = counts * base.n / counts.sum()
+    one = Problem(base.X, base.y, 0.05, weights=weights)
+    two = Problem(np.repeat(base.X, counts, 0), np.repeat(base.y, counts), 0.05)
+    best = [run_sdca(problem, SDCA(seed=1, tol=1e-9)) for problem in (one, two)]
+    np.testing.assert_allclose(best[0].beta, best[1].beta, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "options", [{"epochs": 0}, {"tol": -1.0}, {"tol": 1.0}, {"start": "one"}]
+)
+def test_options_are_checked(options):
+    with pytest.raises(OptionError):
+        SDCA(**options)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_a_model_takes_the_solver(make, tmp_path):
+    train, test = ps.datasets.load_digits56()
+    model = make("digit ~ .", train, lam=0.01)
+    result = model.fit(ps.SDCA(tol=1e-6, seed=1), trace=True, test=test)
+    assert result.relative_gap <= 1e-6
+    assert result.objective <= model.fit(ps.Pegasos(seed=1)).objective
+    assert result.trace["objective"].iloc[-1] == result.objective
+    assert "SDCA" in str(result.summary())
+    ps.save(result, tmp_path / "fit")
+    again = ps.load(tmp_path / "fit")
+    assert again.decision_function(test).equals(result.decision_function(test))
+
+
+def test_what_sdca_does_not_go_with():
+    train, _ = ps.datasets.load_digits56()
+    with pytest.raises(ps.errors.OptionError, match="kernel model"):
+        ps.kernel_svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    fit = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    with pytest.raises(ps.errors.OptionError, match="by Pegasos"):
+        ps.first_difference(fit, fit)

@@ -1,0 +1,320 @@
+"""Platt scaling and reliability: likelihood, cross-fitting, scikit-learn."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.calibration import (
+    CalibratedClassifierCV,
+    _SigmoidCalibration,
+    calibration_curve,
+)
+from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, LabelError, OptionError
+from pegasos_stats.metrics import proportion_interval
+from pegasos_stats.studies.calibration.calibrating import cross_fitted_logits
+from pegasos_stats.studies.calibration.platt import _objective, fit_sigmoid
+
+mpl.use("Agg")
+
+# scikit-learn minimises the same likelihood by L-BFGS to a gradient of 1e-6.
+PEER_ATOL = 1e-6
+TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=200) > 0.4, "yes", "no")
+    frame["w"] = rng.integers(1, 4, 200)
+    frame.index = pd.Index([f"r{i}" for i in range(200)])
+    return frame
+
+
+@pytest.fixture(scope="module")
+def calibrated(data):
+    return ps.calibrate(ps.svm("y ~ a + b + c", data, lam=0.05), TIGHT, seed=443)
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 200))
+    scores = rng.normal(size=n) * 10 ** rng.uniform(-3, 3)
+    y = np.where(rng.random(n) < expit(scores), 1.0, -1.0)
+    y[:2] = [-1.0, 1.0]
+    return y, scores, rng.integers(1, 4, n).astype(float)
+
+
+def slope(y, scores, weights, found):
+    """Gradient in A and B of the regularised likelihood."""
+    upper, lower = weights[y > 0].sum(), weights[y < 0].sum()
+    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
+    p = expit(found.logits(scores))
+    return weights @ ((targets - p) * scores), weights @ (targets - p)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_sigmoid_is_at_the_optimum(seed):
+    y, scores, weights = drawn(seed)
+    found = fit_sigmoid(y, scores, weights)
+    by_A, by_B = slope(y, scores, weights, found)
+    rounding = 1e-6 * weights.sum()  # the decrement is its square: 1e-14 of the loss
+    assert abs(by_A) <= rounding * np.abs(scores).max()
+    assert abs(by_B) <= rounding
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sigmoid_is_that_of_scikit_learn(seed):
+    y, scores, weights = drawn(seed)
+    scale = np.abs(scores).max() / 5  # where their L-BFGS is well scaled
+    for w in (None, weights):
+        ours = fit_sigmoid(y, scores / scale, w)
+        theirs = _SigmoidCalibration().fit(scores / scale, y, w)
+        columns = np.column_stack([scores / scale, np.ones(len(y))])
+        losses = [
+            regularised(y, columns, w, pair)
+            for pair in ((ours.A, ours.B), (theirs.a_, theirs.b_))
+        ]
+        assert losses[0] <= losses[1] * (1 + 1e-14)
+        assert pytest.approx((theirs.a_, theirs.b_), abs=PEER_ATOL) == (
+            ours.A,
+            ours.B,
+        )
+
+
+def regularised(y, columns, weights, pair):
+    w = np.ones(len(y)) if weights is None else weights
+    upper, lower = w[y > 0].sum(), w[y < 0].sum()
+    targets = np.where(y > 0, (upper + 1) / (upper + 2), 1 / (lower + 2))
+    return _objective(np.array(pair), columns, targets, w)
+
+
+def test_extreme_scores_give_a_finite_sigmoid():
+    y = np.resize([-1.0, 1.0], 20)
+    for scores in (1e8 * y, 1e-8 * y, np.zeros(20), np.full(20, 3.0), -y):
+        found = fit_sigmoid(y, scores)
+        assert np.isfinite([found.A, found.B]).all()
+    apart = fit_sigmoid(y, y)
+    # separated: the targets themselves, (10 + 1) / (10 + 2) and its complement
+    assert apart.logits(np.array([1.0])) == pytest.approx(np.log(11), rel=1e-6)
+    lonely = fit_sigmoid(np.ones(4), np.arange(4.0))
+    assert lonely.logits(np.zeros(1)) == pytest.approx(np.log(5), rel=1e-6)
+
+
+def test_the_whole_is_that_of_scikit_learn(data, calibrated):
+    X, y = data[["a", "b", "c"]].to_numpy(), data["y"].to_numpy()
+    folds = list(calibrated.validation.folds)  # 160 rows to fit in each
+    assert {len(train) for train, test in folds} == {160}
+    # their fit on all rows has the C of the folds, so lambda differs there: 160/200
+    peer = CalibratedClassifierCV(
+        SVC(kernel="linear", C=1 / (0.05 * 160), tol=1e-10), cv=folds, ensemble=False
+    ).fit(X, y)
+    inner = peer.calibrated_classifiers_[0].calibrators[0]
+    # out-of-fold scores of two optima agree to sqrt(2 gap / lam), 2e-4 here
+    assert pytest.approx(inner.a_, rel=1e-3) == calibrated.sigmoid.A
+    assert pytest.approx(inner.b_, abs=1e-3) == calibrated.sigmoid.B
+
+
+def test_probabilities_are_the_sigmoid_of_the_scores(data, calibrated):
+    result, sigmoid = calibrated.result, calibrated.sigmoid
+    same = ps.svm("y ~ a + b + c", data, lam=0.05).fit(TIGHT)
+    assert (result.params == same.params).all()
+    scores = result.decision_function(data)
+    expected = 1 / (1 + np.exp(sigmoid.A * scores + sigmoid.B))
+    found = calibrated.predict_proba(data)
+    assert found.columns.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(found["yes"], expected, rtol=1e-14)
+    assert (found.sum(axis=1) - 1).abs().max() < 1e-15
+    assert (calibrated.predict(data) == found.idxmax(axis=1)).all()
+    new = data.iloc[:3].assign(b=[0.0, np.nan, 1.0])
+    assert calibrated.predict_proba(new)["yes"].isna().tolist() == [False, True, False]
+    assert calibrated.predict(new).isna().tolist() == [False, True, False]
+
+
+def test_the_sigmoid_is_fitted_on_out_of_fold_scores(calibrated):
+    y = calibrated.result.problem.y
+    found = fit_sigmoid(y, calibrated.validation.scores.to_numpy())
+    assert pytest.approx((found.A, found.B), abs=1e-9) == (
+        calibrated.sigmoid.A,
+        calibrated.sigmoid.B,
+    )
+
+
+def test_out_of_fold_probabilities_have_not_seen_their_row(calibrated):
+    validation, y = calibrated.validation, calibrated.result.problem.y
+    scores = validation.scores_by_repeat.to_numpy()
+    split = validation.folds.splits[2]
+    changed_y, changed = y.copy(), scores.copy()
+    changed_y[split.test] *= -1
+    changed[split.test[0]] += 5
+    weights = np.ones(len(y))
+    folds = validation.folds
+    before = cross_fitted_logits(folds, y, scores, weights)
+    after = cross_fitted_logits(folds, changed_y, changed, weights)
+    assert (before[split.test[1:]] == after[split.test[1:]]).all()
+    others = folds.splits[0].test
+    assert (before[others] != after[others]).all()
+
+
+def test_losses_are_those_of_scikit_learn(data, calibrated):
+    came = data["y"] == "yes"
+    table = calibrated.tidy().set_index("term")
+    for column, p in (
+        ("estimate", calibrated.probabilities["yes"]),
+        ("in_sample", calibrated.predict_proba()["yes"]),
+    ):
+        assert table[column]["brier_score"] == pytest.approx(brier_score_loss(came, p))
+        assert table[column]["log_loss"] == pytest.approx(log_loss(came, p))
+    assert calibrated.probabilities.index.equals(data.index)
+
+
+def test_repeats_and_weights_go_into_the_sigmoid(data):
+    model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
+    found = ps.calibrate(model, folds=4, repeats=3, seed=1)
+    scores, w = found.validation.scores_by_repeat, model.problem.weights
+    once = fit_sigmoid(
+        np.tile(model.problem.y, 3), scores.to_numpy().T.ravel(), np.tile(w, 3) / 3
+    )
+    assert pytest.approx((once.A, once.B)) == (found.sigmoid.A, found.sigmoid.B)
+    again = ps.calibrate(model, folds=found.validation.folds, seed=1)
+    assert again.logits.shape == (200, 3)
+    assert found.result.seed == 1
+
+
+def test_kernel_models_and_logistic_ones_are_calibrated(data):
+    kernel = ps.kernel_svm("y ~ a + b", data, lam=0.05)
+    found = ps.calibrate(kernel, ps.Pegasos(epochs=3), folds=3, seed=2)
+    assert found.sigmoid.A < 0
+    logit = ps.calibrate(ps.logit("y ~ a + b", data, lam=1.0), TIGHT, seed=2)
+    # shrunken probabilities are stretched
+    assert logit.sigmoid.A < -1.5
+
+
+def test_one_fold_gives_no_sigmoid_for_its_rows(data):
+    model = ps.svm("y ~ a + b", data)
+    with pytest.raises(DataError, match="at least two folds"):
+        ps.calibrate(model, folds=[(np.arange(100), np.arange(100, 200))])
+
+
+def test_the_summary_says_what_is_cross_fitted(calibrated):
+    text = str(calibrated.summary())
+    for words in ("Cross-Fitted Platt Scaling", "cross-fitted", "in sample", "A:"):
+        assert words in text
+    assert "cross-fitted on 5 stratified folds" in repr(calibrated)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_reliability_is_the_calibration_curve_of_scikit_learn(strategy):
+    rng = np.random.default_rng(1)
+    p = rng.random(500)
+    came = (rng.random(500) < p**1.3).astype(int)
+    found = ps.reliability(came, p, 8, strategy=strategy).table
+    observed, predicted = calibration_curve(came, p, n_bins=8, strategy=strategy)
+    np.testing.assert_allclose(found["observed"], observed, rtol=1e-13)
+    np.testing.assert_allclose(found["mean_predicted"], predicted, rtol=1e-13)
+    assert found["n"].sum() == 500
+    line = found.iloc[3]
+    count = round(line["n"] * line["observed"])
+    limits = proportion_interval(count, int(line["n"]), "wilson")
+    assert (line["conf_low"], line["conf_high"]) == limits
+
+
+def test_reliability_of_a_logistic_fit(data):
+    result = ps.logit("y ~ a + b + c", data, lam=0.01).fit(TIGHT)
+    frame = result.predict_proba(data)
+    found = ps.reliability(data["y"], frame)
+    assert found.positive == "yes"
+    same = ps.reliability(data["y"], frame["yes"], positive="yes")
+    pd.testing.assert_frame_equal(found.table, same.table)
+    other = ps.reliability(data["y"], frame, positive="no")
+    assert other.brier_score == pytest.approx(found.brier_score)
+    np.testing.assert_allclose(other.table["n"], found.table["n"][::-1])
+    terms = result.confusion(data).overall
+    assert found.log_loss == pytest.approx(terms["log_loss"], rel=1e-12)
+    assert found.brier_score == pytest.approx(terms["brier_score"], rel=1e-12)
+
+
+def test_bins_hold_their_upper_end_and_may_be_empty():
+    p = np.array([0.0, 0.5, 0.5000001, 1.0])
+    found = ps.reliability([0, 1, 0, 1], p, [0, 0.5, 0.9, 0.95, 1])
+    assert found.table["n"].tolist() == [2, 1, 0, 1]
+    assert found.table.loc[2, "observed":].isna().all()
+    assert found.calibration_error == pytest.approx((2 * 0.25 + 0.5000001) / 4)
+    assert "NA" in str(found)
+    assert "<table" in found._repr_html_()
+    constant = ps.reliability([0, 1], [0.3, 0.3], strategy="quantile")
+    assert constant.table["n"].tolist() == [2]
+
+
+def test_rows_that_lack_something_are_left_out_and_counted():
+    found = ps.reliability(
+        pd.Series(["a", None, "b", "b"]), [0.1, 0.2, np.nan, 0.7], positive="b"
+    )
+    assert found.n_left_out == 2
+    assert found.table["n"].sum() == 2
+    assert "2 rows without label" in str(found)
+
+
+def test_one_of_several_levels():
+    found = ps.reliability(list("abca"), [0.9, 0.1, 0.2, 0.6], 2, positive="a")
+    assert found.table["observed"].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ps.reliability([0, 1], [0.5]), DataError, "2 actual"),
+        (lambda: ps.reliability([0, 1], [0.5, 1.5]), DataError, "between 0 and 1"),
+        (lambda: ps.reliability([None, None], [0.1, 0.2]), OptionError, "levels"),
+        (lambda: ps.reliability([0, 1], [np.nan] * 2), DataError, "No row"),
+        (lambda: ps.reliability(list("abc"), [0.5] * 3), OptionError, "'a', 'b', 'c'"),
+        (
+            lambda: ps.reliability([0, 1], [0.1, 0.2], positive=2),
+            OptionError,
+            "positive=2",
+        ),
+        (lambda: ps.reliability([0, 1], [0.1, 0.2], 0), OptionError, "bins=0"),
+        (lambda: ps.reliability([0, 1], [0.1, 0.2], [0, 1, 0.5]), OptionError, "bins="),
+        (lambda: ps.reliability([0, 1], [0.1, 0.2], "many"), OptionError, "bins="),
+        (
+            lambda: ps.reliability([0, 1], [0.1, 0.2], strategy="equal"),
+            OptionError,
+            "strategy",
+        ),
+        (lambda: ps.reliability([0, 1], [0.1, 0.2], level=95), OptionError, "level"),
+        (
+            lambda: ps.reliability([0, 2], pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})),
+            LabelError,
+            "2",
+        ),
+    ],
+)
+def test_wrong_input_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_the_figure_shows_the_table(calibrated):
+    ax = calibrated.plot()
+    table = calibrated.reliability().table.dropna()
+    drawn_line = next(line for line in ax.get_lines() if len(line.get_xdata()) > 2)
+    np.testing.assert_array_equal(drawn_line.get_xdata(), table["mean_predicted"])
+    np.testing.assert_array_equal(drawn_line.get_ydata(), table["observed"])
+    assert len(ax.patches) == len(table)
+    assert ax.get_xlabel() == "predicted probability of yes"
+    mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("positive", [None, "a"])
+@pytest.mark.parametrize("actual", [[], [None, None]])
+def test_without_a_label_there_is_no_reliability(actual, positive):
+    with pytest.raises(OptionError) as caught:
+        ps.reliability(actual, [0.5] * len(actual), positive=positive)
+    assert str(caught.value) == (
+        "No row has a label, so that there are no levels; give labels of two."
+    )

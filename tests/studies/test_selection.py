@@ -1,0 +1,255 @@
+"""Cross-validation: identities, scikit-learn on the same folds, what is refused."""
+
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    OptionError,
+    UndefinedMetricWarning,
+)
+from pegasos_stats.studies.selection.estimates import mean_and_error
+
+TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+# Scores of a fit at a relative gap of 1e-10: ||beta - beta*|| <= sqrt(2 gap / lam),
+# here 5e-5, times a row of norm about 3, and the intercept moves as much.
+SCORE_ATOL = 5e-4
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(11)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["a", "b", "c", "d"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=120) > 0, "yes", "no")
+    frame["w"] = rng.integers(1, 4, 120)
+    frame.index = pd.Index([f"r{i}" for i in range(120)])
+    return frame
+
+
+@pytest.fixture(scope="module")
+def svm(data):
+    return ps.svm("y ~ a + b + c + d", data, lam=0.05)
+
+
+@pytest.mark.parametrize("make", [ps.SVM, ps.Logit])
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_out_of_fold_scores_are_those_of_models_of_the_other_rows(
+    data, make, storage, standardize
+):
+    X, y = data[["a", "b", "c", "d"]].to_numpy() * [1, 50, 0.1, 1], data["y"].to_numpy()
+    weights = data["w"].to_numpy()
+    options = {"lam": 0.05, "standardize": standardize}
+    model = make(y, storage(X), weights=weights, **options)
+    found = ps.cross_validate(model, TIGHT, folds=4, seed=1)
+    for train, test in found.folds:
+        part = make(y[train], storage(X[train]), weights=weights[train], **options)
+        scores = part.fit(TIGHT).decision_function(storage(X[test]))
+        np.testing.assert_allclose(
+            found.scores.iloc[test], scores, rtol=0, atol=SCORE_ATOL
+        )
+
+
+def test_pegasos_is_repeated_in_every_bit_by_its_seed(data, svm):
+    solver = ps.Pegasos(epochs=3)
+    found = ps.cross_validate(svm, solver, folds=4, seed=443)
+    assert found.by_fold["seed"].nunique() == 4
+    for split, seed in zip(found.folds.splits, found.by_fold["seed"], strict=True):
+        part = ps.svm("y ~ a + b + c + d", data.iloc[split.train], lam=0.05)
+        scores = part.fit(replace(solver, seed=seed)).decision_function(data)
+        assert (found.scores.iloc[split.test] == scores.iloc[split.test]).all()
+    fixed = ps.cross_validate(svm, replace(solver, seed=7), folds=4, seed=443)
+    assert set(fixed.by_fold["seed"]) == {7}
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "precomputed"])
+def test_kernel_models_are_cross_validated(data, kernel):
+    X, y = data[["a", "b", "c", "d"]].to_numpy(), data["y"].to_numpy()
+    K = X @ X.T
+    rows = K if kernel == "precomputed" else X
+    model = ps.KernelSVM(y, rows, kernel=kernel, lam=0.1)
+    found = ps.cross_validate(model, ps.Pegasos(epochs=2, seed=3), folds=3, seed=1)
+    for train, test in found.folds:
+        part = K[np.ix_(train, train)] if kernel == "precomputed" else X[train]
+        there = K[np.ix_(test, train)] if kernel == "precomputed" else X[test]
+        fit = ps.KernelSVM(y[train], part, kernel=kernel, lam=0.1)
+        scores = fit.fit(ps.Pegasos(epochs=2, seed=3)).decision_function(there)
+        assert (found.scores.iloc[test].to_numpy() == scores.to_numpy()).all()
+    along = ps.lambda_path(model, [1.0, 0.1], ps.Pegasos(epochs=2), folds=3, seed=1)
+    assert along.coefficients is None
+    assert along.fits["n_support"].between(1, 120).all()
+    with pytest.raises(OptionError, match="no coefficients"):
+        along.plot_coefficients()
+    with pytest.raises(OptionError, match="SDCA does not take"):
+        ps.cross_validate(model, ps.SDCA())
+
+
+def test_numbers_do_not_depend_on_the_workers(svm):
+    for run in (ps.cross_validate, ps.lambda_path):
+        one, many = (
+            run(svm, folds=4, repeats=2, seed=5, workers=count) for count in (1, 3)
+        )
+        pd.testing.assert_frame_equal(one.by_fold, many.by_fold, check_exact=True)
+    pd.testing.assert_frame_equal(one.table, many.table, check_exact=True)
+    pd.testing.assert_frame_equal(one.coefficients, many.coefficients, check_exact=True)
+
+
+def test_a_path_of_one_lambda_is_a_cross_validation(svm):
+    found = ps.cross_validate(svm, folds=4, repeats=2, seed=5)
+    path = ps.lambda_path(svm, [svm.problem.lam], ps.SDCA(), folds=4, repeats=2, seed=5)
+    left = path.by_fold.drop(columns="lam")
+    pd.testing.assert_frame_equal(left, found.by_fold, check_exact=True)
+    assert (path.refit().params == svm.fit(ps.SDCA(seed=5)).params).all()
+
+
+def test_error_counts_are_those_of_scikit_learn(data, svm):
+    X, y = data[["a", "b", "c", "d"]].to_numpy(), data["y"].to_numpy()
+    found = ps.cross_validate(svm, TIGHT, folds=5, seed=1)  # 96 rows in every fit
+    # no score is so near to 0 that the gap could turn its sign
+    assert found.scores.abs().min() > SCORE_ATOL
+    peer = SVC(kernel="linear", C=1 / (0.05 * 96), tol=1e-10)
+    accuracy = cross_val_score(peer, X, y, cv=list(found.folds))
+    assert (found.by_fold["error_rate"] * 24).round(9).tolist() == (
+        (1 - accuracy) * 24
+    ).round(9).tolist()
+    area = cross_val_score(peer, X, y, cv=list(found.folds), scoring="roc_auc")
+    np.testing.assert_allclose(found.by_fold["auc"], area, rtol=1e-12)  # same ranks
+
+
+def test_log_losses_are_those_of_scikit_learn(data):
+    X, y = data[["a", "b", "c", "d"]].to_numpy(), data["y"].to_numpy() == "yes"
+    model = ps.Logit(y, X, lam=0.05)
+    found = ps.cross_validate(model, TIGHT, folds=5, seed=1)
+    peer = LogisticRegression(C=1 / (0.05 * 96), tol=1e-10, solver="newton-cg")
+    for ours, scoring in (
+        ("log_loss", "neg_log_loss"),
+        ("brier_score", "neg_brier_score"),
+    ):
+        theirs = -cross_val_score(peer, X, y, cv=list(found.folds), scoring=scoring)
+        # the losses have slopes of at most 1 in the score
+        np.testing.assert_allclose(found.by_fold[ours], theirs, atol=SCORE_ATOL)
+
+
+def test_means_are_those_of_all_held_out_rows(data, svm):
+    found = ps.cross_validate(svm, folds=7, repeats=2, seed=3)  # folds of 17 and 18
+    errors = [found.confusion(repeat).error_rate for repeat in (1, 2)]
+    assert found.mean["error_rate"] == pytest.approx(np.mean(errors), rel=1e-14)
+    margins = np.where(data["y"] == "yes", 1, -1)[:, None] * found.scores_by_repeat
+    hinge = np.maximum(0, 1 - margins).mean().mean()
+    assert found.mean["hinge_loss"] == pytest.approx(hinge, rel=1e-14)
+    assert found.scores.index.equals(data.index)
+
+
+def test_rows_count_with_their_weights(data):
+    model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
+    found = ps.cross_validate(model, folds=5, seed=3)
+    wrong = np.sign(found.scores) != np.where(data["y"] == "yes", 1, -1)
+    expected = np.average(wrong, weights=data["w"])
+    assert found.mean["error_rate"] == pytest.approx(expected, rel=1e-13)
+    line, test = found.by_fold.iloc[0], found.folds.splits[0].test
+    given = data["y"].iloc[test] == "yes", found.scores.iloc[test]
+    area = roc_auc_score(*given, sample_weight=data["w"].iloc[test])
+    assert line["auc"] == pytest.approx(area, rel=1e-12)
+
+
+def test_standard_errors_are_those_of_glmnet():
+    # cv.glmnet: sqrt(weighted.mean((v - m)^2, w) / (k - 1)), folds weighted by size
+    v, w = np.array([0.1, 0.3, 0.2]), np.array([10.0, 9.0, 9.0])
+    mean = np.average(v, weights=w)
+    error = np.sqrt(np.average((v - mean) ** 2, weights=w) / 2)
+    once = mean_and_error(v, w, np.ones(3, int))
+    assert once == pytest.approx((mean, error), rel=1e-14)
+    again = mean_and_error(np.tile(v, 2), np.tile(w, 2), np.repeat([1, 2], 3))
+    assert again == pytest.approx(once, rel=1e-14)
+    equal = mean_and_error(v, np.ones(3), np.ones(3, int))
+    assert equal[1] == pytest.approx(v.std(ddof=1) / np.sqrt(3), rel=1e-14)
+
+
+def test_a_metric_of_ones_own(svm):
+    def cost(y, scores):
+        return float(np.mean(np.where(y > 0, 5.0, 1.0) * (np.sign(scores) != y)))
+
+    found = ps.cross_validate(svm, folds=5, seed=1, metrics=["auc", cost])
+    assert found.tidy()["term"].tolist() == ["auc", "cost"]
+    assert found.mean["cost"] > 0
+    for metrics, message in (
+        ("log_loss", "calibrate"),
+        ("accuracy", "'accuracy' is not known"),
+        (["auc", "auc"], "different ones"),
+        ([], "none"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            ps.cross_validate(svm, metrics=metrics)
+
+
+def test_a_level_that_is_not_held_out_has_no_auc(svm):
+    labels = svm.problem.y
+    folds = np.where(labels > 0, np.arange(120) % 2, 2 + np.arange(120) % 3)
+    with pytest.warns(UndefinedMetricWarning, match="auc is not defined in 5 folds"):
+        found = ps.cross_validate(svm, folds=folds)
+    assert np.isnan(found.mean["auc"])
+    assert found.mean["error_rate"] > 0
+
+
+def test_gaps_that_are_too_large_warn_once(svm):
+    with pytest.warns(ConvergenceWarning, match="in 5 of 5 fits") as caught:
+        ps.cross_validate(svm, ps.SDCA(epochs=1, tol=1e-9), folds=5, seed=1)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_what_goes_into_a_cross_validation_is_checked(svm):
+    with pytest.raises(OptionError, match="not yet fitted"):
+        ps.cross_validate(svm.fit(ps.SDCA(seed=1)))
+    with pytest.raises(OptionError, match="rows of the whole data"):
+        ps.cross_validate(svm, ps.Pegasos(order=[0, 1]))
+    with pytest.raises(OptionError, match="intercept"):
+        ps.cross_validate(svm, ps.Pegasos.homework())
+    with pytest.raises(OptionError, match="workers"):
+        ps.cross_validate(svm, workers=0)
+    with pytest.raises(OptionError, match="progress"):
+        ps.cross_validate(svm, progress="yes")
+    found = ps.cross_validate(svm, folds=5, seed=1)
+    with pytest.raises(OptionError, match="repeat=2"):
+        found.confusion(2)
+    with pytest.raises(OptionError, match="calibrate"):
+        _ = found.probabilities
+
+
+def test_many_odd_models_are_cross_validated():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(20, 100))
+    y = np.resize([0, 1], 20)
+    constant = np.column_stack([np.full(20, 7.1), np.zeros(20), wide[:, 0]])
+    for X in (wide, wide.astype(np.float32), constant, wide[:, :1]):
+        for intercept in (True, False):
+            model = ps.SVM(y, X, intercept=intercept, standardize=True)
+            found = ps.lambda_path(model, folds=10, seed=1)
+            assert found.table.notna().all(axis=None)
+    frame = pd.DataFrame(wide[:, :2])  # integer column names
+    assert ps.cross_validate(ps.Logit(y == 1, frame), folds=20, metrics="log_loss")
+
+
+def test_summary_and_figure_show_every_metric(svm):
+    found = ps.cross_validate(svm, folds=5, repeats=2, seed=1)
+    text = str(found.summary())
+    for words in ("error_rate", "hinge_loss", "auc", "5, stratified, 2 times", "443"):
+        assert (words in text) == (words != "443")
+    figure = found.plot()
+    titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
+    assert titles == ["error rate", "hinge loss", "area under the ROC curve"]
+    drawn = figure.axes[1].get_lines()[0].get_xdata()
+    np.testing.assert_allclose(
+        drawn, np.unique(found.by_fold["hinge_loss"]), atol=1e-12
+    )
+    mpl.pyplot.close("all")

@@ -1,0 +1,306 @@
+"""Text tables line by line: what is cut, what is widened, and where the limits are."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.tables.layout import header_text, note_text, params_text, shortened
+from pegasos_stats.tables.numbers import Summary, estimate_cells
+
+WIDTH = 78  # of every text
+
+
+def body(left, right):
+    return header_text("Title", left, right)[2:]
+
+
+def sized(name, size):
+    """A name and a value, with the blank between them so many characters long."""
+    return name, "v" * (size - len(name) - 1)
+
+
+def test_a_title_stands_in_the_middle_above_a_rule():
+    assert header_text("Title", [], []) == [" " * 36 + "Title", "=" * WIDTH]
+
+
+def test_two_columns_stand_beside_each_other():
+    left = [("Loss:", "hinge"), ("n:", "9")]
+    assert body(left, [("Seed:", "1")]) == [
+        "Loss:" + " " * 28 + "hinge" + "  " + "Seed:" + " " * 32 + "1",
+        "n:" + " " * 35 + "9",
+    ]
+    assert body([], left) == [
+        " " * 40 + "Loss:" + " " * 28 + "hinge",
+        " " * 40 + "n:" + " " * 35 + "9",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "half"),
+    [
+        (38, 38, 38),  # both as wide as a half
+        (38, 50, 38),
+        (39, 7, 39),
+        (50, 26, 50),  # all of it is just used
+        (51, 26, 50),
+        (60, 26, 50),
+        (60, 38, 38),
+        (60, 60, 38),
+        (76, 0, 76),
+    ],
+)
+def test_a_wide_left_column_takes_what_the_right_one_leaves(left, right, half):
+    # The widest pair counts, wherever it stands.
+    for first, second in ((0, 1), (1, 0)):
+        pairs = [sized("name", left), sized("name", min(left, 10))]
+        others = [sized("other", right), ("o:", "v")] if right else []
+        lines = body([pairs[first], pairs[second]], others[:: 1 - 2 * first])
+        check_halves(lines[first], left, right, half)
+
+
+def check_halves(line, left, right, half):
+    first, second = line[:half], line[half + 2 :]
+    assert len(first) == half
+    assert line[half : half + 2] in ("  ", "")
+    assert ("..." in first) == (left > half)
+    assert ("..." in second) == (right > WIDTH - 2 - half)
+    assert len(line) == (WIDTH if right else half)
+
+
+def test_values_are_cut_in_the_middle_and_names_leave_room_for_them():
+    letters = "abcdefghijklmnopqrstuvwxyz" * 2
+    (line,) = body([("name:", letters)], [sized("other:", 38)])
+    # 38 columns without "name: " are 32: 15 letters, three dots, 14 letters
+    assert line[:38] == "name: " + letters[:15] + "..." + letters[-14:]
+    (line,) = body([(letters, "value")], [sized("other:", 38)])
+    # a name leaves four columns: a blank, and three of the value's, all dots
+    assert line[:38].startswith(letters[:16] + "..." + letters[-15:] + " ")
+
+
+def test_coefficients_stand_under_their_headings():
+    cells = pd.DataFrame(
+        {"coef": ["1.5", "-0.25"], "std err": ["0.5", "10.125"]},
+        index=["Intercept", "x"],
+    )
+    assert params_text(cells) == [
+        "=" * WIDTH,
+        " " * 9 + "       coef" + "    std err",
+        "-" * WIDTH,
+        "Intercept" + "        1.5" + "        0.5",
+        "x        " + "      -0.25" + "     10.125",
+        "=" * WIDTH,
+    ]
+
+
+def test_headings_stand_above_nothing():
+    heads = params_text(pd.DataFrame({"coef": []}))
+    assert heads == ["=" * WIDTH, "       coef", "-" * WIDTH, "=" * WIDTH]
+
+
+def test_columns_are_widened_evenly_as_far_as_names_leave_room():
+    cells = pd.DataFrame([["1"] * 3], columns=["aa", "bbbbbb", "c"], index=["n"])
+
+    def sizes(longest):
+        cells.index = ["n" * longest]
+        head = params_text(cells)[1]
+        ends = [head.index(column) + len(column) for column in cells.columns]
+        return np.diff([longest, *ends]).tolist()
+
+    assert sizes(45) == [11, 11, 11]
+    assert sizes(46) == [11, 11, 10]
+    assert sizes(54) == [8, 8, 8]
+    assert sizes(55) == [8, 8, 7]
+    assert sizes(63) == [4, 8, 3]
+
+
+def test_a_name_is_cut_where_numbers_leave_no_room():
+    name = "abcdefghijklmnopqrstuvwxyz"
+    cells = pd.DataFrame([["1" * 50]], columns=["coef"], index=[name])
+    # 78 columns, 50 digits and a gap of two leave 26
+    assert params_text(cells)[3] == name + "  " + "1" * 50
+    cells.iloc[0, 0] = "1" * 51
+    assert params_text(cells)[3] == name[:11] + "..." + name[-11:] + "  " + "1" * 51
+    cells.iloc[0, 0] = "1" * 70
+    assert params_text(cells)[3] == "abcde...wxyz" + "  " + "1" * 70
+
+
+def test_names_of_a_width_are_not_cut():
+    assert shortened(["abcdefgh", "a"], 8) == ["abcdefgh", "a"]
+    assert shortened(["abcdefgh", "a"], 7) == ["ab...gh", "a"]
+    assert shortened(["abcdefgh"], 6) == ["ab...h"]
+    assert shortened(["abcdefgh"], 5) == ["a...h"]
+    assert shortened(["abcdefgh"], 4) == ["a...h"]
+    assert shortened([], 5) == []
+
+
+def test_names_that_part_in_the_middle_keep_where_they_part():
+    names = ["abcdefgh" + letter + "ijklmnop" for letter in "XYZ"]
+    assert shortened(names, 9) == ["ab..." + letter + "ijk" for letter in "XYZ"]
+    assert shortened([*names, "other", names[0]], 10) == [
+        *("ab..." + letter + "ijkl" for letter in "XYZ"),
+        "other",
+        "ab...Xijkl",
+    ]
+
+
+def test_a_name_that_goes_on_where_another_ends_is_told_apart():
+    one, other = "a" * 20, "a" * 24
+    assert shortened([one, other], 10) == ["aa...", "aa...aaaa"]
+
+
+def test_names_are_cut_less_where_they_would_be_the_same():
+    names = ["a" * 10 + x + "b" * 10 + y + "c" * 10 for x in "12" for y in "34"]
+    # To show where they part first and last takes twelve letters, after five and dots.
+    assert shortened(names, 12) == [
+        "aaaaa..." + x + "b" * 10 + y for x in "12" for y in "34"
+    ]
+
+
+def test_notes_are_wrapped_behind_their_number():
+    words = "word " * 30
+    lines = note_text(12, words)
+    assert lines[0] == "[12] " + " ".join(["word"] * 14)
+    assert lines[1] == "    " + " ".join(["word"] * 15)
+    (line, _) = note_text(1, "x" * 70 + " well-known")
+    assert line == "[1] " + "x" * 70
+
+
+TIDY = pd.DataFrame(
+    {
+        "term": ["Intercept", "x"],
+        "estimate": [-0.123456, 12.0],
+        "std_error": [0.5, 0.00012346],
+        "statistic": [-0.24691, 97205.3466],
+        "p_value": [0.80498, 0.0004],
+        "conf_low": [-1.1034, 11.99976],
+        "conf_high": [0.85653, 12.00024],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("df", "letter"), [(float("inf"), "z"), (7.0, "t"), (0.5, "t")]
+)
+@pytest.mark.parametrize(
+    ("alpha", "low", "high"),
+    [(0.05, "[0.025", "0.975]"), (0.2, "[0.1", "0.9]"), (0.001, "[0.0005", "0.9995]")],
+)
+def test_estimates_stand_under_the_headings_of_statsmodels(
+    df, letter, alpha, low, high
+):
+    cells = estimate_cells(TIDY, df, alpha)
+    heads = ["coef", "std err", letter, f"P>|{letter}|", low, high]
+    assert cells.columns.tolist() == heads
+    assert cells.index.tolist() == ["Intercept", "x"]
+    assert cells.to_numpy().tolist() == [
+        ["-0.12346", "0.5000", "-0.247", "0.805", "-1.103", "0.8565"],
+        ["12.000", "0.0001235", "97205.347", "0.000", "12.00", "12.00"],
+    ]
+
+
+def test_estimates_alone_and_the_usual_level():
+    alone = estimate_cells(TIDY)
+    assert alone.to_dict() == {"coef": {"Intercept": "-0.12346", "x": "12.000"}}
+    assert estimate_cells(TIDY, 3.0).columns.tolist()[-2:] == ["[0.025", "0.975]"]
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_statistics_from_a_hundred_thousand_have_four_digits(sign):
+    for value, text in (
+        (99999.9991, "99999.999"),
+        (1e5, "1e+05"),
+        (123456.0, "1.235e+05"),
+        (0.0004, "0.000"),
+    ):
+        tidy = TIDY.assign(statistic=float(f"{sign}{value}"))
+        shown = estimate_cells(tidy, float("inf"))["z"]
+        assert shown.tolist() == [text if value < 1 else f"{sign}{text}"] * 2
+
+
+SHOWN = Summary(
+    "A & B",
+    [("Loss:", "50%"), ("n:", "<9>")],
+    [("Seed:", "1")],
+    pd.DataFrame({"coef": ["-1.5", "2"], "P>|z|": ["0.1", "-x"]}, index=["a_b", "c"]),
+    ["first", "second & last"],
+)
+TEXT = """\
+                                    A & B
+==============================================================================
+Loss:                              50%  Seed:                                1
+n:                                 <9>
+==============================================================================
+          coef      P>|z|
+------------------------------------------------------------------------------
+a_b       -1.5        0.1
+c            2         -x
+==============================================================================
+
+Notes:
+[1] first
+[2] second & last"""
+LATEX = r"""\begin{center}
+\begin{tabular}{lrlr}
+\toprule
+\multicolumn{4}{c}{\textbf{A \& B}} \\
+\midrule
+Loss: & 50\% & Seed: & 1 \\
+n: & $<$9$>$ &  &  \\
+\bottomrule
+\end{tabular}
+\end{center}
+
+\begin{center}
+\begin{tabular}{lrr}
+\toprule
+ & coef & P$>$$|$z$|$ \\
+\midrule
+a\_b & $-$1.5 & 0.1 \\
+c & 2 & -x \\
+\bottomrule
+\end{tabular}
+\end{center}
+
+Notes:
+
+{[}1] first
+
+{[}2] second \& last"""
+
+
+def test_a_summary_in_full():
+    assert str(SHOWN) == repr(SHOWN) == TEXT
+    assert SHOWN.as_latex() == LATEX
+
+
+def test_a_summary_in_html_is_tables_of_styled_cells():
+    assert SHOWN._repr_html_() == SHOWN.as_html()
+    page = ElementTree.fromstring(f"<div>{SHOWN.as_html()}</div>")
+    header, params, word, notes = page
+    assert [found.tag for found in page] == ["table", "table", "p", "ol"]
+    assert (header[0].tag, header[0].text) == ("caption", "A & B")
+    assert rows(header)[1:] == [
+        [("th", "Loss:"), ("td", "50%"), ("th", "Seed:"), ("td", "1")],
+        [("th", "n:"), ("td", "<9>"), ("th", None), ("td", None)],
+    ]
+    assert rows(params) == [
+        [("td", None), ("th", "coef"), ("th", "P>|z|")],
+        [("th", "a_b"), ("td", "-1.5"), ("td", "0.1")],
+        [("th", "c"), ("td", "2"), ("td", "-x")],
+    ]
+    assert (word.text, [note.text for note in notes]) == ("Notes:", list(SHOWN.notes))
+    for table in (header, params):
+        assert table.get("style").startswith("border-collapse:collapse;")
+        assert table.get("style").endswith("border-bottom:1px solid")
+    for cell in page.iterfind(".//td[@style]"):
+        assert cell.get("style").startswith("text-align:right;padding:")
+    sides = [cell.get("style").partition(";")[0] for cell in page.iter("th")]
+    left, right = "text-align:left", "text-align:right"
+    assert sides == [left] * 4 + [right] * 2 + [left] * 2
+
+
+def rows(table):
+    """Kind and text of the cells of each row."""
+    return [[(cell.tag, cell.text) for cell in row] for row in table]
