@@ -58,6 +58,7 @@ def test_dots_have_twice_the_digits(form, seed):
     lost = (4 * (P + 2) * UNIT) ** 2 * sum(map(abs, products))  # Ogita, Rump & Oishi
     assert abs(exact(high, low) - sum(products)) <= lost
     assert abs(exact(high) - sum(products)) > lost  # the lower digits are needed
+    # The size is a plain sum, which rounds once for each of its terms.
     assert size == pytest.approx(float(sum(map(abs, products))), rel=1e-12)
 
 
@@ -69,6 +70,7 @@ def test_sums_of_rows_have_twice_the_digits(form):
     X, high, low = kernel_rows(form(rows)), np.zeros(P), np.zeros(P)
     for i, d in enumerate(factors):
         size = row_add_exactly(X, i, d, high, low)
+        # a plain sum in another order
         assert size == pytest.approx(np.abs(d * rows[i]).sum(), rel=1e-12)
     for j in range(P):
         parts = [exact(d) * exact(x) for d, x in zip(factors, rows[:, j], strict=True)]

@@ -46,6 +46,7 @@ def test_a_step_maximises_the_dual_along_its_pair(seed):
     assert (a >= 0).all()
     assert (a <= weights).all()
     assert a @ y == pytest.approx(balance, abs=1e-13)  # two roundings of the weights
+    # Terms of up to 1e4, summed in another order.
     np.testing.assert_allclose(scores, K @ (a * y) / scale, atol=1e-11)
     for share in (0.0, 0.5, 0.99, 1.01, 1.5):
         other = before + share * (a - before)

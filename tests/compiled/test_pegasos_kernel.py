@@ -271,4 +271,5 @@ def test_kernels_compute_the_same_without_compilation():
         [float.fromhex(number) for number in numbers]
         for numbers in (numbers_of_every_kernel(), done.stdout.split())
     )
+    # exp() of the log loss and sums by lanes round in another way without the compiler.
     np.testing.assert_allclose(compiled, plain, rtol=1e-12)

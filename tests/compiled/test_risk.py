@@ -41,6 +41,7 @@ def test_sums_are_those_of_fractions_to_their_stated_error(form, loss, far):
     rounding = 0 if loss == Loss.HINGE else 2 * Fraction(1, 2**52) * total
     assert abs(found - total) <= Fraction(seen.loss_error) + rounding
     assert seen.loss_error <= 1e-20 * (1.0 + far) * 31 * 4
+    # The size is a plain sum of 31 terms, none negative.
     assert seen.image_size == pytest.approx(float(size), rel=1e-12)
     for high, low, exact in zip(seen.image, seen.image_rest, image, strict=True):
         apart = abs(Fraction(float(high)) + Fraction(float(low)) - exact)

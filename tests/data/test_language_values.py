@@ -188,6 +188,7 @@ def test_means_are_those_of_all_rows_where_there_are_several_blocks():
     y = np.where(rng.random(n) < 0.1, 1.0, -1.0)
     found = far_centre(Problem(X, y, lam=1.0))
     assert found[1] == 0.0
+    # Means of blocks: sums in another order.
     np.testing.assert_allclose(found[[0, 2]], X.mean(axis=0)[[0, 2]], rtol=1e-12)
     assert far_centre(Problem(csr_array(X), y, lam=1.0)) is None
 

@@ -31,4 +31,5 @@ def divided(a, b):
 
 
 def same(ours, theirs, rel=SAME):
+    # A sum that is 0 in one order may be a rounding of numbers up to 1 in another.
     assert ours == pytest.approx(theirs, rel=rel, abs=1e-15, nan_ok=True)

@@ -179,6 +179,7 @@ def test_a_column_is_far_beyond_thirty_deviations_on_either_side(seed, sign, nea
     y = np.where(np.arange(n) % 3, 1.0, -1.0)
     found = far_centre(Problem(X, y, 1.0))
     mean = 0.0 if near else X[:, 1].mean()
+    # Means: sums in another order.
     np.testing.assert_allclose(found, [0.0, mean, sign * 1e6], rtol=1e-12)
     if near:
         assert far_centre(Problem(X[:, :2], y, 1.0)) is None

@@ -65,6 +65,7 @@ def test_the_band_is_one_standard_error_about_the_best():
     ax = selection.draw_curve(LAMBDAS, MEAN, ERROR, "auc", BOTH, axes())
     (band,) = ax.patches
     low, high = band.get_y(), band.get_y() + band.get_height()
+    # One subtraction and one sum of decimal numbers.
     np.testing.assert_allclose([low, high], [0.075, 0.325], rtol=1e-14)
     assert band.get_facecolor() == to_rgba(COLOURS[4], 0.18)
     assert sorted(words(ax)) == [

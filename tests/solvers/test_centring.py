@@ -92,6 +92,7 @@ def test_columns_near_zero_are_left_as_they_are():
 
 def test_columns_far_below_zero_and_constant_ones_are_far_too():
     centre = far_centre(Problem(NEAR - 1e8, Y, lam=1.0))
+    # Means: sums in another order.
     np.testing.assert_allclose(centre, (NEAR - 1e8).mean(axis=0), rtol=1e-12)
     constant = np.column_stack([NEAR[:, 1], np.full(N, -1e9)])
     assert far_centre(Problem(constant, Y, lam=1.0)).tolist() == [0.0, -1e9]
