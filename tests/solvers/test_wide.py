@@ -169,3 +169,11 @@ def test_dual_weights_to_begin_with_save_epochs():
         again = run_sdca(problem, SDCA(seed=2, tol=1e-3), dual=first.dual)
         anew = run_sdca(problem, SDCA(seed=2, tol=1e-3))
     assert again.n_iter <= anew.n_iter
+
+
+def test_a_coarser_tolerance_takes_fewer_steps():
+    """The next look at the gap is planned for the tolerance, not for a finer one."""
+    problem = wide_problem(1, "log")
+    runs = [run_sdca(problem, SDCA(tol=tol, seed=1)) for tol in (0.3, 0.05, 0.01, 1e-6)]
+    steps = [run.n_iter for run in runs]
+    assert steps == sorted(set(steps))
