@@ -181,6 +181,19 @@ def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["digits.html", "train.csv"]
 
 
+def test_page_and_markdown_have_the_same_numbers(report):
+    """In the sections without formulas and figures, which have numbers of their own."""
+    found = re.findall(r'(<section id="([^"]+)">.*?</section>)', report.as_html(), re.S)
+    pages = {name: Reader(section).text for section, name in found}
+    texts = dict(zip(SECTIONS, report.as_markdown().split("\n## ")[1:], strict=True))
+    for name in ("in-short", "data", "repeat"):
+        in_page, in_text = (
+            re.findall(r"\d[\d.,]*\d|\d", each[name]) for each in (pages, texts)
+        )
+        assert len(in_page) > 15
+        assert in_page == in_text
+
+
 def test_markdown_has_its_figures_beside_it(report, tmp_path):
     report.write(tmp_path / "digits.md")
     text = (tmp_path / "digits.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pegasos_stats.errors import OptionError, SeedError
-from pegasos_stats.rng import RRandom, qnorm
+from pegasos_stats.rng import RRandom, generator, qnorm
 from pegasos_stats.rng.mersenne import untempered
 from tests.rng.rng_golden import GOLDEN, ROUNDING, SEEDS
 
@@ -174,6 +174,18 @@ def test_permutation_is_sample_int_from_zero():
         assert (np.sort(rows) == np.arange(n)).all()
 
 
+@pytest.mark.parametrize("kind", ["rejection", "rounding"])
+def test_up_to_half_of_very_many_are_drawn_until_different(kind, monkeypatch):
+    """So has R it for more than 1e7: above half of them it shuffles all the same."""
+    shuffled = RRandom(3, sample_kind=kind).sample_int(21, 11)
+    drawn = RRandom(3, sample_kind=kind).sample_int(21, 99, replace=True)
+    monkeypatch.setattr(generator, "HASH_ABOVE", 20)
+    until_different = list(dict.fromkeys(drawn.tolist()))[:10]
+    found = RRandom(3, sample_kind=kind).sample_int(21, 10)
+    assert found.tolist() == until_different != shuffled[:10].tolist()
+    assert RRandom(3, sample_kind=kind).sample_int(21, 11).tolist() == shuffled.tolist()
+
+
 def test_hash_draws_no_number_twice():
     drawn = RRandom(3).sample_int(10_000_001, 3_000_000)
     assert np.unique(drawn).size == drawn.size
@@ -279,7 +291,7 @@ def test_arguments_that_make_no_sense(call):
 MIXED = """
 import json
 import numpy as np
-from pegasos_stats.rng import RRandom, qnorm
+from pegasos_stats.rng import RRandom, generator, qnorm
 out = []
 for kind in ("rejection", "rounding"):
     g = RRandom(443, sample_kind=kind)
