@@ -6,8 +6,8 @@ string, which is escaped when it is written; only the templates of `prose` are r
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from pegasos_stats.output.plotting.figures import Figure
 
@@ -78,13 +78,6 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Bullets:
-    """A list of short texts."""
-
-    items: Sequence[Text]
-
-
-@dataclass(frozen=True)
 class Pairs:
     """Names with their values, a line each."""
 
@@ -109,6 +102,12 @@ class Table:
     rows: Sequence[Sequence[Text]]
     caption: Text = ""
     words: Sequence[int] = ()
+
+    @property
+    def kinds(self) -> list[Literal["word", "number"]]:
+        """What each column holds."""
+        words = {0, *self.words}
+        return ["word" if at in words else "number" for at in range(len(self.columns))]
 
 
 @dataclass(frozen=True)
@@ -140,6 +139,12 @@ class Beside:
 
     blocks: Sequence[Table | Picture]
 
+    @property
+    def kind(self) -> Literal["tables", "pictures"]:
+        """What it holds: tables alone or with figures, or figures only."""
+        tables = any(isinstance(block, Table) for block in self.blocks)
+        return "tables" if tables else "pictures"
+
 
 @dataclass(frozen=True)
 class Notice:
@@ -149,8 +154,7 @@ class Notice:
     kind: Literal["warning", "note"] = "note"
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """A number that answers a question."""
 
     name: Text
@@ -166,16 +170,7 @@ class Tiles:
 
 
 Block = (
-    Paragraph
-    | Bullets
-    | Pairs
-    | Table
-    | Formula
-    | Listing
-    | Picture
-    | Beside
-    | Notice
-    | Tiles
+    Paragraph | Pairs | Table | Formula | Listing | Picture | Beside | Notice | Tiles
 )
 
 
@@ -204,12 +199,7 @@ class Document:
     title: str
     lead: Text
     sections: Sequence[Section]
-    footer: Text = field(default="")
-
-
-def pieces_of(text: Text) -> Sequence[Piece]:
-    """View a text as its pieces."""
-    return (text,) if isinstance(text, Piece) else text
+    footer: Text = ""
 
 
 def plain_text(text: Text) -> str:
@@ -220,11 +210,8 @@ def plain_text(text: Text) -> str:
     >>> plain_text(prose("the column `a`, $n$ rows"))
     'the column a, n rows'
     """
-    return "".join(
-        piece
-        if isinstance(piece, str)
-        else piece.tex
-        if isinstance(piece, Math)
-        else piece.text
-        for piece in pieces_of(text)
-    )
+    if isinstance(text, str):
+        return text
+    if isinstance(text, Sequence):
+        return "".join(map(plain_text, text))
+    return text.tex if isinstance(text, Math) else text.text

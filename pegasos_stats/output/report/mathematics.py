@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from pegasos_stats.errors import DependencyError, FormulaError
+from pegasos_stats.output.report.rendering import templates
 
 EM = 100.0  # units of matplotlib's outlines in one em
 SCALE = 1.08  # of a formula against the text around it
@@ -37,7 +38,7 @@ def formula_svg(tex: str) -> str:
     FormulaError
         If mathtext cannot read it.
     DependencyError
-        If matplotlib is not installed.
+        If matplotlib or jinja2 is not installed.
 
     Examples
     --------
@@ -50,11 +51,17 @@ def formula_svg(tex: str) -> str:
     left, right = left - MARGIN, right + MARGIN
     bottom, top = bottom - MARGIN, top + MARGIN
     width, height = right - left, top - bottom
-    style = f"width:{_em(width)};height:{_em(height)};vertical-align:{_em(bottom)}"
     return (
-        f'<svg class="math" role="img" aria-label="{escape(tex)}" style="{style}" '
-        f'viewBox="{left:.0f} {-top:.0f} {width:.0f} {height:.0f}">'
-        f'<path fill="currentColor" d="{_path(points, codes)}"/></svg>'
+        templates(escape)
+        .get_template("formula.svg")
+        .render(
+            tex=tex,
+            width=_em(width),
+            height=_em(height),
+            below=_em(bottom),
+            box=f"{left:.0f} {-top:.0f} {width:.0f} {height:.0f}",
+            path=_path(points, codes),
+        )
     )
 
 

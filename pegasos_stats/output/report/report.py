@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from pegasos_stats.output.report.document import Document, Section, Text
 from pegasos_stats.output.report.errors_made import errors_made
 from pegasos_stats.output.report.fitted import fitting, optimum
 from pegasos_stats.output.report.glossary import glossary
-from pegasos_stats.output.report.html import written_html
+from pegasos_stats.output.report.html import framed, written_html
 from pegasos_stats.output.report.markdown import written_markdown
 from pegasos_stats.output.report.origin import Origin, checked_source
 from pegasos_stats.output.report.repeated import repeating
@@ -114,9 +113,7 @@ class Report:
         return f"<Report: {self.document.title}{where}>"
 
     def _repr_html_(self) -> str:
-        page = escape(self.as_html())
-        style = "width:100%;height:40rem;border:1px solid #d0d7de"
-        return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
+        return framed(self.as_html())
 
 
 def report(

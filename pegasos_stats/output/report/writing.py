@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.plotting.figures import Figure
 from pegasos_stats.output.report.document import Document
-from pegasos_stats.output.report.html import GENERATOR, PAGE, written_html
+from pegasos_stats.output.report.html import beginning, written_html
 from pegasos_stats.output.report.markdown import MARK, written_markdown
 from pegasos_stats.writing import (
     Kind,
@@ -35,7 +35,7 @@ ENDS: dict[str, Format] = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-BEGINS = (PAGE.split("{generator}")[0] + GENERATOR + '"', MARK)
+BEGINS = (beginning(), MARK)
 FIGURES = re.compile(r"figure-\d+\.svg")
 MARKED = re.compile(rf"<svg\b[^>]*>\s*{re.escape(MARK)}")  # the tag may be long
 BEGIN = 2000  # bytes that hold any of these
