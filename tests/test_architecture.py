@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ def test_compiled_code_knows_neither_pandas_nor_random_numbers():
 
 
 def test_import_loads_no_heavy_library():
-    heavy = ["numba", "formulaic", "matplotlib", "statsmodels", "sklearn", "rpy2"]
+    used = ["numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
+    heavy = [*used, "sklearn", "rpy2"]
     code = (
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
@@ -35,6 +37,24 @@ def test_import_loads_no_heavy_library():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+def test_files_beside_the_modules_are_package_data():
+    setup = ConfigParser()
+    setup.read(PACKAGE.parent / "setup.cfg")
+    known = [
+        PACKAGE.parent / folder.replace(".", "/") / pattern.strip()
+        for folder, patterns in setup["options.package_data"].items()
+        for pattern in patterns.split(",")
+    ]
+    others = [
+        path
+        for path in PACKAGE.rglob("*.*")
+        if path.suffix != ".py" and "__pycache__" not in path.parts and path.is_file()
+    ]
+    assert {path.suffix for path in others} >= {".html", ".md", ".css", ".svg", ".csv"}
+    for path in others:
+        assert any(path.match(str(pattern)) for pattern in known), path
 
 
 def test_public_names_have_docstrings_with_an_example():

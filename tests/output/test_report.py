@@ -2,15 +2,19 @@
 
 import re
 import sys
+from html import escape as html_escape
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from jinja2 import UndefinedError
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
+from pegasos_stats.output.report.markdown import escaped
 from pegasos_stats.output.report.mathematics import formula_svg
+from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.output.report.subject import held_out_rows, misclassified
 
 SECTIONS = [
@@ -305,6 +309,28 @@ def test_matplotlib_is_asked_for(result, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(DependencyError, match=r"pegasos_stats\[plot\]"):
         result.report()
+
+
+def test_jinja2_is_asked_for_before_there_is_work_done(result, monkeypatch):
+    templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr("pegasos_stats.output.report.report.training_rows", None)
+    with pytest.raises(DependencyError, match=r"pegasos_stats\[report\]"):
+        result.report()
+
+
+def test_pages_are_plain_text(report, strange):
+    made = fitted(strange).report(title="<i>")
+    for text in (made.as_html(), made.as_markdown(), made._repr_html_()):
+        assert type(text) is str  # not one that escapes what is added to it
+
+
+def test_a_value_in_a_template_is_escaped_unless_it_is_called_safe():
+    for escape, text in ((html_escape, "&lt;*&gt;"), (escaped, r"\<\*>")):
+        made = templates(escape).from_string("{{ x }}{{ x ~ x }}{{ x | safe }}")
+        assert made.render(x="<*>") == f"{text}{text}{text}<*>"
+    with pytest.raises(UndefinedError, match="nosuch"):
+        templates(escaped).from_string("{{ nosuch }}").render()
 
 
 def test_a_formula_is_an_outline_with_its_tex():

@@ -60,12 +60,12 @@ def inline(text: Text) -> str:
 
 def scrolled(inner: str, label: str) -> str:
     """Put HTML that may be too wide into a box that scrolls by itself."""
-    return str(_writer().macros.scrolled(inner, label))
+    return str(_writer().macro("scrolled", inner, label))
 
 
 def framed(page: str) -> str:
     """Put a whole page into a frame, for a notebook to show."""
-    return str(_writer().macros.framed(page))
+    return str(_writer().macro("framed", page))
 
 
 @cache

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from pegasos_stats.output.report.glossary import glossary
 from pegasos_stats.output.report.html import framed, written_html
 from pegasos_stats.output.report.markdown import written_markdown
 from pegasos_stats.output.report.origin import Origin, checked_source
+from pegasos_stats.output.report.rendering import templates
 from pegasos_stats.output.report.repeated import repeating
 from pegasos_stats.output.report.subject import Subject, held_out_rows, training_rows
 from pegasos_stats.output.report.writing import Format, checked_page, write_page
@@ -130,7 +132,7 @@ def report(
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
 
     The page is one HTML file that loads nothing, to be read on a screen, on a phone
-    and on paper. It needs matplotlib, for figures and formulas.
+    and on paper. It needs matplotlib, for figures and formulas, and jinja2.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def report(
     Raises
     ------
     DependencyError
-        If matplotlib is not installed.
+        If matplotlib or jinja2 is not installed.
     DataError
         If the file cannot be written, or something else than a report is there.
     ColumnError
@@ -225,6 +227,7 @@ def report_of(
         As for `report`.
     origin : Origin
     """
+    templates(escape)  # without them there is no report: the work is not begun
     held_out = None if test is None else held_out_rows(result, test)
     subject = Subject(result, training_rows(result), held_out, origin, image_shape)
     negative, positive = result.coding.levels
