@@ -22,10 +22,9 @@ from pegasos_stats.models.hypothesis_tests import (
 )
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.notes import Cure, Note, Setting
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables.numbers import significant
 
 Vector = NDArray[np.float64]
@@ -48,23 +47,20 @@ class Inference:
     theta : Series, shape (k,)
         Coefficients by name, the intercept first.
     covariance : Covariance or BootstrapResult
-    remarks : tuple of str
-        Why it is not defined, or what was left out.
     nobs : int
     lam : float
     certificate : Certificate
         Of the fit.
-    cure : str
-        What brings the fit to its optimum, with ``{}`` for the relative gap.
+    goes_on : str
+        Setting that takes the relative gap at which a fit is to end.
     """
 
     theta: "pd.Series[float]"
     covariance: Covariance | BootstrapResult
-    remarks: tuple[str, ...]
     nobs: int
     lam: float
     certificate: Certificate
-    cure: str
+    goes_on: str
 
     @property
     def matrix(self) -> Matrix:
@@ -113,13 +109,13 @@ class Inference:
         return found
 
     @property
-    def remedy(self) -> str:
+    def remedy(self) -> Setting:
         """What goes on to the optimum, near enough for the smallest error."""
         near = CLOSE
         if self.far.any():
             allowed = SMALL * self.std_error[self.far].min()
             near = self._near_enough(0.5 * self.lam * float(allowed) ** 2)
-        return self.cure.format(f"{near:.0e}".replace("e-0", "e-"))
+        return Setting(self.goes_on, near)
 
     def _near_enough(self, gap: float) -> float:
         """The power of ten that a relative gap has to reach for a gap."""
@@ -140,14 +136,11 @@ class Inference:
         if "_has_told" in vars(self):
             return self
         vars(self)["_has_told"] = True
-        if self.remarks:
-            warn_caller(" ".join(self._remarks()), UndefinedMetricWarning)
+        if self.covariance.notes:
+            remarks = " ".join(note.sentence for note in self._remarks())
+            warn_caller(remarks, UndefinedMetricWarning)
         if self.far.any():
-            warn_caller(
-                "The fit may be too far from its optimum for its standard errors; "
-                f"summary() says how far. {self.remedy} goes on to the optimum.",
-                ConvergenceWarning,
-            )
+            warn_caller(self._too_far().sentence, ConvergenceWarning)
         return self
 
     def frame(self, level: float) -> pd.DataFrame:
@@ -202,54 +195,61 @@ class Inference:
         found = wald_test(self._theta, self.matrix, R, q, self.df)
         return JointTest.of(names, found)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What the numbers mean, and how far they can be trusted."""
         if not self.is_defined:
             return self._remarks()
         return [
             *([self._too_far()] if self.far.any() else []),
             *([self._few_rows()] if self.nobs < FEW * len(self.theta) else []),
-            f"Standard errors: {described(self.covariance)}.",
-            *self.remarks,
-            "For this lambda, standard errors and intervals are for the minimiser of "
-            "the penalised risk in the population, not of the unpenalised one: what "
-            "the penalty shrinks stays shrunk.",
+            _note(f"Standard errors: {described(self.covariance)}."),
+            *self.covariance.notes,
+            _note(
+                "For this lambda, standard errors and intervals are for the minimiser "
+                "of the penalised risk in the population, not of the unpenalised one: "
+                "what the penalty shrinks stays shrunk."
+            ),
         ]
 
-    def _remarks(self) -> list[str]:
+    def _remarks(self) -> list[Note]:
         """What there is to say, and why, if the fit is not at its optimum."""
+        remarks = [*self.covariance.notes]
         if self.is_defined or self.certificate.relative_gap <= FAR:
-            return list(self.remarks)
-        return [
-            *self.remarks,
-            "Standard errors are those at the optimum, and this fit is not there: "
-            f"{self.remedy} goes on to it.",
-        ]
+            return remarks
+        text = "Standard errors are those at the optimum, and this fit is not there:"
+        cure = Cure((self.remedy,), "{} goes on to it.")
+        return [*remarks, Note("standard errors", "note", text, cure)]
 
-    def _too_far(self) -> str:
+    def _too_far(self) -> Note:
         far, errors = self.far, self.std_error
         distance = float(np.nanmax(self.distance[far]))
         known = distance < math.inf
         most = f"up to {significant(distance, 2)}" if known else "how much is not known"
-        return (
-            "WARNING: the fit may be too far from its optimum for these standard "
-            f"errors. {counted(int(far.sum()), 'coefficient')} may be off by more than "
+        text = (
+            "the fit may be too far from its optimum for these standard errors. "
+            f"{counted(int(far.sum()), 'coefficient')} may be off by more than "
             f"a quarter of the standard error: by {most}, "
-            f"the smallest error being {significant(errors[far].min(), 2)}. "
-            f"{self.remedy} goes on to the optimum."
+            f"the smallest error being {significant(errors[far].min(), 2)}."
         )
+        cure = Cure((self.remedy,), "{} goes on to the optimum.")
+        return Note("standard errors", "warning", text, cure)
 
-    def _few_rows(self) -> str:
-        return (
-            f"WARNING: {counted(self.nobs, 'row')} for "
+    def _few_rows(self) -> Note:
+        text = (
+            f"{counted(self.nobs, 'row')} for "
             f"{counted(len(self.theta), 'coefficient')}. Standard errors are for many "
             f"rows to each; with fewer than {FEW} intervals are too short, and with "
             "one or two they mean nothing."
         )
+        return Note("standard errors", "warning", text)
 
     @property
     def _theta(self) -> Vector:
         return np.asarray(self.theta, dtype=np.float64)
+
+
+def _note(text: str) -> Note:
+    return Note("standard errors", "note", text)
 
 
 def described(covariance: Covariance | BootstrapResult) -> str:
@@ -282,8 +282,3 @@ def distance_at(gap: float, lam: float) -> float:
     0.2
     """
     return float(np.sqrt(2.0 * max(gap, 0.0) / lam))
-
-
-def cure_of(solver: Pegasos | SDCA) -> str:
-    """What brings a fit by this solver to its optimum, the relative gap left open."""
-    return "SDCA(tol={})" if isinstance(solver, SDCA) else "fit(solver, refine={})"

@@ -1,22 +1,12 @@
 """From a linear fit to a covariance of its coefficients: which one, at what cost."""
 
 import os
-import warnings
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.errors import (
-    DataError,
-    OptionError,
-    UndefinedMetricWarning,
-    counted,
-    listing,
-    shown,
-    warn_caller,
-)
+from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.models.inference.bootstrap import BootstrapResult, bootstrap
 from pegasos_stats.models.inference.covariance import Covariance, Sandwich
 from pegasos_stats.models.inference.resampling import Bootstrap
@@ -36,21 +26,6 @@ MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
 MOST_PRODUCTS = 1e10  # some two seconds
 SPARSE_COST = 10.0  # times a product of dense rows
 MATRICES = 4  # of shape (k, k) at the same time
-
-
-@dataclass(frozen=True, eq=False)
-class Inferred:
-    """An estimated covariance, and what there is to say of it.
-
-    Attributes
-    ----------
-    covariance : Covariance or BootstrapResult
-    remarks : tuple of str
-        Why it is not defined, or what was left out.
-    """
-
-    covariance: Covariance | BootstrapResult
-    remarks: tuple[str, ...] = ()
 
 
 def checked_cov_type(value: Any) -> CovType:
@@ -76,10 +51,10 @@ def checked_cov_type(value: Any) -> CovType:
     )
 
 
-def inferred(
+def estimated_covariance(
     problem: Problem, found: Solution, options: Sandwich | Bootstrap
-) -> Inferred:
-    """Estimate the covariance, and keep what there is to say of it for later.
+) -> Covariance | BootstrapResult:
+    """Estimate the covariance of the coefficients.
 
     Raises
     ------
@@ -87,21 +62,6 @@ def inferred(
         If it is larger than the machine's memory.
     """
     _check_memory(problem)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UndefinedMetricWarning)
-        covariance = _estimated(problem, found, options)
-    remarks = []
-    for warning in said:
-        if issubclass(warning.category, UndefinedMetricWarning):
-            remarks.append(str(warning.message))
-        else:
-            warn_caller(str(warning.message), warning.category)
-    return Inferred(covariance, tuple(remarks))
-
-
-def _estimated(
-    problem: Problem, found: Solution, options: Sandwich | Bootstrap
-) -> Covariance | BootstrapResult:
     if isinstance(options, Bootstrap):
         return bootstrap(problem, found, options)
     from pegasos_stats.models.inference.sandwich import sandwich

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.coefficients import Inference, cure_of
+from pegasos_stats.models.coefficients import Inference
 from pegasos_stats.models.frames import TIDY_COLUMNS
 from pegasos_stats.models.hypothesis_tests import ContrastTests, JointTest
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
@@ -17,12 +17,13 @@ from pegasos_stats.models.inferring import (
     SANDWICH,
     CovName,
     CovType,
-    Inferred,
     checked_cov_type,
-    inferred,
+    estimated_covariance,
 )
 from pegasos_stats.models.linear_fits import LinearFit
 from pegasos_stats.models.linear_summaries import largest, why_left_out
+from pegasos_stats.models.notes import Note
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables.numbers import Summary, aligned, estimate_cells
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
@@ -292,17 +293,13 @@ class LinearResults(LinearFit):
             If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        reason = (
-            "" if self.has_covariance else why_left_out(self.problem, self.cov_type)
-        )
-        inference = None if reason else self._inference
-        notes = [reason] if inference is None else inference.notes()
-        if inference is None or not inference.is_defined:
+        notes = self.notes_on_errors()
+        if self._missing() or not self._inference.is_defined:
             shown, more = largest(self._plain_table(), max_terms)
             cells = estimate_cells(shown)
         else:
-            shown, more = largest(inference.frame(level), max_terms)
-            cells = estimate_cells(shown, inference.df, alpha)
+            shown, more = largest(self._inference.frame(level), max_terms)
+            cells = estimate_cells(shown, self._inference.df, alpha)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]
@@ -310,10 +307,17 @@ class LinearResults(LinearFit):
 
     def coefficient_table(self) -> pd.DataFrame:
         """Columns as of `tidy`; NaN for intervals that would take long, or are none."""
-        reason = why_left_out(self.problem, self.cov_type)
-        if reason and not self.has_covariance:
-            return self._plain_table()
-        return self._inference.frame(0.95)
+        return self._plain_table() if self._missing() else self._inference.frame(0.95)
+
+    def notes_on_errors(self) -> list[Note]:
+        """What there is to say of standard errors, computed if that is quick."""
+        return self._missing() or self._inference.notes()
+
+    def _missing(self) -> list[Note]:
+        """Why there are no standard errors, if there are none."""
+        if self.has_covariance:
+            return []
+        return why_left_out(self.problem, self.cov_type)
 
     @property
     def plot(self) -> "LinearPlots":
@@ -323,8 +327,8 @@ class LinearResults(LinearFit):
         return LinearPlots(self)
 
     @cached_property
-    def estimated(self) -> Inferred:
-        """The covariance with what there is to say of it; `covariance` warns of that.
+    def estimated(self) -> Covariance | BootstrapResult:
+        """The covariance with notes on it; `covariance` warns of them.
 
         Raises
         ------
@@ -336,7 +340,7 @@ class LinearResults(LinearFit):
                 "This fit has cov_type='none', so no standard errors; "
                 "result.with_covariance('sandwich') gives the same fit with them."
             )
-        return inferred(self.problem, self.solution, self.cov_type)
+        return estimated_covariance(self.problem, self.solution, self.cov_type)
 
     @property
     def has_covariance(self) -> bool:
@@ -345,15 +349,13 @@ class LinearResults(LinearFit):
 
     @cached_property
     def _inference(self) -> Inference:
-        found = self.estimated
         return Inference(
             theta=self.params,
-            covariance=found.covariance,
-            remarks=found.remarks,
+            covariance=self.estimated,
             nobs=self.nobs,
             lam=self.problem.lam,
             certificate=self.certificate,
-            cure=cure_of(self.solver),
+            goes_on="tol" if isinstance(self.solver, SDCA) else "refine",
         )
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":

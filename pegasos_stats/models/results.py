@@ -24,13 +24,8 @@ from pegasos_stats.models.frames import (
     scored,
     with_columns,
 )
-from pegasos_stats.models.summaries import (
-    TITLES,
-    is_no_warning,
-    model_lines,
-    notes_of,
-    solver_lines,
-)
+from pegasos_stats.models.notes import Note, listed, notes_of
+from pegasos_stats.models.summaries import TITLES, model_lines, solver_lines
 from pegasos_stats.tables.layout import Pairs
 from pegasos_stats.tables.numbers import Summary, significant
 
@@ -292,6 +287,20 @@ class Results(Fit):
         actual, levels = labels_of(self, None), self.coding.levels
         return confusion(actual, self.predict(), levels=levels)
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to say of the fit; `summary` says more on standard errors.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> wild = ps.svm("digit ~ .", train, lam=1e-3).fit(ps.Pegasos(1, seed=443))
+        >>> [note.topic for note in wild.notes if note.severity == "warning"]
+        ['run']
+        """
+        return tuple(notes_of(self, self.training_table))
+
     def report(
         self,
         test: Any = None,
@@ -343,10 +352,12 @@ class Results(Fit):
         return self.design.matrix(data)
 
     def _summarised(
-        self, params: pd.DataFrame, notes: list[str], further: Pairs = ()
+        self, params: pd.DataFrame, notes: list[Note], further: Pairs = ()
     ) -> Summary:
         """Put coefficients and their notes under the header of every fit."""
         left = [*model_lines(self, self.training_table), *further]
         title = TITLES[self.problem.loss]
-        notes = sorted([*notes_of(self), *notes], key=is_no_warning)
-        return Summary(title, left, solver_lines(self), params, notes)
+        # Training errors are in the header, which says what they are.
+        own = [note for note in self.notes if note.topic != "predictions"]
+        shown = listed([*own, *notes])
+        return Summary(title, left, solver_lines(self), params, shown)

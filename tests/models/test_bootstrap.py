@@ -15,7 +15,6 @@ from pegasos_stats.errors import (
     DataError,
     OptionError,
     SeedError,
-    UndefinedMetricWarning,
 )
 from pegasos_stats.models.inference import bootstrap as module
 from pegasos_stats.models.inference.bootstrap import (
@@ -229,8 +228,9 @@ def few_of_a_class(intercept):
 def test_resamples_of_one_class_are_left_out_and_counted():
     problem = few_of_a_class(intercept=True)
     alone = [(r.weights[:2] == 0.0).all() for r in resamples(problem, 100)]
-    with pytest.warns(UndefinedMetricWarning, match=f"{sum(alone)} resamples of 100"):
-        found = run(problem, 100)
+    found = run(problem, 100)
+    (note,) = found.notes
+    assert note.text.startswith(f"{sum(alone)} resamples of 100")
     assert found.n_left_out == sum(alone) > 0
     assert found.estimates.shape == (100 - sum(alone), 3)
     left = [r for r, out in zip(resamples(problem, 100), alone, strict=True) if not out]
@@ -242,7 +242,7 @@ def test_resamples_of_one_class_are_left_out_and_counted():
 
 def test_without_intercept_one_class_alone_has_an_optimum():
     found = run(few_of_a_class(intercept=False), 100)
-    assert found.n_left_out == 0
+    assert (found.n_left_out, found.notes) == (0, ())
     assert found.estimates.shape == (100, 2)
     assert found.estimate.shape == (2,)
 
@@ -281,6 +281,7 @@ def test_what_the_steps_do_not_reach_sdca_does(monkeypatch):
         found = run(problem, 10, workers=2)
     assert found.n_not_converged == 10
     assert len(seen) == 1
+    assert seen[0].filename == __file__
 
 
 @LOSSES

@@ -41,7 +41,7 @@ def fits():
     X, order = DATA[["a", "b"]], np.array([[3, 1, 2], [0, 4, 5]])
     boot = ps.logit("y ~ a", DATA, lam=0.1).fit(ps.SDCA(tol=1e-8, seed=2))
     boot = boot.with_covariance(ps.Bootstrap(replicates=20, seed=3, workers=1))
-    assert len(boot.estimated.covariance.estimates) == 20
+    assert len(boot.estimated.estimates) == 20
     weights, K = np.linspace(0.5, 1.5, N), X.to_numpy() @ X.to_numpy().T
     scaled = ps.SVM(DATA["y"], X, lam=0.1, weights=weights, standardize=True)
     formula = ps.logit("y ~ poly(a, 2) + g + np.log(b + 4)", DATA, lam=0.01)

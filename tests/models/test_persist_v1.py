@@ -39,7 +39,7 @@ def test_a_file_of_format_1_loads_and_is_marked(name, tmp_path):
     scores = result.decision_function(rows_for(name))
     np.testing.assert_allclose(scores, expected["scores"], rtol=SUM)
     if not kernel:
-        assert result.estimated.covariance.std_error.tolist() == expected["errors"]
+        assert result.estimated.std_error.tolist() == expected["errors"]
     save(result, tmp_path / "again")
     assert load_saved(tmp_path / "again").checked is True
 

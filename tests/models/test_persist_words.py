@@ -52,8 +52,7 @@ def test_all_of_a_fit_comes_back(name, saved):
             check_equal(found, getattr(result.problem, attribute))
     if hasattr(result, "cov_type"):
         check_equal(loaded.cov_type, result.cov_type)
-        check_equal(loaded.estimated.remarks, result.estimated.remarks)
-        check_equal(loaded.estimated.covariance, result.estimated.covariance)
+        check_equal(loaded.estimated, result.estimated)
     table = loaded.training_table.counts
     check_equal(table, result.training_table.counts)
     np.testing.assert_array_equal(loaded.problem.X.shape, result.problem.X.shape)

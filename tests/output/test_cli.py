@@ -260,7 +260,7 @@ def test_kernels(words, options, capsys):
 def test_a_runaway_fit_is_warned_of(files, capsys):
     options = ["--lambda", "1e-5", "--epochs", 1]
     printed = run(capsys, "demo", *options).out
-    assert "Warning    the objective is above 1, that of a model" in printed
+    assert "Warning    the objective is above 1, that of the model" in printed
     assert "--refit-intercept" in printed
 
 

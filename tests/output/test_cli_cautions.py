@@ -28,15 +28,16 @@ def warned(capsys, *options, command="fit", **columns):
 def test_one_answer_for_every_row_is_said(capsys):
     (line,) = warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
     assert line == (
-        "every training row is predicted yes: try --standardize or --weights "
-        "balanced or a smaller --lambda"
+        "every training row is predicted yes: the error rate is that of always "
+        "answering so. Try --standardize, --weights balanced or a smaller --lambda."
     )
 
 
 def test_only_what_a_kernel_takes_is_named(capsys):
     lines = warned(capsys, "--lambda", 100, "--kernel", "gaussian", x=np.arange(N) / N)
-    cures = "--standardize or --weights balanced or a smaller --lambda"
-    assert f"every training row is predicted yes: try {cures}" in lines
+    (line,) = (line for line in lines if "every training row" in line)
+    cures = "--standardize, --weights balanced or a smaller --lambda"
+    assert line.endswith(f" is that of always answering so. Try {cures}.")
 
 
 def test_two_answers_are_not(capsys):
@@ -89,4 +90,8 @@ def test_json_has_them(capsys):
     pd.DataFrame(columns).to_csv("d.csv", index=False)
     printed = run(capsys, "fit", "d.csv", "--outcome", "y", "--json").out
     (line,) = (w for w in json.loads(printed)["warnings"] if "all zero" in w)
-    assert "try --standardize, --solver sdca, --refit-intercept, " in line
+    assert line == (
+        "the objective is above 1, that of the model that is all zero: the intercept "
+        "ran away in the first, large steps. Try --standardize, --solver sdca, "
+        "--refit-intercept, more --epochs or a larger --lambda."
+    )

@@ -251,14 +251,17 @@ def test_what_helps_a_fit_that_ran_away_is_what_it_has_not(strange):
     wild = ps.svm("`out & come` ~ .", strange, lam=1e-6, standardize=True)
     solver = ps.Pegasos(epochs=1, seed=1, refit_intercept=True)
     text = Reader(wild.fit(solver).report().as_html()).text
-    assert "What may help: SDCA, more epochs or a larger" in text
+    assert "steps. Try SDCA(), more epochs or a larger lambda." in text
 
 
 def test_one_answer_for_every_row_is_warned_of(strange):
     X, y = strange[[SCRIPT, PIPES]].to_numpy(), np.repeat(["a", "b"], [15, 45])
     shrunk = ps.SVM(y, X, lam=1e6).fit(ps.SDCA(seed=1))
     text = Reader(shrunk.report().as_html()).text
-    assert "Every training row is predicted b , whatever its score" in text
+    assert (
+        "Every training row is predicted b: the error rate is that of always answering "
+        "so. Try standardize=True, weights='balanced' or a smaller lambda."
+    ) in text
     usual = Reader(fitted(strange, lam=0.01).report().as_html()).text
     assert "Every training row" not in usual
 

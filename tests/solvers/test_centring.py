@@ -59,9 +59,7 @@ def test_a_trace_is_that_of_the_columns_as_they_are():
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
 def test_the_bootstrap_is_that_of_columns_near_zero(model):
     many = ps.Bootstrap(replicates=50, seed=1)
-    near, far = (
-        fit(model, X, 0.1, cov_type=many).estimated.covariance for X in (NEAR, FAR)
-    )
+    near, far = (fit(model, X, 0.1, cov_type=many).estimated for X in (NEAR, FAR))
     assert far.n_not_converged == 0
     # Errors of refits by their gap, beside errors of 2e-5 and more
     np.testing.assert_allclose(far.std_error[1:], near.std_error[1:], rtol=1e-4)
@@ -72,7 +70,7 @@ def test_standard_errors_are_those_of_columns_near_zero(model):
     shift = np.array([0.0, 1e6, 0.0])
     near = fit(model, NEAR, 0.1)
     far = near_as_far(near, shift)
-    near, far = near.estimated.covariance, far.estimated.covariance
+    near, far = near.estimated, far.estimated
     # 1e6 + x has x to 1e-10.
     np.testing.assert_allclose(far.std_error[1:], near.std_error[1:], rtol=1e-8)
     C = np.eye(4)  # (1, x + shift) = C' (1, x)

@@ -1,6 +1,5 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from threading import local
@@ -11,14 +10,10 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.errors import (
-    ConvergenceWarning,
-    DataError,
-    UndefinedMetricWarning,
-    counted,
-)
+from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.resampling import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.inference.wald import check_level
+from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centred, far_centre, moved
@@ -60,6 +55,8 @@ class BootstrapResult:
         Largest ``sqrt(2 gap / lam)``: no ``beta`` of a resample is farther from its
         optimum. It is to be small against `std_error`.
     options : Bootstrap
+    notes : tuple of Note
+        How many resamples were left out.
     """
 
     estimate: Vector
@@ -71,6 +68,7 @@ class BootstrapResult:
     relative_gap: float
     distance: float
     options: Bootstrap
+    notes: tuple[Note, ...] = ()
 
     @property
     def std_error(self) -> Vector:
@@ -127,6 +125,7 @@ def bootstrap(
     Returns
     -------
     BootstrapResult
+        With a note if resamples were left out.
 
     Raises
     ------
@@ -135,8 +134,6 @@ def bootstrap(
 
     Warns
     -----
-    UndefinedMetricWarning
-        If resamples were left out.
     ConvergenceWarning
         If resamples did not reach the tolerance.
 
@@ -179,17 +176,11 @@ def bootstrap(
 def collected(
     parts: Iterable[tuple[Matrix, Matrix]], replicates: int, progress: bool
 ) -> tuple[Matrix, Matrix]:
-    """Estimates of all resamples and what is known of each, a row each.
-
-    A run of SDCA warns by itself of a gap that is too large, in whatever thread; that
-    is left to one warning for all of them.
-    """
+    """Estimates of all resamples and what is known of each, a row each."""
     each: Any = (pair for part in parts for pair in zip(*part, strict=True))
     if progress:
         each = with_progress(each, replicates, "resample")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        estimates, found = zip(*each, strict=True)
+    estimates, found = zip(*each, strict=True)
     return np.array(estimates), np.array(found)
 
 
@@ -201,13 +192,14 @@ def summarised(
     estimates: Matrix,
     found: Matrix,
 ) -> BootstrapResult:
-    """Put the result together, and warn of what is wrong with it."""
+    """Put the result together; warn of resamples that are not at their optimum."""
     from pegasos_stats.compiled.dual.refits import DISTANCE, GAP, NO_OPTIMUM, STATUS
 
     kept = found[:, STATUS] != NO_OPTIMUM
-    check_left_out(int((~kept).sum()), options.replicates)
+    n_left_out = int((~kept).sum())
+    notes = left_out(n_left_out, options.replicates)
     gaps = found[kept, GAP]
-    check_converged(gaps, options)
+    warn_of_gaps(gaps, options)
     first = 0 if problem.intercept else 1
     estimates = np.ascontiguousarray(estimates[kept, first:])
     return BootstrapResult(
@@ -215,11 +207,12 @@ def summarised(
         estimates=estimates,
         covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
         seed=seed,
-        n_left_out=int((~kept).sum()),
+        n_left_out=n_left_out,
         n_not_converged=int((gaps > options.tol).sum()),
         relative_gap=float(gaps.max()),
         distance=float(found[kept, DISTANCE].max()),
         options=options,
+        notes=notes,
     )
 
 
@@ -290,38 +283,38 @@ class Refit:
         problem = self._problem
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
         resample = replace(problem, weights=mean_one(weights))
-        solution = run_sdca(resample, SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0))
+        solver = SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0)
+        solution = run_sdca(resample, solver, warn=False)
         at = certificate(resample, solution.beta, solution.alpha, solution.dual)
         found[GAP] = at.relative_gap
         found[DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
         estimate[0], estimate[1:] = solution.alpha, solution.beta
 
 
-def check_left_out(n_left_out: int, replicates: int) -> None:
-    """Warn of resamples without an optimum; raise `DataError` if too few are left."""
+def left_out(n_left_out: int, replicates: int) -> tuple[Note, ...]:
+    """Note resamples without an optimum; raise `DataError` if too few are left."""
     said = f"{counted(n_left_out, 'resample')} of {replicates:,}"
     if replicates - n_left_out < 2:
         raise DataError(
             f"{said} hold one level alone, and fewer than two are left; take data with "
             "more rows of the rare level, or more replicates."
         )
-    if n_left_out:
-        warnings.warn(
-            f"{said} hold one level alone, where no intercept is the best: they are "
-            "left out; the rare level has few rows.",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
+    if not n_left_out:
+        return ()
+    text = (
+        f"{said} hold one level alone, where no intercept is the best: they are left "
+        "out; the rare level has few rows."
+    )
+    return (Note("standard errors", "note", text),)
 
 
-def check_converged(gaps: Vector, options: Bootstrap) -> None:
+def warn_of_gaps(gaps: Vector, options: Bootstrap) -> None:
     """Warn of resamples whose gap is above the tolerance."""
     beyond = int((gaps > options.tol).sum())
     if beyond:
-        warnings.warn(
+        warn_caller(
             f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
             f"tol={options.tol:g}: the largest relative gap is {gaps.max():.2g}; bring "
             "the predictors to a common scale, or give a larger lam or tolerance.",
             ConvergenceWarning,
-            stacklevel=4,
         )

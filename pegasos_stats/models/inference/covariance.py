@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_flag, check_positive, number_of
 from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.models.notes import Note
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -136,6 +137,8 @@ class Covariance:
         Degrees of freedom of tests and intervals; infinite for the normal law.
     description : str
         The estimate in words.
+    notes : tuple of Note
+        Why it is not defined, or what is lost in rounding.
     """
 
     matrix: Matrix
@@ -145,6 +148,7 @@ class Covariance:
     newton_step: Vector | None
     df: float
     description: str
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.matrix, self.bread, self.meat, self.newton_step):

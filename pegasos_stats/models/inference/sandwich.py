@@ -1,13 +1,12 @@
 """The sandwich covariance of a penalised fit."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
+from pegasos_stats.errors import DataError, counted
 from pegasos_stats.models.inference.covariance import Covariance, Sandwich
 from pegasos_stats.models.inference.curvature import (
     Curvature,
@@ -17,6 +16,7 @@ from pegasos_stats.models.inference.curvature import (
 )
 from pegasos_stats.models.inference.meat import meat_of, slopes_of
 from pegasos_stats.models.inference.moments import column_sums
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
@@ -62,18 +62,14 @@ def sandwich(
     Returns
     -------
     Covariance
+        With a note if it is not defined, and so given as NaN: no row near the margin,
+        no row beyond it, or predictors that are collinear while `lam` is tiny; or if
+        variances are lost in rounding.
 
     Raises
     ------
     DataError
         If there are more than 10,000 coefficients.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If the covariance is not defined, and so given as NaN: no row near the margin,
-        no row beyond it, or predictors that are collinear while `lam` is tiny; or if
-        variances are lost in rounding.
 
     References
     ----------
@@ -111,10 +107,6 @@ def _of_rows(
         matrix = inverse @ meat @ inverse * (factor / problem.n)
         lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
     reason = _reason(problem, curvature, inverse, meat)
-    if reason:
-        _warn(reason)
-    elif lost:
-        _warn_of_rounding(lost, len(H))
     return Covariance(
         matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
         bread=H,
@@ -123,6 +115,7 @@ def _of_rows(
         newton_step=_newton_step(problem, beta, s, inverse),
         df=float("inf"),
         description=_described(curvature, options),
+        notes=_notes(reason, lost, len(H)),
     )
 
 
@@ -254,25 +247,23 @@ def _raise_to_rounding(
     return int(np.count_nonzero(lost))
 
 
-def _warn_of_rounding(lost: int, k: int) -> None:
+def _notes(reason: str, lost: int, k: int) -> tuple[Note, ...]:
+    """Why it is not defined, or how many of the k errors are lost in rounding."""
     verb = "is" if lost == 1 else "are"
-    warnings.warn(
-        f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and given "
-        "as the bound of it: predictors are constant, nearly the same or on scales far "
-        "apart; standardize=True helps with scales.",
-        UndefinedMetricWarning,
-        stacklevel=4,
-    )
-
-
-def _warn(reason: str) -> None:
-    """Warn that the covariance is not defined."""
-    warnings.warn(
-        "The covariance of the coefficients is not defined, and given as NaN: "
-        f"{reason}.",
-        UndefinedMetricWarning,
-        stacklevel=4,
-    )
+    if reason:
+        text = (
+            "The covariance of the coefficients is not defined, and given as NaN: "
+            f"{reason}."
+        )
+    elif lost:
+        text = (
+            f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "
+            "given as the bound of it: predictors are constant, nearly the same or on "
+            "scales far apart; standardize=True helps with scales."
+        )
+    else:
+        return ()
+    return (Note("standard errors", "note", text),)
 
 
 def _newton_step(

@@ -8,8 +8,9 @@ import numpy as np
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.covariance import Covariance, Sandwich
 from pegasos_stats.models.inference.resampling import Bootstrap
-from pegasos_stats.models.inferring import Inferred, has_rows, is_quick
+from pegasos_stats.models.inferring import has_rows, is_quick
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import Note
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.common import LARGEST_SEED, options_of
 from pegasos_stats.models.persist.container import Arrays
@@ -21,6 +22,7 @@ ESTIMATES: dict[str, Any] = {
     "Covariance": Covariance,
     "BootstrapResult": BootstrapResult,
 }
+KEPT_APART = ("options", "notes")  # from the facts of an estimate
 PREFIX = "covariance."
 
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
@@ -37,10 +39,11 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     if options is None or not (result.has_covariance or _is_little(result)):
         return {}
     estimated = result.estimated
-    kind, values = type(estimated.covariance).__name__, _values(estimated.covariance)
+    kind, values = type(estimated).__name__, _values(estimated)
     arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     facts = {k: packed(v) for k, v in values.items() if k not in arrays}
-    fit["covariance"] = [kind, facts, list(arrays), list(estimated.remarks)]
+    remarks = [note.text for note in estimated.notes]
+    fit["covariance"] = [kind, facts, list(arrays), remarks]
     return {PREFIX + name: array for name, array in arrays.items()}
 
 
@@ -69,10 +72,11 @@ def covariance_in(stored: Any, k: int, options: Any, archive: Archive) -> Any:
     check: Any = {Sandwich: _check_sandwich, Bootstrap: _check_bootstrap}[type(options)]
     if kind == "BootstrapResult":
         values["options"] = options
-    estimate = ESTIMATES[kind](**values)
+    said = [text(remark, "a remark") for remark in items(remarks, "the remarks")]
+    notes = tuple(Note("standard errors", "note", remark) for remark in said)
+    estimate = ESTIMATES[kind](**values, notes=notes)
     check(estimate)
-    said = (text(remark, "a remark") for remark in items(remarks, "the remarks"))
-    return Inferred(estimate, tuple(said))
+    return estimate
 
 
 def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
@@ -121,7 +125,7 @@ def _check_array(value: Any) -> None:
 
 
 def _values(covariance: Any) -> dict[str, Any]:
-    names = (f.name for f in fields(covariance) if f.name != "options")
+    names = (f.name for f in fields(covariance) if f.name not in KEPT_APART)
     return {name: getattr(covariance, name) for name in names}
 
 

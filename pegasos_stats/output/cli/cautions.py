@@ -4,30 +4,25 @@ from typing import Any
 
 import pandas as pd
 
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted, listing
-from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.output.cli.facts import factors, is_kernel
-from pegasos_stats.solvers.objective import zero_objective
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.models.notes import Setting
+from pegasos_stats.models.results import Results
+from pegasos_stats.output.cli.facts import factors
 
 FEW = 10  # different numbers that a factor may well have as its levels
 
 
-def cautions(
-    result: Any, frame: pd.DataFrame | None, table: ConfusionMatrix
-) -> list[str]:
-    """What to look at before a fit is believed, a sentence each.
+def cautions(result: Results, frame: pd.DataFrame | None) -> list[str]:
+    """What to look at before a fit is believed, one after the other.
 
     Parameters
     ----------
     result : Results
     frame : DataFrame or None
         The training data, of a CSV file.
-    table : ConfusionMatrix
-        Of the training data.
     """
-    found = [*_above_zero(result), *_one_answer(result, table)]
+    notes = [note for note in result.notes if note.severity == "warning"]
+    found = [note.written(as_option) for note in notes]
     for name, n_levels in factors(result).items():
         column = None if frame is None else frame.get(name)
         text = [] if column is None else _numbers_as_text(name, column)
@@ -35,41 +30,22 @@ def cautions(
     return found
 
 
-def _above_zero(result: Any) -> list[str]:
-    """A fit that is worse than no fit."""
-    zero = zero_objective(result.problem)
-    if not result.objective > zero:
-        return []
-    refit = result.problem.intercept and not result.solver.refit_intercept
-    cures = [*_cures(result), *(["--refit-intercept"] if refit else [])]
-    return [
-        f"the objective is above {zero:.4g}, that of a model that is all zero: try "
-        f"{', '.join([*cures, 'more --epochs'])} or a larger --lambda"
-    ]
+def as_option(setting: Setting) -> str:
+    """Spell a setting as the command line takes it.
 
-
-def _one_answer(result: Any, table: ConfusionMatrix) -> list[str]:
-    """A fit that answers every row alike."""
-    answers = table.counts.sum(axis=0)
-    if (answers > 0).sum() != 1 or answers[-1]:
-        return []
-    level = table.levels[int(answers.argmax())]
-    weighted = result.problem.weights is not None
-    cures = [*_cures(result), *([] if weighted else ["--weights balanced"])]
-    return [
-        f"every training row is predicted {level}: try "
-        f"{' or '.join([*cures, 'a smaller --lambda'])}"
-    ]
-
-
-def _cures(result: Any) -> list[str]:
-    """Options that were not taken, and often help."""
-    scaled = isinstance(result.design, ScaledDesign)
-    optimal = isinstance(result.solver, SDCA) or result.refinement is not None
-    return [
-        *([] if scaled else ["--standardize"]),
-        *([] if optimal or is_kernel(result) else ["--solver sdca"]),
-    ]
+    Examples
+    --------
+    >>> as_option(Setting("refit_intercept", True))
+    '--refit-intercept'
+    >>> as_option(Setting("solver", "SDCA"))
+    '--solver sdca'
+    >>> as_option(Setting("lam", change="a larger"))
+    'a larger --lambda'
+    """
+    name = "lambda" if setting.name == "lam" else setting.name.replace("_", "-")
+    if setting.change:
+        return f"{setting.change} --{name}"
+    return f"--{name}" if setting.value is True else f"--{name} {setting.value}".lower()
 
 
 def _names_of_rows(name: str, n_levels: int, n_rows: int) -> list[str]:

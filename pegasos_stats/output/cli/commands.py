@@ -66,7 +66,7 @@ def report(options: argparse.Namespace) -> Printed:
     result = _fit_rows(formula, train, tests, options)
     made = page_of_files(result, train, tests, options)
     tables = _tables(result, tests)
-    warned = cautions(result, train.frame, tables["training"])
+    warned = cautions(result, train.frame)
     title = f"{PROGRAM}: {options.train}"
     return Printed(written_page(title, result, tables, warned, made))
 
@@ -148,7 +148,7 @@ def _fitted(
         with no_part_left():
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
-    warned = cautions(result, train.frame, tables["training"])
+    warned = cautions(result, train.frame)
     report = FitReport(title, result, tables, notes, warned, options.save, seconds)
     return Printed(report.as_json() if options.json else report.as_text())
 

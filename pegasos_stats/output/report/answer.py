@@ -27,7 +27,6 @@ from pegasos_stats.output.report.numbers import (
     percent,
 )
 from pegasos_stats.output.report.subject import Judged, Subject
-from pegasos_stats.solvers.objective import zero_objective
 
 FEW_ROWS = 30
 
@@ -109,12 +108,9 @@ def _was(count: int) -> str:
 
 def warnings_of(subject: Subject) -> list[Text]:
     """What a reader should know before trusting the numbers."""
-    result = subject.result
-    found: list[Text] = []
-    zero = zero_objective(result.problem)
-    if result.objective > zero:
-        found.append(_ran_away(subject, zero))
-    found += _one_answer(subject.training)
+    found: list[Text] = [
+        note.sentence for note in subject.result.notes if note.severity == "warning"
+    ]
     for rows in subject.judged:
         if rows.n_ties:
             undecided = counted(rows.n_ties, f"{rows.name} row")
@@ -127,41 +123,3 @@ def warnings_of(subject: Subject) -> list[Text]:
         known = counted(few, "row")
         found.append(f"Error rates from {known} are rough: look at the intervals.")
     return found
-
-
-def _ran_away(subject: Subject, zero: float) -> Text:
-    result = subject.result
-    refit = result.problem.intercept and not result.solver.refit_intercept
-    cures = [
-        *(
-            []
-            if subject.is_kernel or subject.is_scaled
-            else ["standardised predictors"]
-        ),
-        *([] if subject.is_kernel else ["SDCA"]),
-        *(["a refitted intercept"] if refit else []),
-        "more epochs",
-    ]
-    return prose(
-        "The objective is {}, above that of a model that is all zero, {}: the first, "
-        "large steps ran away. What may help: {} or a larger $\\lambda$.",
-        number(result.objective, 5),
-        number(zero, 5),
-        ", ".join(cures),
-    )
-
-
-def _one_answer(rows: Judged) -> list[Text]:
-    """That every row has the same prediction."""
-    answers = rows.table.counts.sum(axis=0)
-    if (answers > 0).sum() != 1 or answers[-1]:
-        return []
-    level = rows.table.levels[int(answers.argmax())]
-    return [
-        prose(
-            "Every {} row is predicted {}, whatever its score: the error rate is that "
-            "of always answering so. A smaller $\\lambda$ may help.",
-            rows.name,
-            Strong(str(level)),
-        )
-    ]

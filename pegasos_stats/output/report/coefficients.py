@@ -1,11 +1,9 @@
 """The coefficients of a report, with their intervals; of a kernel, its support."""
 
-import warnings
-from typing import Any
-
 import pandas as pd
 
-from pegasos_stats.errors import PegasosStatsWarning, counted
+from pegasos_stats.errors import counted
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.terms import INTERCEPT, largest_terms
 from pegasos_stats.output.report.document import (
     Beside,
@@ -24,8 +22,6 @@ from pegasos_stats.output.report.errors_made import NBSP, p_value
 from pegasos_stats.output.report.numbers import aligned, number
 from pegasos_stats.output.report.subject import Subject
 
-WARNING = "WARNING: "
-ABOUT_PRECISION = ("tandard errors", "covariance")
 MOST_TERMS = 30
 
 
@@ -33,31 +29,21 @@ def coefficients(subject: Subject) -> Section:
     """Coefficients with standard errors and intervals; of a kernel its support."""
     if subject.is_kernel:
         return Section("The fitted function", "coefficients", _support(subject))
-    notes = _notes(subject)  # the summary decides whether intervals take too long
-    table = estimates(subject.result)
+    result: LinearResults = subject.result
+    notes, table = result.notes_on_errors(), result.coefficient_table()
     if subject.is_scaled:
-        original = subject.result.params_original
+        original = result.params_original
         table = table.assign(original=original.to_numpy())
     shown = largest_terms(table, MOST_TERMS)
-    warned = [note for note in notes if isinstance(note, Notice)]
-    blocks: list[Block] = [Paragraph(_reading(subject)), *warned, _table(table, shown)]
-    blocks += [note for note in notes if note not in warned]
-    blocks.append(Beside(coefficient_pictures(subject, len(subject.result.coef))))
+    warned = [note for note in notes if note.severity == "warning"]
+    blocks: list[Block] = [
+        Paragraph(_reading(subject)),
+        *(Notice(note.sentence, "warning") for note in warned),
+        _table(table, shown),
+        *(Paragraph(note.sentence) for note in notes if note not in warned),
+        Beside(coefficient_pictures(subject, len(result.coef))),
+    ]
     return Section("Coefficients", "coefficients", blocks)
-
-
-def estimates(result: Any) -> pd.DataFrame:
-    """Coefficients as a table with broom's columns, without warnings.
-
-    Standard errors are in it where they have been computed.
-    """
-    if not getattr(result, "has_covariance", False):
-        given = {"term": result.params.index, "estimate": result.params.to_numpy()}
-        return pd.DataFrame(given)
-    with warnings.catch_warnings():  # the notes say what there is to warn of
-        warnings.simplefilter("ignore", PegasosStatsWarning)
-        table: pd.DataFrame = result.tidy()
-    return table
 
 
 def _reading(subject: Subject) -> Text:
@@ -106,25 +92,6 @@ def _with_intervals(shown: pd.DataFrame) -> list[list[str]]:
         errors,
         [p_value(p) for p in shown["p_value"]],
     ]
-
-
-def _notes(subject: Subject) -> list[Block]:
-    """What the summary says of the precision of the coefficients."""
-    notes = [
-        note
-        for note in subject.result.summary().notes
-        if any(word in note for word in ABOUT_PRECISION)
-    ]
-    return [
-        Notice(_capital(note.removeprefix(WARNING)), "warning")
-        if note.startswith(WARNING)
-        else Paragraph(note)
-        for note in notes
-    ]
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _support(subject: Subject) -> list[Block]:

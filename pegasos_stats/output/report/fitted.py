@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.models.summaries import UNCERTIFIED
+from pegasos_stats.models.notes import UNCERTIFIED
 from pegasos_stats.output.report.document import (
     Block,
     Formula,

@@ -1,0 +1,249 @@
+"""What there is to say of a fit beside its numbers: a note for each fact."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.fits import Fit
+from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.objective import zero_objective
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.tables.numbers import significant
+
+Topic = Literal[
+    "certificate",
+    "labels",
+    "penalty",
+    "run",
+    "predictions",
+    "seed",
+    "standard errors",
+    "terms",
+]
+Severity = Literal["note", "warning"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option that may help: the value to give it, or how to change it.
+
+    Attributes
+    ----------
+    name : str
+        As Python names it.
+    value : str, bool or float, optional
+    change : str
+        Such as ``"a larger"``, where there is no value.
+    """
+
+    name: str
+    value: str | bool | float | None = None
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class Cure:
+    """What may help: settings, of which one may do.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+    sentence : str
+        With ``{}`` for the settings.
+    """
+
+    settings: tuple[Setting, ...]
+    sentence: str = "Try {}."
+
+
+@dataclass(frozen=True)
+class Note:
+    """A fact about a fit that its numbers alone do not say.
+
+    Attributes
+    ----------
+    topic : str
+        What it is about; who shows notes chooses them by it.
+    severity : "note" or "warning"
+        A warning is a reason not to trust the numbers.
+    text : str
+        Sentences. That of a warning begins with a small letter, as it goes on after a
+        word such as ``WARNING:``.
+    cure : Cure, optional
+    """
+
+    topic: Topic
+    severity: Severity
+    text: str
+    cure: Cure | None = None
+
+    def written(self, spell: Callable[[Setting], str] | None = None) -> str:
+        """Text and cure, with settings as Python spells them, or as `spell` does.
+
+        Examples
+        --------
+        >>> more = Setting("epochs", change="more"), Setting("lam", change="a larger")
+        >>> Note("run", "warning", "the fit ran away.", Cure(more)).written()
+        'the fit ran away. Try more epochs or a larger lambda.'
+        """
+        if self.cure is None:
+            return self.text
+        *first, last = map(spell or in_python, self.cure.settings)
+        listed = f"{', '.join(first)} or {last}" if first else last
+        return f"{self.text} {self.cure.sentence.format(listed)}"
+
+    @property
+    def sentence(self) -> str:
+        """Text and cure, beginning with a capital."""
+        written = self.written()
+        return written[:1].upper() + written[1:]
+
+
+# Who takes an option, where it is not the model.
+TAKEN_BY = {
+    "refine": "fit(solver, {})",
+    "refit_intercept": "Pegasos({})",
+    "tol": "SDCA({})",
+}
+
+
+def in_python(setting: Setting) -> str:
+    """Spell a setting as Python does.
+
+    Examples
+    --------
+    >>> in_python(Setting("tol", 1e-8)), in_python(Setting("weights", "balanced"))
+    ('SDCA(tol=1e-8)', "weights='balanced'")
+    """
+    if setting.change:
+        return f"{setting.change} {'lambda' if setting.name == 'lam' else setting.name}"
+    if setting.name == "solver":
+        return f"{setting.value}()"
+    value = repr(setting.value)
+    if isinstance(setting.value, float):
+        value = f"{setting.value:.0e}".replace("e-0", "e-")
+    return TAKEN_BY.get(setting.name, "{}").format(f"{setting.name}={value}")
+
+
+def listed(notes: Iterable[Note]) -> list[str]:
+    """Notes as a summary lists them, warnings first."""
+    ordered = sorted(notes, key=lambda note: note.severity != "warning")
+    return [
+        f"WARNING: {note.written()}" if note.severity == "warning" else note.written()
+        for note in ordered
+    ]
+
+
+def notes_of(fit: Fit, training: ConfusionMatrix) -> list[Note]:
+    """What there is to say of every fit, and of its table of the training rows."""
+    negative, positive = fit.coding.levels
+    signs = f"A positive score predicts {positive!r}, a negative one {negative!r}."
+    return [
+        Note("certificate", "note", _certified(fit)),
+        Note("labels", "note", signs),
+        Note("penalty", "note", _penalised(fit)),
+        *_ran_away(fit),
+        *_one_answer(fit, training),
+        *_repeated(fit),
+    ]
+
+
+UNCERTIFIED = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+
+
+def _certified(fit: Fit) -> str:
+    """How far the fit is from the optimum."""
+    share = fit.relative_gap
+    if fit.gap == math.inf:
+        return UNCERTIFIED
+    most = "less than 0.01%" if share < 1e-4 else f"at most {share:.2%}"
+    gained = f"{most} of the objective"
+    if share == math.inf:  # of an objective of 0
+        gained = f"at most {significant(fit.gap, 3)}"
+    return (
+        "Certified by duality: the optimum is not below "
+        f"{significant(fit.dual_objective, 6)}, so {gained} could be gained."
+    )
+
+
+def _penalised(fit: Fit) -> str:
+    """What is penalised, and on which scale."""
+    is_kernel = isinstance(fit.problem, KernelProblem)
+    what = "The length of the function is" if is_kernel else "Coefficients are"
+    free = (
+        ", the intercept is not" if fit.problem.intercept else "; there is no intercept"
+    )
+    if not isinstance(fit.design, ScaledDesign):
+        return f"{what} penalised{free}."
+    of = "It is a function" if is_kernel else "They are those"
+    original = "; params_original has those of the predictors as they were"
+    end = "" if is_kernel else original
+    return f"{what} penalised{free}. {of} of standardized predictors{end}."
+
+
+def _ran_away(fit: Fit) -> list[Note]:
+    """That the fit is worse than none."""
+    zero = zero_objective(fit.problem)
+    if not fit.objective > zero:
+        return []
+    moving = fit.problem.intercept and not fit.solver.refit_intercept
+    text = (
+        f"the objective is above {zero:.4g}, that of the model that is all zero: the "
+        f"{'intercept' if moving else 'coefficients'} ran away in the first, large "
+        "steps."
+    )
+    options = [
+        *_not_taken(fit),
+        *([Setting("refit_intercept", True)] if moving else []),
+        Setting("epochs", change="more"),
+        Setting("lam", change="a larger"),
+    ]
+    return [Note("run", "warning", text, Cure(tuple(options)))]
+
+
+def _one_answer(fit: Fit, training: ConfusionMatrix) -> list[Note]:
+    """That all training rows are predicted alike."""
+    answers = training.counts.sum(axis=0)
+    if (answers > 0).sum() != 1 or answers[-1]:
+        return []
+    level = training.levels[int(answers.argmax())]
+    text = (
+        f"every training row is predicted {level}: the error rate is that of always "
+        "answering so."
+    )
+    balanced = Setting("weights", "balanced")
+    options = [
+        *_not_taken(fit),
+        *([balanced] if fit.problem.weights is None else []),
+        Setting("lam", change="a smaller"),
+    ]
+    return [Note("predictions", "warning", text, Cure(tuple(options)))]
+
+
+def _not_taken(fit: Fit) -> list[Setting]:
+    """Options that were not taken, and often help."""
+    kernel = fit.problem.kernel if isinstance(fit.problem, KernelProblem) else None
+    scaled = isinstance(fit.design, ScaledDesign)
+    optimal = isinstance(fit.solver, SDCA) or fit.refinement is not None
+    no_columns = kernel is not None and kernel.name == "precomputed"
+    return [
+        *([] if scaled or no_columns else [Setting("standardize", True)]),
+        *([] if optimal or kernel is not None else [Setting("solver", "SDCA")]),
+    ]
+
+
+def _repeated(fit: Fit) -> list[Note]:
+    """What repeats the fit."""
+    if not fit.solver.uses_random_numbers:
+        return []
+    source = "drawn, not given" if fit.solver.seed is None else "given"
+    also = ", in R too" if isinstance(fit.solver, Pegasos) else ""
+    text = f"The seed was {source}; it repeats this fit{also}."
+    return [Note("seed", "note", text)]

@@ -1,0 +1,80 @@
+"""What there is to say of a fit: which facts are noted, and who is told of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning
+
+X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]]).T
+Y = np.array(["no", "no", "yes", "no", "yes", "yes", "no"])
+ONE = ps.Pegasos(epochs=1, seed=2)
+
+
+def warned(result):
+    return {note.topic: note for note in result.notes if note.severity == "warning"}
+
+
+def test_a_fit_in_order_has_notes_and_no_warning():
+    result = ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=3))
+    topics = [note.topic for note in result.notes]
+    assert topics == ["certificate", "labels", "penalty", "seed"]
+    assert warned(result) == {}
+    assert [note.written() for note in result.notes] == result.summary().notes[1:5]
+
+
+def test_one_answer_for_all_rows_is_noted_with_what_may_help():
+    weights = np.array([1.0, 2.0, 1.0, 4.0, 0.5, 1.0, 1.0])
+    shrunk = {"lam": 1e6}
+    plain = ps.SVM(Y, X, **shrunk).fit(ps.SDCA(seed=3))
+    assert warned(plain)["predictions"].sentence == (
+        "Every training row is predicted no: the error rate is that of always "
+        "answering so. Try standardize=True, weights='balanced' or a smaller lambda."
+    )
+    most = {"weights": weights, "standardize": True}
+    done = ps.SVM(Y, X, **shrunk, **most).fit(ps.SDCA(seed=3))
+    assert warned(done)["predictions"].written().endswith(" Try a smaller lambda.")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_columns_of_a_given_kernel_are_not_to_be_standardized(kernel):
+    given = X @ X.T if kernel == "precomputed" else X
+    result = ps.KernelSVM(Y, given, lam=1e-3, kernel=kernel).fit(ONE)
+    scaled = "" if kernel == "precomputed" else "standardize=True, "
+    text = warned(result)["run"].written()
+    refit = "Pegasos(refit_intercept=True), more epochs or a larger lambda."
+    assert text.endswith(f" Try {scaled}{refit}")
+
+
+def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
+    labels, x = ["a"] * 2 + ["b"] * 18, np.linspace(-1.0, 1.0, 20) ** 3
+    model = ps.SVM(labels, pd.DataFrame({"x": x}), lam=0.1)
+    boot = ps.Bootstrap(replicates=40, seed=443)
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=boot)
+    (note,) = result.estimated.notes
+    assert note in result.notes_on_errors()
+    with pytest.warns(UndefinedMetricWarning) as told:
+        result.bse  # noqa: B018
+    assert [str(one.message) for one in told] == [note.text]
+    assert told[0].filename == __file__
+
+
+def test_the_warning_and_the_summary_have_one_text():
+    result = ps.Logit(Y, X, lam=0.1).fit(ps.Pegasos(epochs=20, seed=1))
+    far = result.notes_on_errors()[0]
+    assert (far.topic, far.severity) == ("standard errors", "warning")
+    with pytest.warns(ConvergenceWarning) as told:
+        result.bse  # noqa: B018
+    assert [str(one.message) for one in told] == [far.sentence]
+    assert f"WARNING: {far.written()}" in result.summary().notes
+
+
+def test_a_report_leaves_the_warning_to_whoever_asks_for_errors():
+    columns = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0]})
+    model = ps.SVM(["a", "a", "b", "b"], columns, lam=1e-3)
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    page = result.report().as_markdown()
+    with pytest.warns(UndefinedMetricWarning, match="not defined") as told:
+        assert result.bse.isna().all()
+    assert str(told[0].message) in " ".join(page.split())
