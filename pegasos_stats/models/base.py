@@ -12,7 +12,6 @@ from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -58,10 +57,6 @@ class Model(ABC):
         """
 
     @abstractmethod
-    def _certificate(self, found: Any) -> Certificate:
-        """Primal and dual objective of a solution."""
-
-    @abstractmethod
     def _errors_on(self, X: Any, y: Any, found: Any, ties: Ties) -> float:
         """Error rate of a solution on held-out rows."""
 
@@ -88,13 +83,10 @@ class Model(ABC):
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
         """Record of one run, with the error on rows that `held_out` has coded."""
         if held_out is None:
-            return Recorder(self._certificate, self.problem.n, ties)
+            return Recorder(self.problem, ties)
         X, y = held_out
         return Recorder(
-            self._certificate,
-            self.problem.n,
-            ties,
-            lambda found: self._errors_on(X, y, found, ties),
+            self.problem, ties, lambda found: self._errors_on(X, y, found, ties)
         )
 
     def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -43,7 +44,7 @@ class Fit(ABC):
 
     problem: Problem
     solver: Pegasos | SDCA
-    solution: Any
+    solution: AnySolution
     design: Design
     coding: LabelCoding
     index: pd.Index
@@ -52,10 +53,10 @@ class Fit(ABC):
     refinement: SDCA | None = None
     seconds: float | None = None
 
-    @property
-    @abstractmethod
+    @cached_property
     def certificate(self) -> Certificate:
         """Primal and dual objective of the fit."""
+        return certificate_of(self.problem, self.solution)
 
     @property
     @abstractmethod
@@ -85,8 +86,7 @@ class Fit(ABC):
     @property
     def seed(self) -> int | None:
         """Seed of the run; ``set.seed()`` of R with it repeats the fit."""
-        seed: int | None = self.solution.seed
-        return seed
+        return self.solution.seed
 
     @property
     def objective(self) -> float:

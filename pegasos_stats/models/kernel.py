@@ -27,7 +27,6 @@ from pegasos_stats.solvers.kernel_problem import (
     KernelSolution,
     checked_gram,
     checked_kernel,
-    kernel_certificate,
 )
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -267,9 +266,6 @@ class KernelSVM(Model):
             trace=trace,
             columns=self._columns,
         )
-
-    def _certificate(self, found: KernelSolution) -> Any:
-        return kernel_certificate(self.problem, found)
 
     def _errors_on(self, X: Any, y: Any, found: KernelSolution, ties: Ties) -> float:
         signs = signs_of(self._results(Pegasos(), found)._scores(X), ties)

@@ -1,7 +1,6 @@
 """What a kernel fit gives beside what every fit gives: its support."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +12,8 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
-    kernel_certificate,
-    scores_of_kernel,
     support_of,
 )
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.tables.numbers import Summary, significant
 
 if TYPE_CHECKING:
@@ -80,11 +76,6 @@ class KernelResults(Results):
 
         return KernelPlots(self)
 
-    @cached_property
-    def certificate(self) -> Certificate:
-        """Primal and dual objective of the fit."""
-        return kernel_certificate(self.problem, self.solution)
-
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
         dense = X if isinstance(X, np.ndarray) else X.toarray()
@@ -92,8 +83,7 @@ class KernelResults(Results):
         precomputed = self.problem.kernel.name == "precomputed"
         if precomputed and X.shape[1] != self.nobs:
             X = X[:, self.columns]
-        found: NDArray[np.float64] = scores_of_kernel(self.problem, self.solution, X)
-        return found
+        return super()._scores(X)
 
     def _size(self) -> str:
         return counted(self.n_support, "support row")

@@ -20,7 +20,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.inferring import CovName, CovType, checked_cov_type
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
@@ -195,9 +195,6 @@ class LinearModel(Model):
     ) -> Solution:
         """Run a solver: a solution with nothing around it."""
         return run_refined(self.problem, solver, observe=observe)
-
-    def _certificate(self, found: Solution) -> Certificate:
-        return certificate(self.problem, found.beta, found.alpha, found.dual)
 
     def _errors_on(self, X: Any, y: Any, found: Solution, ties: Ties) -> float:
         held_out = replace(self.problem, X=X, y=y, weights=None)

@@ -1,18 +1,13 @@
 """What a linear fit is: coefficients, on the scale of the matrix and of the data."""
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import counted
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.objective import Certificate, certificate
-from pegasos_stats.solvers.problem import Solution, kernel_rows
+from pegasos_stats.solvers.problem import Solution
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -74,7 +69,7 @@ class LinearFit(Results):
 
         Examples
         --------
-        >>> import pegasos_stats as ps
+        >>> import numpy as np, pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> fit = ps.logit("digit ~ p34", train).fit(ps.SDCA(tol=1e-8, seed=1))
         >>> -200 * np.log(2) < fit.llf < 0
@@ -103,19 +98,6 @@ class LinearFit(Results):
         The penalty makes a fit simpler than this count says.
         """
         return self.nobs - self.df_model - int(self.problem.intercept)
-
-    @cached_property
-    def certificate(self) -> Certificate:
-        """Primal and dual objective of the fit, from one pass over the rows."""
-        found = self.solution
-        return certificate(self.problem, found.beta, found.alpha, found.dual)
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        from pegasos_stats.compiled.arithmetic.risk import scores
-
-        beta, alpha = self.solution.beta, self.solution.alpha
-        found: NDArray[np.float64] = scores(kernel_rows(X), beta, alpha)
-        return found
 
     def _size(self) -> str:
         return counted(len(self.coef), "coefficient")

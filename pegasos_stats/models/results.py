@@ -26,6 +26,7 @@ from pegasos_stats.models.frames import (
 )
 from pegasos_stats.models.notes import Note, listed, notes_of
 from pegasos_stats.models.summaries import TITLES, model_lines, solver_lines
+from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.tables.layout import Pairs
 from pegasos_stats.tables.numbers import Summary, significant
 
@@ -50,9 +51,9 @@ class Results(Fit):
     def tidy(self) -> pd.DataFrame:
         """What predictions are made of, a row for each term."""
 
-    @abstractmethod
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows of a matrix."""
+        return scores_of(self.problem, self.solution, X)
 
     @abstractmethod
     def _size(self) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos_run import Moment
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solutions import certificate_of
 
 
 class Recorder:
@@ -15,10 +16,8 @@ class Recorder:
 
     Parameters
     ----------
-    judge : callable
-        From a solution to its `Certificate`.
-    n : int
-        Number of training rows.
+    problem : Problem
+        What is minimised, on the training rows.
     ties : "na", "positive" or "negative"
         How a score of exactly 0 counts; with ``"na"`` such rows are left out.
     test_error : callable, optional
@@ -27,13 +26,11 @@ class Recorder:
 
     def __init__(
         self,
-        judge: Callable[[Any], Certificate],
-        n: int,
+        problem: Problem,
         ties: Ties,
         test_error: Callable[[Any], float] | None = None,
     ) -> None:
-        self._judge = judge
-        self._n = n
+        self._problem = problem
         self._ties = ties
         self._test_error = test_error
         self._lines: list[dict[str, Any]] = []
@@ -42,14 +39,14 @@ class Recorder:
     def __call__(self, moment: Moment) -> None:
         """Add a line."""
         found = moment.solution
-        at = self._judge(found)
+        at = certificate_of(self._problem, found)
         line = {
             "epoch": moment.epoch,
             "steps": found.n_iter,
             "objective": at.objective,
             "gap": at.gap,
             "violations": found.n_violations - self._violations,
-            "training_error": at.error_rate(self._n, self._ties),
+            "training_error": at.error_rate(self._problem.n, self._ties),
         }
         if self._test_error is not None:
             line["test_error"] = self._test_error(found)

@@ -14,6 +14,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName, Solution
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution
 from pegasos_stats.studies.selection.cross_validation import lines_of
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.given import checked_folds
@@ -193,7 +194,7 @@ def _fits(model: Model, grid: Vector, whole: Fitted, ties: Ties) -> pd.DataFrame
     return pd.DataFrame(lines)
 
 
-def _size(found: Any) -> dict[str, Any]:
+def _size(found: AnySolution) -> dict[str, Any]:
     """How large a solution is: the norm of its coefficients, or its support."""
     if isinstance(found, Solution):
         return {"norm": float(np.linalg.norm(found.beta))}
@@ -202,13 +203,14 @@ def _size(found: Any) -> dict[str, Any]:
 
 def _coefficients(model: Model, grid: Vector, whole: Fitted) -> pd.DataFrame | None:
     """One line for each lambda, of a linear model."""
-    if not isinstance(whole.solutions[0], Solution):
+    linear = [found for found in whole.solutions if isinstance(found, Solution)]
+    if not linear:
         return None
-    values = np.array([found.beta for found in whole.solutions])
+    values = np.array([found.beta for found in linear])
     index = pd.Index(grid, name="lam")
     frame = pd.DataFrame(values, index, list(model.names))
     if model.problem.intercept:
-        frame.insert(0, "Intercept", [found.alpha for found in whole.solutions])
+        frame.insert(0, "Intercept", [found.alpha for found in linear])
     return frame
 
 

@@ -11,19 +11,15 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.models.base import Model
-from pegasos_stats.solvers.kernel_problem import (
-    KernelProblem,
-    KernelSolution,
-    kernel_certificate,
-    scores_of_kernel,
-)
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import run_pegasos
-from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.studies.selection.folds import Split
 
 Vector = NDArray[np.float64]
@@ -70,7 +66,7 @@ class Fitted:
     steps: tuple[int, ...]
     seed: int | None
     scores: Vector
-    solutions: tuple[Any, ...]
+    solutions: tuple[AnySolution, ...]
 
 
 def fitted(task: Task) -> Fitted:
@@ -159,24 +155,6 @@ def _solution(problem: Problem, solver: Pegasos | SDCA, dual: Vector | None) -> 
     if isinstance(problem, KernelProblem):
         return run_kernel_pegasos(problem, solver)
     return run_pegasos(problem, solver)
-
-
-def scores_of(problem: Problem, found: Solution | KernelSolution, X: Any) -> Vector:
-    """Scores of the rows of `X` by a solution of `problem`."""
-    if isinstance(found, KernelSolution):
-        assert isinstance(problem, KernelProblem)
-        return np.asarray(scores_of_kernel(problem, found, X))
-    from pegasos_stats.compiled.arithmetic.risk import scores
-
-    return np.asarray(scores(kernel_rows(X), found.beta, found.alpha))
-
-
-def certificate_of(problem: Problem, found: Solution | KernelSolution) -> Certificate:
-    """Primal and dual objective of a solution."""
-    if isinstance(found, KernelSolution):
-        assert isinstance(problem, KernelProblem)
-        return kernel_certificate(problem, found)
-    return certificate(problem, found.beta, found.alpha, found.dual)
 
 
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:

@@ -1,0 +1,58 @@
+"""What a solution is worth, linear or with a kernel: its certificate, its scores."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    kernel_certificate,
+    scores_of_kernel,
+)
+from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
+
+AnySolution = Solution | KernelSolution
+
+
+def certificate_of(problem: Problem, found: AnySolution) -> Certificate:
+    """Primal and dual objective of a solution, and the gap between them.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> certificate_of(problem, found).objective
+    0.375
+    """
+    if isinstance(found, Solution):
+        return certificate(problem, found.beta, found.alpha, found.dual)
+    assert isinstance(problem, KernelProblem)
+    return kernel_certificate(problem, found)
+
+
+def scores_of(problem: Problem, found: AnySolution, X: Any) -> NDArray[np.float64]:
+    """Scores of the rows of `X`, shape (q,), by a solution of `problem`.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution or KernelSolution
+    X : array or scipy CSR array, shape (q, p)
+        Of a precomputed kernel its values with the rows of the problem, shape (q, n).
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> scores_of(problem, found, np.array([[3.0]]))
+    array([1.5])
+    """
+    if isinstance(found, Solution):
+        from pegasos_stats.compiled.arithmetic.risk import scores
+
+        return np.asarray(scores(kernel_rows(X), found.beta, found.alpha))
+    assert isinstance(problem, KernelProblem)
+    return np.asarray(scores_of_kernel(problem, found, X))
