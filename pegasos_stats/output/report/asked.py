@@ -56,6 +56,12 @@ def question(subject: Subject) -> Section:
     return Section("What was asked", "asked", blocks)
 
 
+def model_name(subject: Subject) -> str:
+    """What was fitted, in words."""
+    kernel = "kernel " if subject.is_kernel else ""
+    return kernel + NAMES[subject.result.problem.loss]
+
+
 def _score(subject: Subject) -> Math:
     linear = "f(x)" if subject.is_kernel else r"x'\beta"
     free = r" + \alpha" if subject.result.problem.intercept else ""
@@ -65,7 +71,6 @@ def _score(subject: Subject) -> Math:
 def _model(subject: Subject) -> list[Block]:
     """The function that is minimised, and its symbols."""
     problem = subject.result.problem
-    kernel = "kernel " if subject.is_kernel else ""
     over = "f" if subject.is_kernel else r"\beta"
     free = r",\ \alpha" if problem.intercept else ""
     size = rf"\Vert {over}\Vert^{{2}}"
@@ -75,7 +80,7 @@ def _model(subject: Subject) -> list[Block]:
         rf"\;+\;\dfrac{{1}}{{n}}\;\sum_{{i=1}}^{{n}}\, {weight}{LOSSES[problem.loss]}"
     )
     return [
-        Paragraph(prose("A {} was fitted:", Strong(kernel + NAMES[problem.loss]))),
+        Paragraph(prose("A {} was fitted:", Strong(model_name(subject)))),
         Formula(objective),
         Pairs(_symbols(subject)),
     ]

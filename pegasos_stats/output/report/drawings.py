@@ -1,11 +1,14 @@
 """The figures of a report."""
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pegasos_stats.output.plotting.figures import Figure, drawn
 from pegasos_stats.output.report.document import Picture
 from pegasos_stats.output.report.numbers import decimals, number
-from pegasos_stats.output.report.subject import Judged, Subject
+from pegasos_stats.output.report.subject import Subject
 
 WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
 LINE = 0.22  # inches of a coefficient
@@ -33,55 +36,45 @@ def error_pictures(subject: Subject) -> list[Picture]:
     rows = subject.held_out
     if rows.scores is None or not rows.table.n_classified:
         return []
-    found = [_margins(subject, rows)]
-    area = rows.report.overall.get("auc", float("nan"))
-    if area == area:
-        found.append(_roc(subject, rows, area))
+    plot, given, name = subject.result.plot, (rows.data, rows.labels), rows.name
+    found = [
+        _picture(
+            partial(plot.margins, *given),
+            f"Histogram of the margins of the {name} rows of both levels",
+            f"Margins of the {name} rows: below 0 a row is on the wrong side.",
+        )
+    ]
+    area = rows.report.overall.get("auc", math.nan)
+    if not math.isnan(area):
+        alt = f"ROC curve of the {name} rows, area {decimals(area)}"
+        caption = f"ROC curve of the {name} rows, with the point of score 0."
+        found.append(_picture(partial(plot.roc, *given), alt, caption))
     return found
-
-
-def _margins(subject: Subject, rows: Judged) -> Picture:
-    plot, given = subject.result.plot, _given(rows)
-    alt = f"Histogram of the margins of the {rows.name} rows of both levels"
-    figure = drawn(lambda f: plot.margins(*given, ax=f.subplots()), alt, WIDTH, HEIGHT)
-    caption = f"Margins of the {rows.name} rows: below 0 a row is on the wrong side."
-    return Picture(figure, caption)
-
-
-def _roc(subject: Subject, rows: Judged, area: float) -> Picture:
-    plot, given = subject.result.plot, _given(rows)
-    alt = f"ROC curve of the {rows.name} rows, area {decimals(area)}"
-    figure = drawn(lambda f: plot.roc(*given, ax=f.subplots()), alt, WIDTH, HEIGHT)
-    caption = f"ROC curve of the {rows.name} rows, with the point of score 0."
-    return Picture(figure, caption)
-
-
-def _given(rows: Judged) -> tuple[Any, Any]:
-    """Data and labels as the figures take them."""
-    return rows.data, rows.labels
 
 
 def coefficient_pictures(subject: Subject, n_terms: int) -> list[Picture]:
     """The coefficients, and their image where the predictors are pixels."""
     plot, shown = subject.result.plot, min(n_terms, MOST_TERMS)
-    alt = f"The {shown} largest coefficients by absolute value, sorted"
-    figure = drawn(
-        lambda f: plot.coefficients(shown, ax=f.subplots()),
-        alt,
-        WIDTH,
-        max(2.2, LINE * shown + 1.2),
-    )
-    found = [Picture(figure, "Coefficients, the intercept left out.")]
-    shape = subject.image_shape
-    if shape is not None:
-        found.append(_image(subject, shape))
+    found = [
+        _picture(
+            partial(plot.coefficients, shown),
+            f"The {shown} largest coefficients by absolute value, sorted",
+            "Coefficients, the intercept left out.",
+            max(2.2, LINE * shown + 1.2),
+        )
+    ]
+    if subject.image_shape is not None:
+        rows, columns = subject.image_shape
+        alt = f"Coefficients as an image of {rows} by {columns} pixels"
+        caption = "Coefficients at the places of their pixels."
+        draw = partial(plot.coefficient_image, subject.image_shape)
+        found.append(_picture(draw, alt, caption, WIDTH))
     return found
 
 
-def _image(subject: Subject, shape: tuple[int, int]) -> Picture:
-    plot = subject.result.plot
-    alt = f"Coefficients as an image of {shape[0]} by {shape[1]} pixels"
-    figure = drawn(
-        lambda f: plot.coefficient_image(shape, ax=f.subplots()), alt, WIDTH, WIDTH
-    )
-    return Picture(figure, "Coefficients at the places of their pixels.")
+def _picture(
+    draw: Callable[..., object], alt: str, caption: str, height: float = HEIGHT
+) -> Picture:
+    """One panel with its caption; `draw` takes the axes."""
+    figure = drawn(lambda f: draw(ax=f.subplots()), alt, WIDTH, height)
+    return Picture(figure, caption)

@@ -1,7 +1,7 @@
 """The errors of a fit: tables, statistics, misclassified rows, figures."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -177,25 +177,19 @@ def _misclassified(subject: Subject, rows: Judged) -> list[Block]:
     if not len(found):
         return [Paragraph(f"No {name} row is misclassified.")]
     shown = found.head(MOST_ROWS)
-    probabilities = subject.is_logistic
     columns: list[Text] = ["Row", "Actual", "Predicted", "Score"]
-    lines: list[list[Text]] = [
-        [row, str(actual), str(predicted), score]
-        for row, actual, predicted, score in zip(
-            shown["row"],
-            shown["actual"],
-            shown["predicted"],
-            aligned(shown["score"]),
-            strict=True,
-        )
+    cells: list[Iterable[str]] = [
+        shown["row"],
+        map(str, shown["actual"]),
+        map(str, shown["predicted"]),
+        aligned(shown["score"]),
     ]
-    if probabilities:
+    if subject.is_logistic:
         columns.append("Probability of the actual label")
-        for line, score in zip(lines, shown["score"], strict=True):
-            line.append(f"{1.0 / (1.0 + math.exp(abs(score))):.3f}")
+        cells.append(f"{1.0 / (1.0 + math.exp(abs(s))):.3f}" for s in shown["score"])
     caption = f"Misclassified {name} rows, those farthest on the wrong side first"
     if len(found) > len(shown):
         caption += f": {len(shown)} of {len(found):,}"
     if isinstance(rows.scores.index, pd.RangeIndex):
         caption += "; rows are counted from 0"
-    return [Table(columns, lines, caption, words=(1, 2))]
+    return [Table(columns, list(zip(*cells, strict=True)), caption, words=(1, 2))]

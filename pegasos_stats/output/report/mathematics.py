@@ -1,9 +1,11 @@
 """Formulas as outlines in SVG: no font is needed to read them, and no script."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.errors import DependencyError, FormulaError
 from pegasos_stats.output.report.rendering import templates
@@ -46,30 +48,22 @@ def formula_svg(tex: str) -> str:
     '<svg class="math" role="img" aria-label="\\lambda" ...</svg>'
     """
     points, codes = _outline(tex)
-    left, right = min(x for x, _ in points), max(x for x, _ in points)
-    bottom, top = min(y for _, y in points), max(y for _, y in points)
-    left, right = left - MARGIN, right + MARGIN
-    bottom, top = bottom - MARGIN, top + MARGIN
-    width, height = right - left, top - bottom
-    return (
-        templates(escape)
-        .get_template("formula.svg")
-        .render(
-            tex=tex,
-            width=_em(width),
-            height=_em(height),
-            below=_em(bottom),
-            box=f"{left:.0f} {-top:.0f} {width:.0f} {height:.0f}",
-            path=_path(points, codes),
-        )
+    left, bottom = points.min(axis=0) - MARGIN
+    right, top = points.max(axis=0) + MARGIN
+    drawing = templates(escape).get_template("formula.svg")
+    return drawing.render(
+        tex=tex,
+        em=EM / SCALE,
+        left=left,
+        top=-top,
+        width=right - left,
+        height=top - bottom,
+        bottom=bottom,
+        path=_path(points, codes),
     )
 
 
-def _em(units: float) -> str:
-    return f"{units * SCALE / EM:.3f}em"
-
-
-def _outline(tex: str) -> tuple[list[tuple[float, float]], list[int]]:
+def _outline(tex: str) -> tuple[NDArray[np.float64], list[int]]:
     """Corners of the letters, y upwards, and what each of them is."""
     try:
         from matplotlib.font_manager import FontProperties
@@ -91,20 +85,17 @@ def _outline(tex: str) -> tuple[list[tuple[float, float]], list[int]]:
         ) from None
     if not len(points):
         raise FormulaError(f"The formula {tex!r} is empty; write something.")
-    return [(float(x), float(y)) for x, y in points], [int(c) for c in codes]
+    return np.array(points), list(codes)
 
 
-def _path(points: Sequence[tuple[float, float]], codes: Sequence[int]) -> str:
+def _path(points: NDArray[np.float64], codes: list[int]) -> str:
     """Write outlines as the ``d`` of an SVG path, y downwards, in tenths of a unit."""
-    written: list[str] = []
+    written = ""
     at = 0
     while at < len(codes):
         letter, count = COMMANDS[codes[at]]
-        if letter != "Z":
-            corners = points[at : at + count]
-            numbers = [f"{x:.1f} {-y:.1f}".replace(".0", "") for x, y in corners]
-            written.append(letter + " ".join(numbers))
-        else:
-            written.append(letter)
+        corners = points[at : at + count * (letter != "Z")]
+        numbers = [f"{x:.1f} {-y:.1f}".replace(".0", "") for x, y in corners]
+        written += letter + " ".join(numbers)
         at += count
-    return "".join(written)
+    return written

@@ -12,7 +12,7 @@ from pegasos_stats.data.foreign import is_valid_text, refusing
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.output.plotting.image import checked_shape
 from pegasos_stats.output.report.answer import answer
-from pegasos_stats.output.report.asked import NAMES, question
+from pegasos_stats.output.report.asked import model_name, question
 from pegasos_stats.output.report.coefficients import coefficients
 from pegasos_stats.output.report.data import data
 from pegasos_stats.output.report.document import Document, Section, Text
@@ -244,12 +244,9 @@ def report_of(
 def _lead(subject: Subject) -> Text:
     """What was fitted to what, in a line."""
     result = subject.result
-    kernel = "Kernel s" if subject.is_kernel else "S"
-    name = NAMES[result.problem.loss]
-    kind = kernel + name[1:] if name[0] == "s" else name.capitalize()
     rows = counted(result.nobs, "row")
     predictors = counted(len(result.design.names), "predictor")
     tested = ""
     if subject.test is not None:
         tested = f", tested on {counted(subject.test.rows, 'row')}"
-    return f"{kind} of {rows} and {predictors}{tested}"
+    return f"{model_name(subject).capitalize()} of {rows} and {predictors}{tested}"
