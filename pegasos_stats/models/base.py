@@ -16,6 +16,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
 from pegasos_stats.tables.numbers import significant
 
@@ -158,7 +159,7 @@ def checked_solver(
     """
     if solver is None:
         return default()
-    if not isinstance(solver, Pegasos | SDCA):
+    if not isinstance(solver, Solver):
         raise OptionError(
             f"solver is of type {type(solver).__name__}; give a solver such as "
             "Pegasos(epochs=20, seed=443)."

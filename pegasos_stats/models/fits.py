@@ -112,7 +112,7 @@ class Fit(ABC):
     def converged(self) -> bool | None:
         """Whether the tolerance was reached; None for a run without one (Pegasos)."""
         last = self.solver if self.refinement is None else self.refinement
-        if not isinstance(last, SDCA) or not last.stops:
+        if not last.stops:
             return None
         return last.reached(self.certificate)
 

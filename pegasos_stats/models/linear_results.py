@@ -23,7 +23,6 @@ from pegasos_stats.models.inferring import (
 from pegasos_stats.models.linear_fits import LinearFit
 from pegasos_stats.models.linear_summaries import largest, why_left_out
 from pegasos_stats.models.notes import Note
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables.numbers import Summary, aligned, estimate_cells
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
@@ -355,7 +354,7 @@ class LinearResults(LinearFit):
             nobs=self.nobs,
             lam=self.problem.lam,
             certificate=self.certificate,
-            goes_on="tol" if isinstance(self.solver, SDCA) else "refine",
+            goes_on="tol" if self.solver.to_optimum else "refine",
         )
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":

@@ -10,8 +10,6 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.fits import Fit
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import zero_objective
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables.numbers import significant
 
 Topic = Literal[
@@ -231,7 +229,7 @@ def _not_taken(fit: Fit) -> list[Setting]:
     """Options that were not taken, and often help."""
     kernel = fit.problem.kernel if isinstance(fit.problem, KernelProblem) else None
     scaled = isinstance(fit.design, ScaledDesign)
-    optimal = isinstance(fit.solver, SDCA) or fit.refinement is not None
+    optimal = fit.solver.to_optimum or fit.refinement is not None
     no_columns = kernel is not None and kernel.name == "precomputed"
     return [
         *([] if scaled or no_columns else [Setting("standardize", True)]),
@@ -244,6 +242,6 @@ def _repeated(fit: Fit) -> list[Note]:
     if not fit.solver.uses_random_numbers:
         return []
     source = "drawn, not given" if fit.solver.seed is None else "given"
-    also = ", in R too" if isinstance(fit.solver, Pegasos) else ""
+    also = "" if fit.solver.to_optimum else ", in R too"
     text = f"The seed was {source}; it repeats this fit{also}."
     return [Note("seed", "note", text)]

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import UNIT, Within, lower_bound
 
@@ -22,7 +23,8 @@ INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may re
 TINIEST = 1e-300  # the same, where that is 0
 ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
 ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
-NAMES: tuple[KernelName, ...] = ("linear", "polynomial", "gaussian", "precomputed")
+NAMES: tuple[KernelName, ...] = get_args(KernelName)
+DEGREE, OFFSET = 2, 1.0
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,20 @@ class KernelFunction:
     """
 
     name: KernelName
-    degree: int | None = None
-    offset: float | None = None
-    gamma: float | None = None
+    degree: int | None = option(None, "of the polynomial kernel", f"{DEGREE}")
+    offset: float | None = option(None, "of the polynomial kernel", f"{OFFSET:g}")
+    gamma: float | None = option(None, "of the Gaussian kernel", "1 / features")
 
     def __str__(self) -> str:
-        given = {"degree": self.degree, "offset": self.offset, "gamma": self.gamma}
-        words = [
-            f"{key} {value:g}" for key, value in given.items() if value is not None
-        ]
+        words = [f"{name} {value:g}" for name, value in self.parameters.items()]
         return ", ".join([self.name, *words])
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters that it has, by name."""
+        options = values_of(self)
+        del options["name"]
+        return {name: value for name, value in options.items() if value is not None}
 
     def code(self) -> Any:
         """The kernel as the jitted functions take it."""
@@ -80,7 +86,7 @@ def checked_kernel(
     _refuse(name, "polynomial", degree=degree, offset=offset)
     _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
-        degree = 2 if degree is None else check_count("degree", degree, math.inf)
+        degree = DEGREE if degree is None else check_count("degree", degree, math.inf)
         if degree > MOST_DEGREES:
             raise OptionError(
                 f"degree={shown(degree)} is not allowed; give at most {MOST_DEGREES}."
@@ -93,17 +99,17 @@ def checked_kernel(
 
 
 def _refuse(name: str, owner: str, **options: Any) -> None:
-    for option, value in options.items():
+    for parameter, value in options.items():
         if value is not None and name != owner:
             raise OptionError(
-                f"{option}={shown(value)} makes no sense for kernel={name!r}; it "
+                f"{parameter}={shown(value)} makes no sense for kernel={name!r}; it "
                 f"belongs to kernel={owner!r}."
             )
 
 
 def _checked_offset(offset: Any) -> float:
     if offset is None:
-        return 1.0
+        return OFFSET
     if number_of(offset) == 0.0:
         return 0.0
     return check_positive("offset", offset)

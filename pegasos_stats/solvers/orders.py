@@ -1,7 +1,7 @@
 """In which order rows are visited: R's permutations, draws, or a given list."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from pegasos_stats.rng import RRandom
 
 Rows = NDArray[np.int64]
 
-NAMES = ("shuffle", "sequential", "replace")
+Order = Literal["shuffle", "sequential", "replace"]
+
+NAMES: tuple[Order, ...] = get_args(Order)
 
 
 def checked_order(order: Any) -> str | Rows:

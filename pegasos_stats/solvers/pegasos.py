@@ -3,15 +3,18 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
-from pegasos_stats.checks import check_choice, check_count, check_flag
-from pegasos_stats.data.labels import TIES, Ties
+from pegasos_stats.checks import check_choice, check_count
+from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
-from pegasos_stats.rng import RRandom, SampleKind, checked_seed
+from pegasos_stats.rng import RRandom, SampleKind
+from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.orders import (
+    Order,
     Rows,
     check_rows,
     checked_order,
@@ -20,17 +23,41 @@ from pegasos_stats.solvers.orders import (
     sequential,
     shuffled,
 )
+from pegasos_stats.solvers.solver import (
+    SEED,
+    TIES,
+    Solver,
+    check_sample_kind,
+    check_seed,
+)
 
 Arithmetic = Literal["reference", "fast"]
 Average = Literal["none", "all"] | int
 
 DEFAULT_EPOCHS = 20
-MOST_STEPS = math.inf  # as long as the caller waits
-ARITHMETICS: tuple[Arithmetic, ...] = ("reference", "fast")
+
+
+def _checked_average(name: str, average: Any) -> Any:
+    if not isinstance(average, str):
+        return check_count(name, average)
+    check_choice(name, average, ("none", "all"))
+    return average
+
+
+def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
+    if intercept is not False:
+        raise OptionError(
+            f"intercept={shown(intercept)} is not an option of the solver; give it to "
+            "the model."
+        )
+    return False
+
+
+_any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
 @dataclass(frozen=True, eq=False)
-class Pegasos:
+class Pegasos(Solver):
     """Stochastic sub-gradient steps of size ``1 / (lam * t)``.
 
     Each step takes a batch ``A`` of rows (Shalev-Shwartz et al. 2011, figures 1 and 2,
@@ -92,36 +119,91 @@ class Pegasos:
     'replace'
     """
 
-    epochs: int | None = None
-    seed: int | None = None
-    order: Any = "shuffle"
-    steps: int | None = None
-    batch_size: int = 1
-    project: bool = False
-    average: Average = "none"
-    refit_intercept: bool = False
-    arithmetic: Arithmetic = "reference"
-    sample_kind: SampleKind = "rejection"
-    ties: Ties = "na"
-    intercept: Literal[False] | None = None
+    epochs: int | None = option(
+        None,
+        "passes over the rows",
+        f"{DEFAULT_EPOCHS}; 1 with --rows",
+        check=check_count,
+        in_r=True,
+    )
+    seed: int | None = option(None, *SEED, check=check_seed)
+    order: Order | Any = option(
+        "shuffle",
+        "permutations, the order of the file, or draws with replacement",
+        check=lambda name, order: checked_order(order),
+        in_r=True,
+    )
+    steps: int | None = option(
+        None, "number of steps, with --order replace", check=_any_count, in_r=True
+    )
+    batch_size: int = option(
+        1, "rows in a step", metavar="ROWS", check=_any_count, in_r=True
+    )
+    project: bool = option(
+        False,
+        "keep the coefficients in the ball of radius 1 / sqrt(lambda)",
+        form="projected",
+        said="projection",
+        in_r=True,
+    )
+    average: Average = option(
+        "none",
+        "return the last iterate, the mean of all, or that of the last N epochs",
+        metavar="none|all|N",
+        check=_checked_average,
+        form="average {}",
+        in_r=True,
+    )
+    refit_intercept: bool = option(
+        False,
+        "at the end take the best intercept for these coefficients",
+        form="intercept refitted",
+        said="refitted intercept",
+        in_r=True,
+    )
+    arithmetic: Arithmetic = option(
+        "reference",
+        "R's bits, or sums as they suit the machine",
+        form="{} arithmetic",
+    )
+    sample_kind: SampleKind = option("rejection", check=check_sample_kind)
+    ties: Ties = option("na", *TIES)
+    intercept: Literal[False] | None = option(None, check=_checked_intercept)
+
+    name = "Pegasos"
+    to_optimum = False
 
     def __post_init__(self) -> None:
-        order = checked_order(self.order)
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "epochs", self._checked_epochs())
-        batch_size = check_count("batch_size", self.batch_size, MOST_STEPS)
-        object.__setattr__(self, "batch_size", batch_size)
-        for name in ("project", "refit_intercept"):
-            check_flag(name, getattr(self, name))
-        check_choice("arithmetic", self.arithmetic, ARITHMETICS)
-        check_choice("ties", self.ties, TIES)
-        self._check_average()
-        if self.intercept is not None and self.intercept is not False:
+        check_option(self, "order")
+        self._settle_length()
+        for name in values_of(self):
+            if name != "order":
+                check_option(self, name)
+        if isinstance(self.average, str):
+            return
+        if self.epochs is None or self.average > self._whole_epochs():
             raise OptionError(
-                f"intercept={shown(self.intercept)} is not an option of the solver; "
-                "give it to the model."
+                f"average={self.average!r} asks for more epochs than the run has; give "
+                "'all', 'none' or a smaller number of last epochs."
             )
-        checked_seed(self.seed, self.sample_kind)
+
+    def _settle_length(self) -> None:
+        """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
+        if isinstance(self.order, str) and self.order == "replace":
+            if self.epochs is not None:
+                raise OptionError(
+                    f"epochs={shown(self.epochs)} makes no sense with order='replace'; "
+                    "give steps= instead."
+                )
+            check_count("steps", self.steps, math.inf)
+        elif self.steps is not None:
+            raise OptionError(
+                f"steps={shown(self.steps)} goes with order='replace' only; give "
+                "epochs= for this order."
+            )
+        elif self.epochs is None:
+            epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1
+            object.__setattr__(self, "epochs", epochs)
 
     @classmethod
     def paper(
@@ -195,23 +277,10 @@ class Pegasos:
             return min(self.batch_size, int(self.order.shape[-1]))
         return self.batch_size if self.order == "replace" else min(self.batch_size, n)
 
-    name: ClassVar[str] = "Pegasos"
-
     @property
     def uses_random_numbers(self) -> bool:
         """Whether the order is drawn."""
         return isinstance(self.order, str) and self.order != "sequential"
-
-    @property
-    def options(self) -> str:
-        """What is not plain about the steps, in words; empty if nothing is."""
-        words = [
-            (self.project, "projected"),
-            (self.average != "none", f"average {self.average}"),
-            (self.refit_intercept, "intercept refitted"),
-            (self.arithmetic == "fast", "fast arithmetic"),
-        ]
-        return ", ".join(word for used, word in words if used)
 
     @property
     def order_name(self) -> str:
@@ -220,10 +289,6 @@ class Pegasos:
         if self.epochs is not None:
             name += f", {counted(self.epochs, 'epoch')}"
         return name if self.batch_size == 1 else f"{name}, batches of {self.batch_size}"
-
-    def generator(self) -> RRandom:
-        """R's generator at the seed of this solver, a drawn one if there is none."""
-        return RRandom(self.seed, sample_kind=self.sample_kind)
 
     def epochs_of_rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
         """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
@@ -252,36 +317,3 @@ class Pegasos:
     def _whole_epochs(self) -> int:
         lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
         return (self.epochs or 0) * lists
-
-    def _checked_epochs(self) -> int | None:
-        """Resolve `epochs` and check it against `steps`."""
-        drawn = isinstance(self.order, str) and self.order == "replace"
-        if drawn:
-            if self.epochs is not None:
-                raise OptionError(
-                    f"epochs={shown(self.epochs)} makes no sense with order='replace'; "
-                    "give steps= instead."
-                )
-            steps = check_count("steps", self.steps, MOST_STEPS)
-            object.__setattr__(self, "steps", steps)
-            return None
-        if self.steps is not None:
-            raise OptionError(
-                f"steps={shown(self.steps)} goes with order='replace' only; give "
-                "epochs= for this order."
-            )
-        if self.epochs is None:
-            return DEFAULT_EPOCHS if isinstance(self.order, str) else 1
-        return check_count("epochs", self.epochs)
-
-    def _check_average(self) -> None:
-        if isinstance(self.average, str):
-            check_choice("average", self.average, ("none", "all"))
-            return
-        average = check_count("average", self.average)
-        object.__setattr__(self, "average", average)
-        if self.epochs is None or self.average > self._whole_epochs():
-            raise OptionError(
-                f"average={self.average!r} asks for more epochs than the run has; give "
-                "'all', 'none' or a smaller number of last epochs."
-            )

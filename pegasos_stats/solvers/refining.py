@@ -1,7 +1,10 @@
-"""From a dual point on to the optimum: Pegasos first, then SDCA."""
+"""The run of a solver on a linear problem, and of Pegasos with SDCA after it."""
 
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import OptionError, shown
@@ -24,7 +27,7 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
     """
     if tol is None:
         return None
-    if isinstance(solver, SDCA):
+    if solver.to_optimum:
         raise OptionError(
             f"refine={shown(tol)} goes on from Pegasos; give SDCA(tol={shown(tol)}) "
             "instead."
@@ -37,6 +40,24 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
         )
     seed, kind = solver.seed, solver.sample_kind
     return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)
+
+
+def run_linear(
+    problem: Problem,
+    solver: Pegasos | SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+    dual: NDArray[np.float64] | None = None,
+    warn: bool = True,
+) -> Solution:
+    """Run a solver on a linear problem.
+
+    SDCA begins with the dual weights, if some are given, and warns of a tolerance that
+    it has not reached unless told otherwise; see `run_sdca`.
+    """
+    if isinstance(solver, SDCA):
+        return run_sdca(problem, solver, observe, progress, dual, warn)
+    return run_pegasos(problem, solver, observe, progress)
 
 
 def run_refined(
@@ -55,12 +76,10 @@ def run_refined(
     ConvergenceWarning
         If SDCA does not reach its tolerance.
     """
-    if isinstance(solver, SDCA):
-        return run_sdca(problem, solver, observe, progress)
     if refinement is None:
-        return run_pegasos(problem, solver, observe, progress)
+        return run_linear(problem, solver, observe, progress)
     through = Through(observe)
-    first = run_pegasos(problem, solver, through, progress)
+    first = run_linear(problem, solver, through, progress)
     return continued(problem, first, refinement, through.onward(first), progress)
 
 
@@ -73,7 +92,7 @@ def continued(
 ) -> Solution:
     """Go on with SDCA from the dual point of a solution, on its seed if it has one."""
     if first.seed is not None:
-        refinement = replace(refinement, seed=first.seed)
+        refinement = refinement.with_seed(first.seed)
     then = run_sdca(problem, refinement, observe, progress, dual=first.dual)
     return _counted_through(first, then)
 

@@ -1,23 +1,38 @@
 """The solver SDCA: its options."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
-from pegasos_stats.checks import check_choice, check_count, check_nonnegative
-from pegasos_stats.data.labels import TIES, Ties
+from pegasos_stats.checks import check_count, check_nonnegative
+from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
-from pegasos_stats.rng import RRandom, SampleKind, checked_seed
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.rng import SampleKind
+from pegasos_stats.solvers.options import check_option, option, values_of
+from pegasos_stats.solvers.solver import (
+    SEED,
+    TIES,
+    Solver,
+    check_sample_kind,
+    check_seed,
+)
 
 Start = Literal["zero", "sgd"]
 
-STARTS: tuple[Start, ...] = ("zero", "sgd")
 DEFAULT_EPOCHS = 100
-DEFAULT_TOL = 1e-3
+
+
+def _checked_tol(name: str, value: Any) -> float:
+    tol = check_nonnegative(name, value)
+    if tol >= 1.0:
+        raise OptionError(
+            f"tol={tol!r} is not allowed: every fit is within it; give a relative gap "
+            "below 1."
+        )
+    return tol
 
 
 @dataclass(frozen=True, eq=False)
-class SDCA:
+class SDCA(Solver):
     """Dual coordinate ascent, up to a certified distance from the optimum.
 
     Without intercept it is SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1): every
@@ -68,32 +83,31 @@ class SDCA:
     100
     """
 
-    epochs: int = DEFAULT_EPOCHS
-    tol: float = DEFAULT_TOL
-    gap_tol: float | None = None
-    start: Start = "zero"
-    seed: int | None = None
-    sample_kind: SampleKind = "rejection"
-    ties: Ties = "na"
+    epochs: int = option(
+        DEFAULT_EPOCHS,
+        "passes over the rows",
+        f"at most {DEFAULT_EPOCHS} with sdca",
+        check=check_count,
+    )
+    tol: float = option(
+        1e-3,
+        "relative duality gap at which sdca stops",
+        metavar="GAP",
+        check=_checked_tol,
+    )
+    gap_tol: float | None = option(None, check=check_nonnegative)
+    start: Start = option("zero", "of sdca", form="started by SGD")
+    seed: int | None = option(None, *SEED, check=check_seed)
+    sample_kind: SampleKind = option("rejection", check=check_sample_kind)
+    ties: Ties = option("na", *TIES)
+
+    name = "SDCA"
+    to_optimum = True
+    refit_intercept = True  # the best intercept is part of the optimum
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epochs", check_count("epochs", self.epochs))
-        object.__setattr__(self, "tol", check_nonnegative("tol", self.tol))
-        if self.gap_tol is not None:
-            gap_tol = check_nonnegative("gap_tol", self.gap_tol)
-            object.__setattr__(self, "gap_tol", gap_tol)
-        check_choice("start", self.start, STARTS)
-        check_choice("ties", self.ties, TIES)
-        if self.tol >= 1.0:
-            raise OptionError(
-                f"tol={self.tol!r} is not allowed: every fit is within it; give a "
-                "relative gap below 1."
-            )
-        checked_seed(self.seed, self.sample_kind)
-
-    name: ClassVar[str] = "SDCA"
-    refit_intercept: ClassVar[bool] = True  # the best intercept is part of the optimum
-    intercept: ClassVar[bool | None] = None  # as the model has it
+        for name in values_of(self):
+            check_option(self, name)
 
     @property
     def uses_random_numbers(self) -> bool:
@@ -101,26 +115,6 @@ class SDCA:
         return True
 
     @property
-    def options(self) -> str:
-        """What is not plain about the run, in words; empty if nothing is."""
-        return "started by SGD" if self.start == "sgd" else ""
-
-    @property
     def order_name(self) -> str:
         """The order in words."""
         return "shuffle"
-
-    def generator(self) -> RRandom:
-        """R's generator at the seed of this solver, a drawn one if there is none."""
-        return RRandom(self.seed, sample_kind=self.sample_kind)
-
-    def reached(self, at: Certificate) -> bool:
-        """Whether a certificate is good enough to stop."""
-        if self.tol > 0.0 and at.gap <= self.tol * at.objective:
-            return True
-        return bool(self.gap_tol) and at.gap <= (self.gap_tol or 0.0)
-
-    @property
-    def stops(self) -> bool:
-        """Whether there is a tolerance to reach."""
-        return self.tol > 0.0 or bool(self.gap_tol)

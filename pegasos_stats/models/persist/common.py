@@ -1,7 +1,7 @@
 """What all kinds of fits have, as JSON and arrays, and back."""
 
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from pegasos_stats.models.persist.values import (
 )
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.orders import check_rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import ZERO_LOSS
@@ -46,7 +47,7 @@ FIELDS = {
     "dropped",
     "trace",
 }
-SOLVERS: dict[str, Callable[..., Any]] = {"Pegasos": Pegasos, "SDCA": SDCA}
+SOLVERS: dict[str, Callable[..., Any]] = {kind.name: kind for kind in (Pegasos, SDCA)}
 TRACE = {
     "epoch": "i8",
     "steps": "i8",
@@ -206,10 +207,10 @@ def _weights(archive: Archive, n: int) -> Any:
 
 def _packed_solver(solver: Pegasos | SDCA) -> list[Any]:
     """Name and options; an order given as rows is written as an array."""
-    options = {f.name: getattr(solver, f.name) for f in fields(solver)}
+    options = values_of(solver)
     if isinstance(options.get("order"), np.ndarray):
         options["order"] = None
-    return [type(solver).__name__, packed(options)]
+    return [solver.name, packed(options)]
 
 
 def _solver(stored: Any, archive: Archive, n: int) -> Any:
@@ -228,7 +229,7 @@ def _refinement(stored: Any, solver: Any) -> SDCA | None:
     if stored is None:
         return None
     name, options = items(stored, "the refinement", 2)
-    if name != "SDCA" or isinstance(solver, SDCA):
+    if name != "SDCA" or solver.to_optimum:
         raise ValueError(f"{name!r} refines {type(solver).__name__}")
     return SDCA(**options_of(SDCA, options))
 
@@ -236,7 +237,7 @@ def _refinement(stored: Any, solver: Any) -> SDCA | None:
 def options_of(kind: Any, stored: Any) -> dict[str, Any]:
     """Options of a dataclass: all of its fields."""
     options = restored(stored)
-    if not isinstance(options, dict) or set(options) != {f.name for f in fields(kind)}:
+    if not isinstance(options, dict) or set(options) != set(declared(kind)):
         raise ValueError(f"the options of {kind.__name__} are not complete")
     return options
 

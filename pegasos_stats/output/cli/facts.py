@@ -4,6 +4,7 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.formula import unwrapped
@@ -13,8 +14,9 @@ from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.options import offered
+
+NO_FACTS = ("seed", "steps", "ties")  # seed and steps are told as those of the run
 
 
 def factors(result: Results) -> dict[str, int]:
@@ -73,19 +75,10 @@ def model_facts(result: Any) -> dict[str, Any]:
 def solver_facts(result: Any) -> dict[str, Any]:
     """How it is minimised."""
     solver, refinement = result.solver, result.refinement
-    facts: dict[str, Any]
-    if isinstance(solver, SDCA):
-        facts = {"epochs": solver.epochs, "tol": solver.tol, "start": solver.start}
-    else:
-        facts = {
-            "epochs": solver.epochs,
-            "order": solver.order if isinstance(solver.order, str) else "rows",
-            "batch_size": solver.batch_size,
-            "project": solver.project,
-            "average": solver.average,
-            "refit_intercept": solver.refit_intercept,
-            "arithmetic": solver.arithmetic,
-        }
+    names = [name for name in offered(type(solver)) if name not in NO_FACTS]
+    facts = {name: getattr(solver, name) for name in names}
+    if isinstance(facts.get("order"), np.ndarray):
+        facts["order"] = "rows"
     refine = None if refinement is None else refinement.tol
     return {"solver": solver.name, **facts, "refine": refine, "seed": result.seed}
 
@@ -141,26 +134,14 @@ def solver_line(result: Any) -> str:
     """Name the solver, its options, and what it did."""
     solver, then = result.solver, result.refinement
     seed = "no seed needed" if result.seed is None else f"seed {result.seed}"
-    options = [seed, *(_sdca_words if isinstance(solver, SDCA) else _words)(solver)]
+    options = [seed, *solver.words("said")]
+    if solver.to_optimum:
+        options.append(f"to a relative gap of {solver.tol:g}")
     last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
     return (
         f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
         f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
     )
-
-
-def _words(solver: Pegasos) -> list[str]:
-    return [
-        *(["projection"] if solver.project else []),
-        *([] if solver.average == "none" else [f"average {solver.average}"]),
-        *(["refitted intercept"] if solver.refit_intercept else []),
-        *(["fast arithmetic"] if solver.arithmetic == "fast" else []),
-    ]
-
-
-def _sdca_words(solver: SDCA) -> list[str]:
-    started = ["started by SGD"] if solver.start == "sgd" else []
-    return [*started, f"to a relative gap of {solver.tol:g}"]
 
 
 def written_trace(trace: pd.DataFrame) -> str:

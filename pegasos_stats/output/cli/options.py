@@ -1,7 +1,7 @@
 """The solver and the model that the options of the command line describe."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,23 +11,30 @@ from pegasos_stats.data.files import UNREADABLE, opened, unreadable
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.solvers.kernel_problem import KernelFunction
+from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 
-KERNEL_OPTIONS = ("degree", "offset", "gamma")
-SDCA_OPTIONS = ("epochs", "tol", "start", "seed", "ties")
-SOLVER_OPTIONS = (
-    "epochs",
-    "seed",
-    "order",
-    "steps",
-    "batch_size",
-    "project",
-    "average",
-    "refit_intercept",
-    "arithmetic",
-    "ties",
-)
+SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
+
+
+def solver_options() -> dict[str, list[Option]]:
+    """Options of the solvers by name, each as all that have it declare it.
+
+    They stand in the order that Pegasos has them in. Those of SDCA alone stand before
+    the one that they precede there.
+    """
+    others = list(offered(SDCA))
+    names: list[str] = []
+    for name in offered(Pegasos):
+        before = others[: others.index(name)] if name in others else []
+        names += [*before, name]
+    found = [offered(kind) for kind in SOLVERS.values()]
+    return {
+        name: [options[name] for options in found if name in options]
+        for name in dict.fromkeys([*names, *others])
+    }
 
 
 def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
@@ -42,13 +49,18 @@ def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
 
 
 def _sdca(options: argparse.Namespace) -> SDCA:
-    others = {*SOLVER_OPTIONS, "rows", "profile", "refine"} - set(SDCA_OPTIONS)
+    others = {*offered(Pegasos), "rows", "profile", "refine"} - {*offered(SDCA)}
     _refuse(options, sorted(others), "pegasos")
-    given = {name: getattr(options, name) for name in SDCA_OPTIONS}
-    return SDCA(**{name: value for name, value in given.items() if value is not None})
+    return SDCA(**_given(options, SDCA))
 
 
-def _refuse(options: argparse.Namespace, names: Sequence[str], solver: str) -> None:
+def _given(options: argparse.Namespace, owner: type) -> dict[str, Any]:
+    """Options of a dataclass that were given."""
+    found = {name: getattr(options, name) for name in offered(owner)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _refuse(options: argparse.Namespace, names: Iterable[str], solver: str) -> None:
     """Raise `OptionError` for options that the other solver has."""
     for name in names:
         if getattr(options, name) is not None:
@@ -60,9 +72,9 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], solver: str) -> N
 
 def _pegasos(options: argparse.Namespace) -> Pegasos:
     """Build a profile, if one is named, with the options given on top."""
-    _refuse(options, ("tol", "start"), "sdca")
-    given = {name: getattr(options, name) for name in SOLVER_OPTIONS}
-    given = {name: value for name, value in given.items() if value is not None}
+    own = offered(Pegasos)
+    _refuse(options, (name for name in offered(SDCA) if name not in own), "sdca")
+    given = _given(options, Pegasos)
     if options.rows is not None:
         if options.order is not None:
             raise OptionError("--rows and --order exclude each other; give one.")
@@ -101,8 +113,7 @@ def model_of(
         "weights": options.weights,
         "standardize": options.standardize,
     }
-    kernel = {name: getattr(options, name) for name in KERNEL_OPTIONS}
-    kernel = {name: value for name, value in kernel.items() if value is not None}
+    kernel = _given(options, KernelFunction)
     if options.kernel is None:
         if kernel:
             raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")

@@ -3,11 +3,15 @@
 import argparse
 import sys
 from importlib.metadata import version
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
+from pegasos_stats.output.cli.options import SOLVERS, solver_options
 from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
-from pegasos_stats.output.cli.words import average, number, shape, whole
-from pegasos_stats.solvers.pegasos import ARITHMETICS
+from pegasos_stats.output.cli.words import READERS, number, shape
+from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
+from pegasos_stats.solvers.options import Option, offered
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import LossName
 
 DISTRIBUTION = "pegasos_stats"
 SEED = 443
@@ -16,6 +20,33 @@ DESCRIPTION = (
     "Support vector machines and logistic classifiers for a two-level outcome, with "
     "the numbers that R gives from the same seed."
 )
+# Options of the command line alone, each after the option of a solver it goes with.
+BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "start": (
+        "--refine",
+        {
+            "type": number,
+            "metavar": "GAP",
+            "help": "after pegasos, go on with sdca to this relative duality gap",
+        },
+    ),
+    "steps": (
+        "--rows",
+        {
+            "metavar": "FILE",
+            "help": "visit these rows: numbers counted from zero, one a line",
+        },
+    ),
+    "ties": (
+        "--profile",
+        {
+            "choices": list(PROFILES),
+            "help": "start from a named form of Pegasos: as published (needs --steps), "
+            "as the R script, as set in courses (in order, 5 epochs, no intercept, "
+            "ties positive), or in batches of 100, 10 epochs",
+        },
+    ),
+}
 INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
 
 
@@ -162,7 +193,7 @@ def _add_predict(commands: Any) -> None:
         action="store_true",
         help="the labels in DATA mean nothing: predict only",
     )
-    _add_ties(predict)
+    _add_option(predict, [offered(Pegasos)["ties"]])
     _add_format(predict)
     predict.add_argument("--json", action="store_true", help="print JSON")
 
@@ -199,7 +230,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--loss",
-        choices=["hinge", "log"],
+        choices=list(get_args(LossName)),
         default="hinge",
         help="support vector machine, or logistic regression (default: hinge)",
     )
@@ -218,12 +249,11 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--kernel",
-        choices=["linear", "polynomial", "gaussian"],
+        choices=[name for name in NAMES if name != "precomputed"],
         help="fit a kernel machine (default: no kernel, one coefficient a feature)",
     )
-    add("--degree", type=whole, help="of the polynomial kernel (default: 2)")
-    add("--offset", type=number, help="of the polynomial kernel (default: 1)")
-    add("--gamma", type=number, help="of the Gaussian kernel (default: 1 / features)")
+    for option in offered(KernelFunction).values():
+        _add_option(group, [option])
     add(
         "--weights",
         metavar="COL|balanced",
@@ -239,95 +269,47 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("solver")
-    add = group.add_argument
-    add(
+    group.add_argument(
         "--solver",
-        choices=["pegasos", "sdca"],
+        choices=list(SOLVERS),
         default="pegasos",
         help="steps as in R, or on to the certified optimum (default: pegasos)",
     )
-    add(
-        "--epochs",
-        type=whole,
-        help="passes over the rows (default: 20; 1 with --rows; at most 100 with sdca)",
-    )
-    add(
-        "--tol",
-        type=number,
-        metavar="GAP",
-        help="relative duality gap at which sdca stops (default: 0.001)",
-    )
-    add("--start", choices=["zero", "sgd"], help="of sdca (default: zero)")
-    add(
-        "--refine",
-        type=number,
-        metavar="GAP",
-        help="after pegasos, go on with sdca to this relative duality gap",
-    )
-    add(
-        "--seed",
-        type=whole,
-        default=SEED,
-        help=f"as for set.seed() in R (default: {SEED})",
-    )
-    add(
-        "--order",
-        choices=["shuffle", "sequential", "replace"],
-        help="permutations, the order of the file, or draws with replacement "
-        "(default: shuffle)",
-    )
-    add("--steps", type=whole, help="number of steps, with --order replace")
-    add(
-        "--rows",
-        metavar="FILE",
-        help="visit these rows: numbers counted from zero, one a line",
-    )
-    add("--batch-size", type=whole, metavar="ROWS", help="rows in a step (default: 1)")
-    _add_fine_options(group)
+    for name, options in solver_options().items():
+        _add_option(group, options, SEED if name == "seed" else None)
+        if name in BESIDE:
+            flag, settings = BESIDE[name]
+            group.add_argument(flag, **settings)
 
 
-def _add_fine_options(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--project",
-        action="store_true",
-        default=None,
-        help="keep the coefficients in the ball of radius 1 / sqrt(lambda)",
-    )
-    add(
-        "--average",
-        type=average,
-        metavar="none|all|N",
-        help="return the last iterate, the mean of all, or that of the last N epochs "
-        "(default: none)",
-    )
-    add(
-        "--refit-intercept",
-        action="store_true",
-        default=None,
-        help="at the end take the best intercept for these coefficients",
-    )
-    add(
-        "--arithmetic",
-        choices=list(ARITHMETICS),
-        help="R's bits, or sums as they suit the machine (default: reference)",
-    )
-    _add_ties(group)
-    add(
-        "--profile",
-        choices=list(PROFILES),
-        help="start from a named form of Pegasos: as published (needs --steps), as the "
-        "R script, as set in courses (in order, 5 epochs, no intercept, ties "
-        "positive), or in batches of 100, 10 epochs",
-    )
-
-
-def _add_ties(parser: Any) -> None:
+def _add_option(parser: Any, options: list[Option], default: Any = None) -> None:
+    """Add an option as those that have it declare it; they share name and type."""
+    option = options[0]
+    words = [_default_words(each) for each in options]
+    if default is not None:
+        words = [str(default)]
+    known = "; ".join(dict.fromkeys(word for word in words if word))
+    settings: dict[str, Any] = {"choices": list(option.choices)}
+    if option.kind is bool:
+        settings = {"action": "store_true"}
+    elif option.kind in READERS:
+        read, metavar = READERS[option.kind], option.metavar
+        settings = {"type": read, "metavar": metavar}
     parser.add_argument(
-        "--ties",
-        choices=["na", "positive", "negative"],
-        help="label of a score of exactly 0 (default: na, no label)",
+        option.flag,
+        default=default,
+        help=option.help + (f" (default: {known})" if known else ""),
+        **settings,
     )
+
+
+def _default_words(option: Option) -> str:
+    value = option.default
+    if option.default_words:
+        return option.default_words
+    if value is None or option.kind is bool:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _add_overwrite(parser: Any) -> None:

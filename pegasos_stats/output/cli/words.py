@@ -2,6 +2,8 @@
 
 import argparse
 import re
+from collections.abc import Callable
+from typing import Any
 
 from pegasos_stats.solvers.pegasos import Average
 
@@ -67,3 +69,11 @@ def shape(text: str) -> tuple[int, int]:
             f"{_short(text)} is not of the form 16x16, rows and columns"
         ) from None
     return rows, columns
+
+
+# What reads the words of an option, by the type of its values.
+READERS: dict[Any, Callable[[str], Any]] = {
+    int: whole,
+    float: number,
+    Average: average,
+}

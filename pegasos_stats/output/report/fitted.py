@@ -20,7 +20,6 @@ from pegasos_stats.output.report.drawings import trace_figure
 from pegasos_stats.output.report.numbers import at_most, number
 from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
-from pegasos_stats.solvers.sdca import SDCA
 
 STEPS = {
     "hinge": r"1 \;\mathrm{if}\; m_i < 1,\ \mathrm{else}\ 0",
@@ -48,7 +47,7 @@ def _method(subject: Subject) -> Text:
     if result.refinement is not None:
         goal = number(result.refinement.tol)
         then = f" SDCA went on from there to a relative gap of {goal}."
-    if isinstance(result.solver, SDCA):
+    if result.solver.to_optimum:
         return (
             "By SDCA, stochastic dual coordinate ascent: it raises the dual objective "
             "row by row, with Newton steps for a free intercept, and stops where the "
@@ -114,7 +113,7 @@ def _seed(subject: Subject) -> str:
 
 def _arithmetic(subject: Subject) -> str:
     result = subject.result
-    parity = result.refinement is None and not isinstance(result.solver, SDCA)
+    parity = result.refinement is None and not result.solver.to_optimum
     if not parity or result.solver.arithmetic == "fast":
         return "double precision, summed as it suits the machine"
     if subject.is_logistic:

@@ -1,6 +1,5 @@
 """The lines of Python that repeat a fit."""
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from pegasos_stats.errors import plain
 from pegasos_stats.output.report.origin import literal
 from pegasos_stats.output.report.r_data import SHORT_ORDER
 from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.solvers.options import given
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -95,10 +95,7 @@ def _kernel_arguments(subject: Subject) -> list[str]:
     if not subject.is_kernel:
         return []
     kernel = subject.result.problem.kernel
-    given = {
-        f.name: getattr(kernel, f.name) for f in fields(kernel) if f.name != "name"
-    }
-    written = [f"{key}={value!r}" for key, value in given.items() if value is not None]
+    written = [f"{name}={value!r}" for name, value in kernel.parameters.items()]
     return [f'kernel="{kernel.name}"', *written]
 
 
@@ -151,16 +148,9 @@ def solver_call(result: Any) -> str:
     >>> solver_call(ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443)))
     'ps.Pegasos(epochs=20, seed=443)'
     """
-    solver = result.solver
-    options = {f.name: plain(getattr(solver, f.name)) for f in fields(solver)}
-    usual = {f.name: f.default for f in fields(solver)} | {"order": "shuffle"}
-    options["seed"] = result.seed
-    written = [
-        f"{name}={_written(value)}"
-        for name, value in options.items()
-        if isinstance(value, np.ndarray) or value != usual[name]
-    ]
-    return f"ps.{type(solver).__name__}({', '.join(written)})"
+    options = given(result.solver.with_seed(result.seed))
+    written = [f"{name}={_written(plain(value))}" for name, value in options.items()]
+    return f"ps.{result.solver.name}({', '.join(written)})"
 
 
 def _written(value: Any) -> str:

@@ -7,7 +7,7 @@ the duality gap of the coefficients from the data.
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,13 +21,16 @@ from pegasos_stats.output.report.r_data import (
 )
 from pegasos_stats.output.report.r_literals import r_number
 from pegasos_stats.output.report.subject import Subject
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.options import declared, given
+from pegasos_stats.solvers.solver import Solver
 
 Kind = Literal["loop", "reference", "check", "none"]
 
 WIDTH = 80
 LARGEST_TABLE = 5_000_000  # numbers that are passed to R as text
+LOOP = {"epochs", "order", "steps"}  # options that the loop of a few lines covers
+# Options set before a call in R, or without any effect on the coefficients.
+BESIDE = {"seed", "sample_kind", "ties", "intercept"}
 HELD = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line ends within an argument
 SOURCE = 'for (file in list.files("r_reference/R", full.names = TRUE)) source(file)'
 
@@ -83,24 +86,20 @@ def kind_of(subject: Subject) -> Kind:
     result, solver = subject.result, subject.result.solver
     if subject.is_kernel:
         return "reference"
-    if isinstance(solver, SDCA):
+    if solver.to_optimum:
         is_plain = not result.problem.intercept and subject.weights is None
         return "reference" if is_plain else "check"
-    if result.refinement is not None or solver.arithmetic == "fast":
+    changed = set(given(solver)) - BESIDE
+    if result.refinement is not None or not changed <= _arguments(solver):
         return "check"
     dense = isinstance(result.problem.X, np.ndarray)
-    return "loop" if dense and _is_simple(solver) else "reference"
+    simple = changed <= LOOP and isinstance(solver.order, str)
+    return "loop" if dense and simple else "reference"
 
 
-def _is_simple(solver: Pegasos) -> bool:
-    """Whether the loop of a few lines covers the options."""
-    return (
-        solver.batch_size == 1
-        and not solver.project
-        and solver.average == "none"
-        and not solver.refit_intercept
-        and isinstance(solver.order, str)
-    )
+def _arguments(solver: Solver) -> set[str]:
+    """Options that are arguments of the function in R too."""
+    return {option.name for option in declared(type(solver)).values() if option.in_r}
 
 
 def _seeding(subject: Subject) -> list[str]:
@@ -162,7 +161,7 @@ def _rows(subject: Subject) -> str:
 
 def _reference(subject: Subject) -> list[str]:
     """The functions of the R reference."""
-    if isinstance(subject.result.solver, SDCA):
+    if subject.result.solver.to_optimum:
         return [*_seeding(subject), *_sdca(subject)]
     if subject.is_kernel:
         return [*_seeding(subject), *_kernel_pegasos(subject)]
@@ -171,17 +170,18 @@ def _reference(subject: Subject) -> list[str]:
 
 def _pegasos(subject: Subject) -> list[str]:
     result, solver = subject.result, subject.result.solver
-    average = repr(solver.average).replace("'", '"')
+    arguments = _arguments(solver)
+    changed = {
+        name: f"{name} = {_in_r(value)}"
+        for name, value in given(solver).items()
+        if name in arguments
+    }
     options = [
         f"lambda = {r_number(result.problem.lam)}",
-        *([] if solver.epochs is None else [f"epochs = {solver.epochs}"]),
+        *([changed.pop("epochs")] if "epochs" in changed else []),
         f'loss = "{result.problem.loss}"',
         *([] if result.problem.intercept else ["intercept = FALSE"]),
-        *_order_options(solver),
-        *([] if solver.batch_size == 1 else [f"batch_size = {solver.batch_size}"]),
-        *(["project = TRUE"] * solver.project),
-        *([] if solver.average == "none" else [f"average = {average}"]),
-        *(["refit_intercept = TRUE"] * solver.refit_intercept),
+        *changed.values(),
         *([] if subject.weights is None else ["weights = w"]),
     ]
     return [
@@ -190,13 +190,13 @@ def _pegasos(subject: Subject) -> list[str]:
     ]
 
 
-def _order_options(solver: Pegasos) -> list[str]:
-    if not isinstance(solver.order, str):
-        return [f"order = {order_in_r(np.atleast_2d(solver.order))}"]
-    if solver.order == "shuffle":
-        return []
-    steps = [] if solver.steps is None else [f"steps = {solver.steps}"]
-    return [f'order = "{solver.order}"', *steps]
+def _in_r(value: Any) -> str:
+    """The value of an option as R writes it."""
+    if isinstance(value, np.ndarray):
+        return order_in_r(np.atleast_2d(value))
+    if isinstance(value, str):
+        return f'"{value}"'
+    return _truth(value) if isinstance(value, bool | np.bool_) else str(value)
 
 
 def _sdca(subject: Subject) -> list[str]:
@@ -216,12 +216,11 @@ def _sdca(subject: Subject) -> list[str]:
 def _kernel_pegasos(subject: Subject) -> list[str]:
     problem = subject.result.problem
     kernel, refitted = problem.kernel, subject.result.solver.refit_intercept
-    given = {"degree": kernel.degree, "offset": kernel.offset, "gamma": kernel.gamma}
     options = [
         f"lambda = {r_number(problem.lam)}",
         "rows = rows",
         f'kernel = "{kernel.name}"',
-        *[f"{name} = {r_number(v)}" for name, v in given.items() if v is not None],
+        *[f"{name} = {r_number(v)}" for name, v in kernel.parameters.items()],
         f"intercept = {_truth(problem.intercept)}",
         *([] if subject.weights is None else ["weights = w"]),
     ]
@@ -263,5 +262,5 @@ def _call(function: str, options: list[str]) -> list[str]:
     return [each.replace(HELD, " = ") for each in found]
 
 
-def _truth(value: bool) -> str:
+def _truth(value: bool | np.bool_) -> str:
     return "TRUE" if value else "FALSE"

@@ -29,8 +29,6 @@ from pegasos_stats.tables.numbers import Pairs, Summary, significant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Solver = Pegasos | SDCA
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SolverComparison:
@@ -69,7 +67,7 @@ class SolverComparison:
     """
 
     runs: pd.DataFrame
-    solvers: Mapping[str, Solver]
+    solvers: Mapping[str, Pegasos | SDCA]
     model: Model
     n_runs: int
     n_test: int | None
@@ -86,7 +84,7 @@ class SolverComparison:
         """Least objective of all epochs: the optimum is not above it."""
         return float(self.runs["objective"].min())
 
-    def solver(self, name: str, run: int) -> Solver:
+    def solver(self, name: str, run: int) -> Pegasos | SDCA:
         """Return a solver with the seed of one of its runs: it repeats that run.
 
         Parameters
@@ -171,7 +169,7 @@ class SolverComparison:
         tolerances = {
             name: tolerance_of(solver)
             for name, solver in self.solvers.items()
-            if isinstance(solver, SDCA) and solver.stops
+            if solver.stops
         }
         notes = study_notes(
             last, tolerances, limits, self.n_runs, self.seed, self.workers

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.errors import counted
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables.numbers import Pairs, significant
 
 TITLE = "Comparison of Solvers"
@@ -56,12 +56,13 @@ def _with_spread(line: "pd.Series[Any]", name: str, scale: float, digits: int) -
     return f"{significant(mean, digits)} ({significant(sd, 2)})"
 
 
-def tolerance_of(solver: SDCA) -> str:
+def tolerance_of(solver: Solver) -> str:
     """Tolerance in words.
 
     Examples
     --------
-    >>> tolerance_of(SDCA(tol=1e-6, gap_tol=0.1))
+    >>> import pegasos_stats as ps
+    >>> tolerance_of(ps.SDCA(tol=1e-6, gap_tol=0.1))
     'a relative gap of 1e-06 or a gap of 0.1'
     """
     words = [f"a relative gap of {solver.tol:g}"] if solver.tol > 0.0 else []

@@ -57,7 +57,7 @@ def runs_at_tolerance(runs: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
 
     They ended before the last epoch allowed, or with a gap that is small enough.
     """
-    if not isinstance(solver, SDCA) or not solver.stops:
+    if not solver.stops:
         return None
     last = runs.groupby("run").tail(1)
     near = last["gap"] <= solver.tol * last["objective"]

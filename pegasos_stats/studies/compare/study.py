@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -20,7 +19,8 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.compare.comparison import Solver, SolverComparison
+from pegasos_stats.solvers.solver import Solver
+from pegasos_stats.studies.compare.comparison import SolverComparison
 
 LARGEST_SEED = 2**31 - 1
 
@@ -30,12 +30,12 @@ class Run(NamedTuple):
 
     name: str
     number: int
-    solver: Solver
+    solver: Pegasos | SDCA
 
 
 def compare_solvers(
     model: Model,
-    solvers: Mapping[str, Solver],
+    solvers: Mapping[str, Pegasos | SDCA],
     *,
     runs: int = 100,
     test: Any = None,
@@ -134,17 +134,19 @@ def compare_solvers(
     )
 
 
-def planned(solvers: Mapping[str, Solver], stream: RRandom, runs: int) -> Iterator[Run]:
+def planned(
+    solvers: Mapping[str, Pegasos | SDCA], stream: RRandom, runs: int
+) -> Iterator[Run]:
     """Yield the runs, solvers in turn, each with its seed."""
     seeds = stream.sample_int(LARGEST_SEED, runs).tolist()
     for number, seed in enumerate(seeds, 1):
         for name, solver in solvers.items():
-            yield Run(name, number, replace(solver, seed=seed))
+            yield Run(name, number, solver.with_seed(seed))
 
 
 def run_all(
     model: Model,
-    solvers: Mapping[str, Solver],
+    solvers: Mapping[str, Pegasos | SDCA],
     tasks: list[Run],
     held_out: HeldOut | None,
     workers: int,
@@ -152,8 +154,8 @@ def run_all(
 ) -> Iterable[pd.DataFrame]:
     """Yield the record of each run, in order."""
     for solver in solvers.values():
-        if isinstance(solver, SDCA):
-            model.solve(replace(solver, seed=0))
+        if solver.to_optimum:
+            model.solve(solver.with_seed(0))
 
     def recorded(task: Run) -> pd.DataFrame:
         return record(model, task, held_out)
@@ -188,7 +190,7 @@ def _relative(gap: "pd.Series[Any]", objective: "pd.Series[Any]") -> "pd.Series[
 
 
 def joined(
-    solvers: Mapping[str, Solver], frames: Iterable[pd.DataFrame]
+    solvers: Mapping[str, Pegasos | SDCA], frames: Iterable[pd.DataFrame]
 ) -> pd.DataFrame:
     """All records in one frame: solvers in their order, then runs, then epochs."""
     whole = pd.concat(frames, ignore_index=True)
@@ -206,7 +208,7 @@ def check_model(model: Any) -> None:
         )
 
 
-def checked_solvers(solvers: Any) -> dict[str, Solver]:
+def checked_solvers(solvers: Any) -> dict[str, Pegasos | SDCA]:
     """Return the solvers by name, or raise `OptionError` for anything else."""
     example = "{'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}"
     if not isinstance(solvers, Mapping):
@@ -221,7 +223,7 @@ def checked_solvers(solvers: Any) -> dict[str, Solver]:
             raise OptionError(
                 f"{shown(name)} does not name a solver; give text that is not blank."
             )
-        if not isinstance(solver, Pegasos | SDCA):
+        if not isinstance(solver, Solver):
             raise OptionError(
                 f"solvers[{name!r}] is of type {type(solver).__name__}; give a solver, "
                 "such as ps.Pegasos(epochs=20)."

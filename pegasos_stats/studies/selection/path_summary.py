@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables.numbers import Pairs, Summary, significant
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _right(path: "LambdaPath") -> Pairs:
     gap = float(path.fits["relative_gap"].max())
     return [
         ("Solver:", path.solver.name),
-        ("Starts:", "warm" if isinstance(path.solver, SDCA) else "zero"),
+        ("Starts:", "warm" if path.solver.to_optimum else "zero"),
         ("Folds:", "none" if path.folds is None else path.folds.kind),
         ("Seed:", str(path.seed)),
         ("Largest relative gap:", significant(gap, 3)),

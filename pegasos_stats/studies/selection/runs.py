@@ -1,7 +1,6 @@
 """Many fits on parts of the rows: their seeds, their order, one warning for all."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,7 @@ def checked_fold_solver(model: Model, solver: Any, default: SDCA) -> Pegasos | S
     if solver is None and not kernel:
         return default
     chosen = checked_solver(solver, Pegasos)
-    if isinstance(chosen, SDCA) and not kernel:
+    if chosen.to_optimum and not kernel:
         return chosen
     stepwise = pegasos_alone(chosen)
     if not isinstance(stepwise.order, str):
@@ -82,7 +81,7 @@ def seeded(solver: Pegasos | SDCA, count: int, rng: RRandom) -> list[Pegasos | S
     if solver.seed is not None or not solver.uses_random_numbers:
         return [solver] * count
     seeds = rng.sample_int(LARGEST_SEED, count)
-    return [replace(solver, seed=int(seed)) for seed in seeds]
+    return [solver.with_seed(int(seed)) for seed in seeds]
 
 
 def fold_tasks(
@@ -101,7 +100,7 @@ def with_seed(solver: Pegasos | SDCA, seed: int | None) -> Pegasos | SDCA:
     """The solver with a seed, that of the fit on all rows, if it has none."""
     if solver.seed is not None or not solver.uses_random_numbers:
         return solver
-    return replace(solver, seed=seed)
+    return solver.with_seed(seed)
 
 
 def run_tasks(
@@ -123,7 +122,7 @@ def run_tasks(
 
 def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) -> None:
     """Warn once of all fits that have not reached their tolerance."""
-    if not isinstance(solver, SDCA) or not solver.stops:
+    if not solver.stops:
         return
     late = [at.relative_gap for at in certificates if not solver.reached(at)]
     if late:

@@ -11,14 +11,14 @@ from pegasos_stats.data.columns import selected
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.models.base import Model
+from pegasos_stats.models.kernel import pegasos_alone
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.studies.selection.folds import Split
 
@@ -125,7 +125,7 @@ def path_solutions(
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None
-        if found and isinstance(solver, SDCA):
+        if found and solver.to_optimum:
             dual = next_dual(found[-1], before, at)
         found.append(_solution(at, solver, dual))
         before = at.lam
@@ -150,11 +150,9 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
 
 
 def _solution(problem: Problem, solver: Pegasos | SDCA, dual: Vector | None) -> Any:
-    if isinstance(solver, SDCA):
-        return run_sdca(problem, solver, dual=dual, warn=False)
     if isinstance(problem, KernelProblem):
-        return run_kernel_pegasos(problem, solver)
-    return run_pegasos(problem, solver)
+        return run_kernel_pegasos(problem, pegasos_alone(solver))
+    return run_linear(problem, solver, dual=dual, warn=False)
 
 
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:

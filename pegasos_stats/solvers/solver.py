@@ -1,0 +1,102 @@
+"""What all solvers have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
+
+from pegasos_stats.data.labels import Ties
+from pegasos_stats.rng import RRandom, SampleKind, checked_seed
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.options import declared, given, values_of
+
+# Help of the options that every solver has; the default in words where it needs some.
+SEED = ("as for set.seed() in R",)
+TIES = ("label of a score of exactly 0", "na, no label")
+
+
+def check_seed(name: str, seed: Any) -> Any:
+    """Return the seed as it is, or raise `SeedError` if R would refuse it."""
+    checked_seed(seed, "rejection")
+    return seed
+
+
+def check_sample_kind(name: str, kind: Any) -> Any:
+    """Return the kind of sampling, or raise `OptionError` if there is no such."""
+    checked_seed(None, kind)
+    return kind
+
+
+class Solver(ABC):
+    """How a problem is minimised: `Pegasos` or `SDCA`, with its options.
+
+    Attributes
+    ----------
+    name : str
+    to_optimum : bool
+        Whether it goes on to the optimum, also from dual weights that are given.
+    refit_intercept : bool
+        Whether the intercept is the best one for the coefficients.
+    intercept : False or None
+        ``False`` for a form that goes with models without intercept only.
+    tol, gap_tol : float
+        Tolerances; 0 or None for none.
+    seed, sample_kind, ties
+        Options of every solver.
+    """
+
+    name: ClassVar[str]
+    to_optimum: ClassVar[bool]
+    refit_intercept: bool
+    intercept: bool | None = None
+    tol: float = 0.0
+    gap_tol: float | None = None
+    seed: int | None
+    sample_kind: SampleKind
+    ties: Ties
+
+    @property
+    @abstractmethod
+    def uses_random_numbers(self) -> bool:
+        """Whether the order is drawn."""
+
+    @property
+    @abstractmethod
+    def order_name(self) -> str:
+        """The order in words."""
+
+    @property
+    def options(self) -> str:
+        """What is not plain about the run, in words; empty if nothing is."""
+        return ", ".join(self.words("form"))
+
+    def words(self, key: Literal["form", "said"]) -> list[str]:
+        """What each option that is not at its default makes of a fit.
+
+        Parameters
+        ----------
+        key : "form" or "said"
+            Of `Option`.
+        """
+        options = declared(type(self))
+        words = {name: getattr(options[name], key) for name in options}
+        return [words[n].format(v) for n, v in given(self).items() if words[n]]
+
+    def generator(self) -> RRandom:
+        """R's generator at the seed of this solver, a drawn one if there is none."""
+        return RRandom(self.seed, sample_kind=self.sample_kind)
+
+    def with_seed(self, seed: int | None) -> Self:
+        """The same solver with another seed."""
+        again: Callable[..., Self] = type(self)
+        return again(**values_of(self) | {"seed": seed})
+
+    @property
+    def stops(self) -> bool:
+        """Whether there is a tolerance to reach."""
+        return self.tol > 0.0 or bool(self.gap_tol)
+
+    def reached(self, at: Certificate) -> bool:
+        """Whether a certificate is good enough to stop."""
+        if self.tol > 0.0 and at.gap <= self.tol * at.objective:
+            return True
+        return bool(self.gap_tol) and at.gap <= (self.gap_tol or 0.0)
