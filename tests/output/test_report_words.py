@@ -1,6 +1,7 @@
 """Pieces of reports, whole: what Markdown and HTML they become, what captions say."""
 
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,12 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.output.report import errors_made, fitted
 from pegasos_stats.output.report.document import (
+    Block,
     Code,
+    Document,
     Listing,
     Math,
+    Section,
     Strong,
     Table,
     Tile,
@@ -20,10 +24,18 @@ from pegasos_stats.output.report.document import (
 )
 from pegasos_stats.output.report.html import UNBROKEN, inline
 from pegasos_stats.output.report.markdown import block_markdown
+from pegasos_stats.output.report.rendering import templates
 
 
 def markdown(block):
     return block_markdown(block, lambda figure: "")
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_every_type_of_a_document_has_its_macro(name):
+    macros = templates(str).get_template(name).make_module({})
+    for kind in (Document, Section, *get_args(Block), Code, Math, Strong):
+        assert hasattr(macros, kind.__name__), kind
 
 
 @pytest.mark.parametrize("ticks", range(7))
