@@ -31,7 +31,17 @@ class LabelError(DataError):
 
 
 class FormulaError(PegasosStatsError, ValueError):
-    """A formula cannot be read, or does not describe a two-level outcome."""
+    """A formula cannot be read, or does not describe a two-level outcome.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong with it, without its text.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 class OptionError(PegasosStatsError, ValueError):

@@ -14,7 +14,7 @@ from pegasos_stats.data.language.evaluation import Evaluation, column_value
 from pegasos_stats.data.language.functions import KNOWN
 from pegasos_stats.data.language.nodes import Call, Column, Functions, Node, columns_in
 from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.refusing import POWERS, shown, unusable
+from pegasos_stats.data.language.refusing import POWERS, refused, unusable
 from pegasos_stats.data.language.spelling import (
     is_word,
     outcome_in_python,
@@ -52,22 +52,24 @@ def split_formula(formula: str) -> tuple[str, str]:
     >>> split_formula("am ~ wt + factor(hp)")
     ('am', 'wt + C(hp)')
     """
-    refused = FormulaError(
+    no_text = FormulaError(
         f"The formula is of type {type(formula).__name__}; give text such as 'y ~ .' "
         "or 'y ~ a + C(b)'."
     )
-    with refusing(refused):
+    with refusing(no_text):
         text = str(formula)
     if len(text) > MOST_LETTERS:
-        raise FormulaError(
-            f"The formula {shown(text)} has {len(text):,} letters, and at most "
-            f"{MOST_LETTERS:,} are read; write 'y ~ .' for all columns."
+        raise refused(
+            text,
+            f"has {len(text):,} letters, and at most {MOST_LETTERS:,} are read; write "
+            "'y ~ .' for all columns.",
         )
     parts = sides(text)
     if len(parts) != 2 or not all(parts):
-        raise FormulaError(
-            f"The formula {shown(text)} is not of the form 'outcome ~ terms'; write "
-            "for example 'y ~ .' or 'y ~ a + C(b)'."
+        raise refused(
+            text,
+            "is not of the form 'outcome ~ terms'; write for example 'y ~ .' or "
+            "'y ~ a + C(b)'.",
         )
     return parts[0], terms_in_python(parts[1])
 
@@ -260,9 +262,9 @@ def read_terms(
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
     terms = _parsed(text, others, formula)
     if unwrapped(outcome) in variables_of(terms, formula, data, functions):
-        raise FormulaError(
-            f"The formula {shown(formula)} has its outcome among the predictors; take "
-            "it out of the right-hand side."
+        raise refused(
+            formula,
+            "has its outcome among the predictors; take it out of the right-hand side.",
         )
     return terms
 

@@ -21,16 +21,13 @@ from pegasos_stats.data.design import FrameDesign, ModelMatrix, check_columns
 from pegasos_stats.data.factors import as_at_fit, check_levels, levels_at_fit
 from pegasos_stats.data.formula import as_data, cannot_use, read_terms, variables_of
 from pegasos_stats.data.language.nodes import Functions
-from pegasos_stats.data.language.refusing import shown
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    FormulaError,
-    listing,
-)
+from pegasos_stats.data.language.refusing import refused
+from pegasos_stats.errors import ColumnError, DataError, listing
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec, SimpleFormula
+
+NO_PREDICTOR = "has no predictor; add one."
 
 
 @dataclass(frozen=True)
@@ -103,9 +100,7 @@ class FormulaDesign:
         coded = _materialize(terms, used, formula, functions)
         names = tuple(str(n) for n in coded.columns if n != "Intercept")
         if not names:
-            raise FormulaError(
-                f"The formula {shown(formula)} has no predictor; add one."
-            )
+            raise refused(formula, NO_PREDICTOR)
         spec = coded.model_spec
         used_columns = tuple(variables), tuple(numbers)
         design = cls(formula, spec, names, *used_columns, functions)
@@ -191,7 +186,7 @@ def design_of(
     terms = read_terms(formula, data, intercept, functions)
     names = [str(term) for term in terms if str(term) != "1"]
     if not names:
-        raise FormulaError(f"The formula {shown(formula)} has no predictor; add one.")
+        raise refused(formula, NO_PREDICTOR)
     free = len(names) < len(terms)
     if set(names) <= set(data.columns) and _stay_sparse(data[names]):
         plain = FrameDesign(tuple(names), True, formula, functions or {})

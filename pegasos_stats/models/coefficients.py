@@ -123,8 +123,8 @@ class Inference:
         needed = gap / objective if objective > 0.0 else CLOSE
         return 10.0 ** math.floor(math.log10(needed)) if 0.0 < needed < CLOSE else CLOSE
 
-    def told(self) -> Self:
-        """Return this, having warned once if the numbers cannot be trusted.
+    def with_warnings(self) -> Self:
+        """These numbers; the first time with warnings, if they cannot be trusted.
 
         Warns
         -----
@@ -133,9 +133,9 @@ class Inference:
         UndefinedMetricWarning
             If the covariance is not defined, or resamples were left out.
         """
-        if "_has_told" in vars(self):
+        if "_has_warned" in vars(self):
             return self
-        vars(self)["_has_told"] = True
+        vars(self)["_has_warned"] = True
         if self.covariance.notes:
             remarks = " ".join(note.sentence for note in self._remarks())
             warn_caller(remarks, UndefinedMetricWarning)

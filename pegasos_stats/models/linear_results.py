@@ -21,7 +21,7 @@ from pegasos_stats.models.inferring import (
     estimated_covariance,
 )
 from pegasos_stats.models.linear_fits import LinearFit
-from pegasos_stats.models.linear_summaries import largest, why_left_out
+from pegasos_stats.models.linear_summaries import NO_COVARIANCE, largest, why_left_out
 from pegasos_stats.models.notes import Note
 from pegasos_stats.tables.numbers import Summary, aligned, estimate_cells
 
@@ -61,7 +61,7 @@ class LinearResults(LinearFit):
         Of the sandwich bread, meat and bandwidth; of the bootstrap the coefficients of
         all replicates, and the seed.
         """
-        return self._inference.told().covariance
+        return self._inference.with_warnings().covariance
 
     @property
     def bse(self) -> "pd.Series[float]":
@@ -92,7 +92,7 @@ class LinearResults(LinearFit):
         >>> model.fit(ps.SDCA(tol=1e-8, seed=1)).bse.round(3).tolist()
         [...]
         """
-        errors = self._inference.told().std_error
+        errors = self._inference.with_warnings().std_error
         return pd.Series(errors, index=self.params.index, name="bse")
 
     @property
@@ -117,7 +117,7 @@ class LinearResults(LinearFit):
         >>> bool(np.allclose(np.sqrt(np.diag(result.cov_params())), result.bse))
         True
         """
-        matrix, names = self._inference.told().matrix, self.params.index
+        matrix, names = self._inference.with_warnings().matrix, self.params.index
         return pd.DataFrame(matrix.copy(), index=names, columns=names)
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -146,7 +146,7 @@ class LinearResults(LinearFit):
         (3, 2)
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        frame = self._inference.told().frame(level)
+        frame = self._inference.with_warnings().frame(level)
         limits = frame[["conf_low", "conf_high"]].set_axis([0, 1], axis=1)
         return limits.set_axis(self.params.index)
 
@@ -178,7 +178,7 @@ class LinearResults(LinearFit):
         >>> result.t_test("p34 = p43").hypotheses
         ['p34 - p43 = 0']
         """
-        return self._inference.told().t_test(r_matrix)
+        return self._inference.with_warnings().t_test(r_matrix)
 
     def wald_test(self, r_matrix: Any) -> JointTest:
         """Test linear hypotheses ``R theta = q`` about `params` together.
@@ -202,7 +202,7 @@ class LinearResults(LinearFit):
         >>> result.wald_test("p34 = p43 = 0").df_num
         2
         """
-        return self._inference.told().wald_test(r_matrix)
+        return self._inference.with_warnings().wald_test(r_matrix)
 
     def with_covariance(self, cov_type: CovType | CovName) -> Self:
         """The same fit with another estimate of the covariance.
@@ -262,7 +262,7 @@ class LinearResults(LinearFit):
             table = self._plain_table()
             chosen = self.params_original if original else self.params
             return table.assign(estimate=chosen.to_numpy())
-        inference = self._inference.told()
+        inference = self._inference.with_warnings()
         if original and self.scaling is not None:
             transform = self.scaling.undoing(self.problem.intercept)
             inference = inference.transformed(transform)
@@ -335,10 +335,7 @@ class LinearResults(LinearFit):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            raise OptionError(
-                "This fit has cov_type='none', so no standard errors; "
-                "result.with_covariance('sandwich') gives the same fit with them."
-            )
+            raise OptionError(NO_COVARIANCE)
         return estimated_covariance(self.problem, self.solution, self.cov_type)
 
     @property
@@ -358,7 +355,7 @@ class LinearResults(LinearFit):
         )
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":
-        frame = self._inference.told().frame(0.95)
+        frame = self._inference.with_warnings().frame(0.95)
         return frame.set_index("term")[column].rename(name).rename_axis(None)
 
     def _plain_table(self) -> pd.DataFrame:

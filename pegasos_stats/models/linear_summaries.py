@@ -9,6 +9,11 @@ from pegasos_stats.models.notes import Note
 from pegasos_stats.models.terms import INTERCEPT, largest_terms
 from pegasos_stats.solvers.problem import Problem
 
+NO_COVARIANCE = (
+    "There are no standard errors: cov_type='none'; "
+    "result.with_covariance('sandwich') gives the same fit with them."
+)
+
 
 def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
     """Why a summary has no standard errors, and how to get them; empty if it has.
@@ -22,10 +27,7 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
     'Standard errors are left out, as they take a while for 3 rows and ...'
     """
     if cov_type is None:
-        text = (
-            "There are no standard errors: cov_type='none'; "
-            "result.with_covariance('sandwich') gives the same fit with them."
-        )
+        text = NO_COVARIANCE
     elif not has_rows(problem):
         text = (
             "There are no standard errors: they need the training rows, which a saved "

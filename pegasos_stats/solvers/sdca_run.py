@@ -28,6 +28,10 @@ Rows = NDArray[np.int64]
 COORDINATE_EPOCHS = 2  # before the Newton steps of a free intercept
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 NO_ROWS = np.zeros(0, dtype=np.int64)
+MORE_TIME = (
+    "give more epochs, a larger tolerance, or predictors of about one scale, as by "
+    "standardize=True"
+)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 
 
@@ -136,8 +140,7 @@ def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
     else:
         text = (
             f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: "
-            f"{gaps}; give more epochs, a larger tolerance, or predictors of about one "
-            "scale, as by standardize=True."
+            f"{gaps}; {MORE_TIME}."
         )
     warn_caller(text, ConvergenceWarning)
 

@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    OptionError,
+    UndefinedMetricWarning,
+)
 
 X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]]).T
 Y = np.array(["no", "no", "yes", "no", "yes", "yes", "no"])
@@ -68,6 +72,13 @@ def test_the_warning_and_the_summary_have_one_text():
         result.bse  # noqa: B018
     assert [str(one.message) for one in told] == [far.sentence]
     assert f"WARNING: {far.written()}" in result.summary().notes
+
+
+def test_the_error_and_the_summary_have_one_text():
+    result = ps.SVM(Y, X, lam=0.1).fit(ps.SDCA(seed=1), cov_type="none")
+    with pytest.raises(OptionError) as told:
+        result.bse  # noqa: B018
+    assert str(told.value) in result.summary().notes
 
 
 def test_a_report_leaves_the_warning_to_whoever_asks_for_errors():

@@ -12,12 +12,23 @@ ALLOWED = (
 
 def refusal(formula: str, what: str) -> FormulaError:
     """The error for something that a formula may not do, with what it may."""
-    return FormulaError(f"The formula {shown(formula)} {what}; {ALLOWED}.")
+    return refused(formula, f"{what}; {ALLOWED}.")
 
 
 def unusable(formula: str, reason: str) -> FormulaError:
     """The error for a formula that cannot be read or computed."""
-    return FormulaError(f"The formula {shown(formula)} cannot be used: {reason}.")
+    return refused(formula, f"cannot be used: {reason}.")
+
+
+def refused(formula: str, reason: str) -> FormulaError:
+    """The error for a formula, with the reason apart.
+
+    Examples
+    --------
+    >>> refused("y ~ 1", "has no predictor; add one.")
+    FormulaError("The formula 'y ~ 1' has no predictor; add one.")
+    """
+    return FormulaError(f"The formula {shown(formula)} {reason}", reason)
 
 
 def shown(formula: str) -> str:

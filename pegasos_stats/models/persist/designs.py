@@ -15,12 +15,7 @@ from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.refusing import shown
 from pegasos_stats.data.language.spelling import is_word
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.errors import (
-    DataError,
-    FormulaError,
-    PegasosStatsError,
-    listing,
-)
+from pegasos_stats.errors import DataError, FormulaError, PegasosStatsError, listing
 from pegasos_stats.models.persist.values import packed, unpacked
 
 if TYPE_CHECKING:
@@ -249,7 +244,7 @@ def _check_outcome(formula: str | None, columns: Any, functions: Functions) -> N
     try:
         read_outcome(formula, columns, functions)
     except FormulaError as error:
-        raise _not_in_a_file(f"The formula {shown(formula)}", formula, error) from None
+        raise _not_in_a_file(f"The formula {shown(formula)}", error) from None
 
 
 def _check_terms(
@@ -276,9 +271,8 @@ def _columns_of(
     try:
         return columns_in(read_expression(expr, variables, expr, functions))
     except FormulaError as error:
-        raise _not_in_a_file(f"The term {shown(expr)}", expr, error) from None
+        raise _not_in_a_file(f"The term {shown(expr)}", error) from None
 
 
-def _not_in_a_file(what: str, formula: str, error: FormulaError) -> DataError:
-    reason = str(error).removeprefix(f"The formula {shown(formula)} ")
-    return DataError(f"{what} cannot be part of a saved model: it {reason}")
+def _not_in_a_file(what: str, error: FormulaError) -> DataError:
+    return DataError(f"{what} cannot be part of a saved model: it {error.reason}")

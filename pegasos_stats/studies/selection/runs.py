@@ -23,6 +23,7 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import MORE_TIME
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.training import Fitted, Task, fitted
 
@@ -129,7 +130,6 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) ->
         warn_caller(
             f"SDCA has not reached its tolerance in {len(late)} of "
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
-            f"{max(late):.2g}: give more epochs, a larger tolerance, or predictors of "
-            "about one scale, as by standardize=True.",
+            f"{max(late):.2g}: {MORE_TIME}.",
             ConvergenceWarning,
         )
