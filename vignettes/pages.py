@@ -4,9 +4,11 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pygments import highlight
@@ -16,6 +18,7 @@ from pygments.lexers import PythonLexer, SLexer
 
 from pegasos_stats.output.report.html import page, scrolled
 from pegasos_stats.output.report.mathematics import formula_svg
+from pegasos_stats.output.report.rendering import templates
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }
@@ -41,7 +44,8 @@ pre.warning { border-left: 3px solid var(--warning); --ground: var(--warning-sha
 }
 """
 PYTHON, R = PythonLexer(), SLexer()
-FOLDED = "Lines that draw this figure"
+HERE = Path(__file__).parent
+MACROS = templates(escape).from_string((HERE / "notebook.html").read_text("utf-8"))
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LOADING = re.compile(r"<(?:script|link|iframe|object|embed)\b", re.IGNORECASE)
 REMOTE = re.compile(r"\bsrc\s*=\s*[\"']?(?:https?:)?//", re.IGNORECASE)
@@ -85,22 +89,21 @@ def _markdown() -> MarkdownIt:
 
 def _formula(tex: str, options: dict[str, Any]) -> str:
     drawn = formula_svg(tex.strip())
-    if not options.get("display_mode"):
-        return drawn
-    label = escape(tex.strip())
-    return (
-        f'<span class="formula" tabindex="0" role="region" aria-label="{label}">'
-        f"{drawn}</span>"
-    )
+    if options.get("display_mode"):
+        return _written("formula", tex.strip(), drawn)
+    return drawn
+
+
+def _written(macro: str, *values: object) -> str:
+    """HTML as a macro of the template writes it."""
+    return str(getattr(MACROS.module, macro)(*values))
 
 
 def _with_contents(body: str) -> str:
     """Put links to the sections below the title."""
-    links = "".join(
-        f'<li><a href="#{at}">{text}</a></li>' for at, text in HEADING.findall(body)
-    )
-    nav = f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
-    return body.replace("</h1>", f"</h1>\n{nav}", 1) if links else body
+    links = HEADING.findall(body)
+    nav = f"</h1>\n{_written('contents', links)}"
+    return body.replace("</h1>", nav, 1) if links else body
 
 
 def _cell(cell: Any, markdown: MarkdownIt) -> Iterator[str]:
@@ -117,14 +120,12 @@ def _input(source: str, tags: list[str]) -> str:
     """Code as the tags want it: shown, to be opened, or not there."""
     if "remove-input" in tags:
         return ""
-    if "fold" in tags:
-        return f"<details><summary>{FOLDED}</summary>{_code(source)}</details>"
-    return _code(source)
+    return _written("folded", _code(source)) if "fold" in tags else _code(source)
 
 
 def _code(source: str, lexer: Lexer = PYTHON, kind: str = "input") -> str:
     coloured = highlight(source, lexer, HtmlFormatter(nowrap=True))
-    return f'<pre class="{kind}" tabindex="0"><code>{coloured.rstrip()}</code></pre>'
+    return _written("listing", Markup(coloured.rstrip()), kind)
 
 
 def _fence(tokens: Any, at: int, options: Any, environment: Any) -> str:
@@ -147,14 +148,11 @@ def _output(output: Any, alt: str) -> str:
 
 
 def _text(text: str, kind: str = "output") -> str:
-    plain = escape(ANSI.sub("", text).rstrip())
-    return f'<pre class="{kind}" tabindex="0"><code>{plain}</code></pre>'
+    return _written("listing", ANSI.sub("", text).rstrip(), kind)
 
 
 def _image(kind: str, coded: str, alt: str) -> str:
-    return (
-        f'<figure><img src="data:{kind};base64,{coded}" alt="{escape(alt)}"></figure>'
-    )
+    return _written("image", f"data:{kind};base64,{coded}", alt)
 
 
 def _svg(text: str, alt: str) -> str:
