@@ -6,6 +6,7 @@ from pegasos_stats.arrays import read_only
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.options import given
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
@@ -15,6 +16,9 @@ from pegasos_stats.solvers.pegasos_run import (
     visit_epochs,
 )
 
+# Options of Pegasos that a kernel model takes.
+WITH_KERNELS = {"epochs", "seed", "order", "steps", "refit_intercept"}
+WITH_KERNELS |= {"sample_kind", "ties", "intercept"}
 UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
 
 
@@ -122,15 +126,9 @@ def run_kernel_pegasos(
 def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
     """Raise `OptionError` for options that make no sense with a kernel."""
     check_solver(problem, solver)
-    for option, plain in (
-        ("batch_size", 1),
-        ("project", False),
-        ("average", "none"),
-        ("arithmetic", "reference"),
-    ):
-        value = getattr(solver, option)
-        if value != plain:
+    for name, value in given(solver).items():
+        if name not in WITH_KERNELS:
             raise OptionError(
-                f"{option}={shown(value)} makes no sense for a kernel model, whose "
+                f"{name}={shown(value)} makes no sense for a kernel model, whose "
                 f"state is a count for each row; leave it out."
             )

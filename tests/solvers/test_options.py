@@ -5,6 +5,7 @@ that something does not know of, fails.
 """
 
 import inspect
+import json
 import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -152,9 +153,8 @@ def test_lines_of_r_name_every_option_that_r_has(model):
     lines = r_lines(subject_of(result))
     assert lines.kind == "reference"
     for name, value in changed.items():
-        shown = "TRUE" if value is True else str(value).join(['"'] * 2)
-        shown = str(value) if type(value) is int else shown
-        assert f"{name} = {shown}" in lines.r.replace("\n ", ""), name
+        written = "TRUE" if value is True else json.dumps(value)
+        assert f"{name} = {written}" in lines.r.replace("\n ", ""), name
     unknown = model.fit(replace(result.solver, arithmetic="fast"))
     assert r_lines(subject_of(unknown)).kind == "check"
 
@@ -189,6 +189,11 @@ def test_a_new_option_is_written_in_one_place(model, monkeypatch):
     assert 'spring="hard", stiff=True' in solver_call(result)
     assert r_lines(subject_of(result)).kind == "check"
     assert ["spring", "hard"] in _packed_solver(made)[1]["value"]
+    kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0])
+    with pytest.raises(
+        OptionError, match=r"^spring='hard' makes no sense for a kernel"
+    ):
+        kernel.fit(made)
     with pytest.raises(OptionError, match="give one of 'soft', 'hard'"):
         Sprung(spring="firm")
     with pytest.raises(OptionError, match="give True or False"):

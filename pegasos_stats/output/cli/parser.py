@@ -1,4 +1,7 @@
-"""The arguments of the command line, with their help."""
+"""The arguments of the command line, with their help.
+
+Those of a solver, such as ``--batch-size``, are the fields of its dataclass.
+"""
 
 import argparse
 import sys
