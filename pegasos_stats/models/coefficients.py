@@ -22,10 +22,16 @@ from pegasos_stats.models.hypothesis_tests import (
 )
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.notes import Cure, Note, Setting
+from pegasos_stats.models.notes import (
+    Note,
+    Setting,
+    estimated_by,
+    few_rows,
+    not_there,
+    too_far,
+)
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.tables.numbers import significant
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -35,7 +41,6 @@ Matrix = NDArray[np.float64]
 SMALL = 0.25
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
-FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +206,8 @@ class Inference:
             return self._remarks()
         return [
             *([self._too_far()] if self.far.any() else []),
-            *([self._few_rows()] if self.nobs < FEW * len(self.theta) else []),
-            _note(f"Standard errors: {described(self.covariance)}."),
-            *self.covariance.notes,
-            _note(
-                "For this lambda, standard errors and intervals are for the minimiser "
-                "of the penalised risk in the population, not of the unpenalised one: "
-                "what the penalty shrinks stays shrunk."
-            ),
+            *few_rows(self.nobs, len(self.theta)),
+            *estimated_by(described(self.covariance), self.covariance.notes),
         ]
 
     def _remarks(self) -> list[Note]:
@@ -216,40 +215,15 @@ class Inference:
         remarks = [*self.covariance.notes]
         if self.is_defined or self.certificate.relative_gap <= FAR:
             return remarks
-        text = "Standard errors are those at the optimum, and this fit is not there:"
-        cure = Cure((self.remedy,), "{} goes on to it.")
-        return [*remarks, Note("standard errors", "note", text, cure)]
+        return [*remarks, not_there(self.remedy)]
 
     def _too_far(self) -> Note:
-        far, errors = self.far, self.std_error
-        distance = float(np.nanmax(self.distance[far]))
-        known = distance < math.inf
-        most = f"up to {significant(distance, 2)}" if known else "how much is not known"
-        text = (
-            "the fit may be too far from its optimum for these standard errors. "
-            f"{counted(int(far.sum()), 'coefficient')} may be off by more than "
-            f"a quarter of the standard error: by {most}, "
-            f"the smallest error being {significant(errors[far].min(), 2)}."
-        )
-        cure = Cure((self.remedy,), "{} goes on to the optimum.")
-        return Note("standard errors", "warning", text, cure)
-
-    def _few_rows(self) -> Note:
-        text = (
-            f"{counted(self.nobs, 'row')} for "
-            f"{counted(len(self.theta), 'coefficient')}. Standard errors are for many "
-            f"rows to each; with fewer than {FEW} intervals are too short, and with "
-            "one or two they mean nothing."
-        )
-        return Note("standard errors", "warning", text)
+        most = float(np.nanmax(self.distance[self.far]))
+        return too_far(most, self.std_error[self.far], self.remedy)
 
     @property
     def _theta(self) -> Vector:
         return np.asarray(self.theta, dtype=np.float64)
-
-
-def _note(text: str) -> Note:
-    return Note("standard errors", "note", text)
 
 
 def described(covariance: Covariance | BootstrapResult) -> str:

@@ -5,13 +5,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.fits import Fit
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import zero_objective
 from pegasos_stats.tables.numbers import significant
 
+Vector = NDArray[np.float64]
 Topic = Literal[
     "certificate",
     "labels",
@@ -23,6 +28,8 @@ Topic = Literal[
     "terms",
 ]
 Severity = Literal["note", "warning"]
+
+FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 
 
 @dataclass(frozen=True)
@@ -245,3 +252,59 @@ def _repeated(fit: Fit) -> list[Note]:
     also = "" if fit.solver.to_optimum else ", in R too"
     text = f"The seed was {source}; it repeats this fit{also}."
     return [Note("seed", "note", text)]
+
+
+def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
+    """That a fit is too far from its optimum for these standard errors.
+
+    Parameters
+    ----------
+    distance : float
+        How far coefficients may be from the optimum, at most.
+    errors : float64 array
+        Standard errors of the coefficients that may be too far.
+    remedy : Setting
+        What goes on to the optimum.
+    """
+    known = distance < math.inf
+    most = f"up to {significant(distance, 2)}" if known else "how much is not known"
+    text = (
+        "the fit may be too far from its optimum for these standard errors. "
+        f"{counted(len(errors), 'coefficient')} may be off by more than a quarter of "
+        f"the standard error: by {most}, the smallest error being "
+        f"{significant(errors.min(), 2)}."
+    )
+    cure = Cure((remedy,), "{} goes on to the optimum.")
+    return Note("standard errors", "warning", text, cure)
+
+
+def not_there(remedy: Setting) -> Note:
+    """That standard errors may be undefined because a fit is not at its optimum."""
+    text = "Standard errors are those at the optimum, and this fit is not there:"
+    return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
+
+
+def few_rows(n: int, k: int) -> list[Note]:
+    """That n rows are few for k coefficients."""
+    if n >= FEW * k:
+        return []
+    text = (
+        f"{counted(n, 'row')} for {counted(k, 'coefficient')}. Standard errors are for "
+        f"many rows to each; with fewer than {FEW} intervals are too short, and with "
+        "one or two they mean nothing."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
+def estimated_by(method: str, remarks: Iterable[Note]) -> list[Note]:
+    """How standard errors were estimated, remarks on that, and what they are of."""
+    of = (
+        "For this lambda, standard errors and intervals are for the minimiser of the "
+        "penalised risk in the population, not of the unpenalised one: what the "
+        "penalty shrinks stays shrunk."
+    )
+    return [
+        Note("standard errors", "note", f"Standard errors: {method}."),
+        *remarks,
+        Note("standard errors", "note", of),
+    ]

@@ -1,11 +1,13 @@
 """The command line says what is seldom meant: one answer for all rows, text, names."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from pegasos_stats.output.cli import main
 from tests.output.command_line import run
 
 N = 60
@@ -83,6 +85,16 @@ ORDINARY = {
 def test_factors_that_are_meant_are_not_said(case, capsys):
     lines = warned(capsys, x=ORDINARY[case])
     assert not any("factor for" in line or "levels in" in line for line in lines)
+
+
+def test_options_that_help_are_options_of_the_command(capsys):
+    lines = warned(capsys, "--lambda", 1e-5, "--epochs", 1, x=np.arange(N))
+    lines += warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
+    named = set(re.findall("--[a-z-]+", " ".join(lines)))
+    assert named >= {"--refit-intercept", "--epochs", "--weights", "--lambda"}
+    with pytest.raises(SystemExit):
+        main(["fit", "--help"])
+    assert named <= set(re.findall("--[a-z-]+", capsys.readouterr().out))
 
 
 def test_json_has_them(capsys):
