@@ -6,8 +6,10 @@ Those of a solver, such as ``--batch-size``, are the fields of its dataclass.
 import argparse
 import sys
 from importlib.metadata import version
+from inspect import signature
 from typing import Any, NoReturn, get_args
 
+from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli.options import SOLVERS, solver_options
 from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
 from pegasos_stats.output.cli.words import READERS, number, shape
@@ -223,19 +225,20 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     add = group.add_argument
+    usual = {name: each.default for name, each in signature(SVM).parameters.items()}
     add(
         "--lambda",
         dest="lam",
         type=number,
-        default=1.0,
+        default=usual["lam"],
         metavar="NUMBER",
-        help="penalty, above zero (default: 1)",
+        help=f"penalty, above zero (default: {usual['lam']:g})",
     )
     add(
         "--loss",
         choices=list(get_args(LossName)),
-        default="hinge",
-        help="support vector machine, or logistic regression (default: hinge)",
+        default=SVM.loss,
+        help=f"support vector machine, or logistic regression (default: {SVM.loss})",
     )
     add(
         "--no-intercept",
@@ -246,9 +249,9 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--coding",
         choices=["factor", "first-seen"],
-        default="factor",
+        default=usual["coding"],
         help="which level is -1: the first in order, or the first in the data "
-        "(default: factor)",
+        f"(default: {usual['coding']})",
     )
     add(
         "--kernel",
