@@ -15,7 +15,11 @@ from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
-from pegasos_stats.models.persist.designs import packed_design, unpacked_design
+from pegasos_stats.models.persist.designs import (
+    packed_design,
+    replayed,
+    unpacked_design,
+)
 from pegasos_stats.models.persist.fields import flag, items, one_of, real, text, whole
 from pegasos_stats.models.persist.tree import same
 from pegasos_stats.models.persist.values import (
@@ -247,6 +251,7 @@ def _design(stored: Any, exact: bool, functions: Functions) -> Design:
     design = unpacked_design(stored, functions)
     if not same(packed_design(design), stored) and exact:
         raise ValueError("the design is not as it was written")
+    replayed(design)
     if design.formula is not None:
         text(design.formula, "the formula")
     names = [text(name, "a name") for name in design.names]

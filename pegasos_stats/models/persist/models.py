@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import check_functions
 from pegasos_stats.data.language.nodes import Functions
 from pegasos_stats.errors import (
@@ -41,6 +42,7 @@ from pegasos_stats.models.persist.covariances import (
     covariance_in,
     covariance_out,
 )
+from pegasos_stats.models.persist.designs import check_same
 from pegasos_stats.models.persist.earlier import MODEL
 from pegasos_stats.models.persist.fields import items, record, whole
 from pegasos_stats.models.persist.values import packed, restored
@@ -147,16 +149,17 @@ def save(
         "fit": common_out(result),
     }
     arrays |= KINDS[kind][1](result, header["fit"])
-    content = _made_sure(header, arrays, result.design.functions)
+    content = _made_sure(header, arrays, result.design)
     with outputs() as files:
         files.open(place).write(content)
 
 
-def _made_sure(header: Header, arrays: Arrays, functions: Functions) -> bytes:
-    """Content of a file, made sure that it can be loaded."""
+def _made_sure(header: Header, arrays: Arrays, design: Design) -> bytes:
+    """Content of a file, made sure that it can be loaded and codes rows the same."""
     try:
         content = packed_archive(header, arrays)
-        _rebuilt(unpacked_archive(content), functions)
+        saved = _rebuilt(unpacked_archive(content), design.functions)
+        check_same(design, saved.result.design)
     except DataError:
         raise
     except Exception as error:
