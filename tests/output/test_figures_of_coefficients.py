@@ -165,7 +165,8 @@ def test_a_reliability_diagram_is_its_table(n, written_out):
     table = bins(n)
     used = table.iloc[1:]
     ax = draw_reliability(table, "ill", 0.9, axes())
-    points = ax.get_lines()[2]
+    diagonal, _, points, *_ = ax.get_lines()
+    np.testing.assert_array_equal(diagonal.get_xydata(), [[0.0, 0.0], [1.0, 1.0]])
     np.testing.assert_array_equal(points.get_xdata(), used["mean_predicted"])
     np.testing.assert_array_equal(points.get_ydata(), used["observed"])
     (errors,) = ax.collections

@@ -106,6 +106,14 @@ def test_extreme_scores_give_a_finite_sigmoid():
     assert lonely.logits(np.zeros(1)) == pytest.approx(np.log(5), rel=1e-6)
 
 
+@pytest.mark.parametrize("power", [-300, 300])
+def test_the_unit_of_the_scores_does_not_matter(power):
+    """In units that are powers of two every bit stays."""
+    y, scores, weights = drawn(3)
+    one, other = (fit_sigmoid(y, f, weights) for f in (scores, scores * 2.0**power))
+    assert (other.A * 2.0**power, other.B) == (one.A, one.B)
+
+
 def test_the_whole_is_that_of_scikit_learn(data, calibrated):
     X, y = data[["a", "b", "c"]].to_numpy(), data["y"].to_numpy()
     folds = list(calibrated.validation.folds)  # 160 rows to fit in each
