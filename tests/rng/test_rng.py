@@ -215,6 +215,17 @@ def test_a_seed_from_the_system_is_kept():
     assert RRandom(rng.seed).runif(3).tolist() == rng.runif(3).tolist()
 
 
+def test_the_largest_seed_from_the_system_is_one_that_r_takes(monkeypatch):
+    class Largest:
+        @staticmethod
+        def randbelow(limit):
+            return limit - 1
+
+    monkeypatch.setattr(generator, "secrets", Largest)
+    assert RRandom().seed == 2**31 - 1
+    assert RRandom(RRandom().seed).seed == 2**31 - 1
+
+
 def test_arguments_are_recycled():
     rng, one = RRandom(8), RRandom(8)
     normal = rng.rnorm(5, [1, 2, 3], [0, 1])

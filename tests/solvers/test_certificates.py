@@ -16,6 +16,7 @@ from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.dual import refits
 from pegasos_stats.solvers.objective import Certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rounding import Within
 from pegasos_stats.studies.selection.lambdas import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.
@@ -311,3 +312,14 @@ def test_the_gap_of_an_objective_of_zero_is_said_as_it_is():
     assert "is within 8.67e−19 of the optimum.\n" in text
     assert "Relative gap" not in text
     assert not re.search(r"\binf\b", text)
+
+
+@pytest.mark.parametrize("value", [-3.0, 0.0, 1e-300, 2.0**60])
+@pytest.mark.parametrize("error", [0.0, 1e-9, 0.5, 1e200])
+def test_the_ends_of_an_interval_hold_its_error_and_little_more(value, error):
+    within = Within(value, error)
+    slack = 0.02 * error + np.spacing(abs(value))  # of the higher powers of a rounding
+    for end, exact in ((within.above, value + error), (within.below, value - error)):
+        assert abs(end - exact) <= slack
+    assert within.above >= value + error
+    assert within.below <= value - error

@@ -1,0 +1,139 @@
+"""What the command line prints, as a whole: of a fit before its tables, and after."""
+
+import re
+
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import main
+
+DATA = pd.DataFrame(
+    {
+        "y": ["no", "yes"] * 10,
+        "g": list("uvwu") * 5,
+        "x": [i % 7 - 3.0 for i in range(20)],
+        "w": [1.0, 2.0] * 10,
+    }
+)
+DATA.loc[3, "x"] = None
+PEGASOS = ps.Pegasos(epochs=3, seed=2)
+
+# Options of the command, the same fit in Python, and the lines that it prints; numbers
+# that a fit finds are asked of that in Python.
+FITS = {
+    "--formula y~g+x --loss log --lambda 0.5 --standardize --weights w --solver sdca": (
+        lambda: ps.logit("y ~ g + x", DATA, lam=0.5, standardize=True, weights="w").fit(
+            ps.SDCA(seed=1)
+        ),
+        "3 coefficients and an intercept",
+        [
+            "Factors    g (3 levels)",
+            "Model      log loss, lambda = 0.5, weighted rows, standardized features",
+            "Solver     SDCA, shuffle, seed 1, to a relative gap of 0.001: {} in "
+            "{} steps",
+        ],
+    ),
+    "--formula y~x --kernel gaussian --gamma 0.5 --epochs 3": (
+        lambda: ps.kernel_svm("y ~ x", DATA, kernel="gaussian", gamma=0.5).fit(PEGASOS),
+        "19 support rows and an intercept",
+        [
+            "Model      hinge loss, lambda = 1",
+            "Kernel     gaussian, gamma 0.5",
+            "Solver     Pegasos, shuffle, 3 epochs, seed 2: {} in {} steps",
+        ],
+    ),
+    "--formula y~x --epochs 3 --refine 1e-6 --no-intercept": (
+        lambda: ps.svm("y ~ x", DATA, intercept=False).fit(PEGASOS, refine=1e-6),
+        "1 coefficient and no intercept",
+        [
+            "Model      hinge loss, lambda = 1",
+            "Solver     Pegasos, shuffle, 3 epochs, seed 2, then SDCA to a relative "
+            "gap of 1e-06: {} in {} steps",
+        ],
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    DATA.to_csv("small.csv", index=False)
+
+
+@pytest.mark.parametrize("words", FITS)
+@pytest.mark.usefixtures("folder")
+def test_a_fit_is_told_in_these_lines(words, capsys):
+    fitted, size, lines = FITS[words]
+    result = fitted()
+    seed = str(result.seed)
+    assert main(["fit", "small.csv", *words.split(), "--seed", seed]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    head, table = out.split("\n\nTraining data\n")
+    violations = f"{result.n_violations} margin violations"
+    expected = [
+        "pegasos-stats: small.csv",
+        "Outcome    y: no is -1, yes is +1",
+        "Labels     training no: 10, yes: 9",
+        f"Rows       19 used, 1 dropped for missing values; {size}",
+        *(line.format(violations, result.n_iter) for line in lines),
+        f"Objective  {result.objective:.6g}; the optimum is not below "
+        f"{result.dual_objective:.6g}",
+    ]
+    alike = [line for line in head.split("\n") if line.startswith("Warning ")]
+    assert [line for line in head.split("\n") if line not in alike] == expected
+    matrix, time = table.rsplit("\n\n", 1)
+    assert matrix == str(result.confusion())
+    assert re.fullmatch(r"Fitted in \d+\.\d\d s\n", time)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_fit_on_test_rows_has_both_tables(capsys):
+    train, test = ps.datasets.load_digits56()
+    train.to_csv("train.csv")
+    test.to_csv("test.csv")
+    fit = ["fit", "train.csv", "--outcome", "digit", "--test", "test.csv"]
+    assert main([*fit, "--seed", "443", "--save", "a.model"]) == 0
+    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443))
+    # 5 and 6 in these numbers are in the description of the data
+    assert re.sub(r"in \d+\.\d\d s", "in a while", capsys.readouterr().out) == (
+        "pegasos-stats: train.csv\n"
+        "Outcome    digit: 5 is -1, 6 is +1\n"
+        "Labels     training 5: 100, 6: 100; test 5: 82, 6: 81\n"
+        "Rows       200 used, 0 dropped for missing values; 64 coefficients and an "
+        "intercept\n"
+        "Model      hinge loss, lambda = 1\n"
+        "Solver     Pegasos, shuffle, 20 epochs, seed 443: "
+        f"{result.n_violations} margin violations in 4,000 steps\n"
+        f"Objective  {result.objective:.6g}; the optimum is not below "
+        f"{result.dual_objective:.6g}\n"
+        f"\nTraining data\n{result.confusion()}\n"
+        f"\nTest data\n{result.confusion(test)}\n"
+        "\nFitted in a while\nModel saved in a.model\n"
+    )
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.usefixtures("folder")
+def test_predictions_are_told_in_these_lines(labelled, capsys):
+    fit = ["fit", "small.csv", "--formula", "y~x", "--epochs", "3", "--seed", "2"]
+    assert main([*fit, "--no-intercept", "--save", "l.model"]) == 0
+    result = ps.svm("y ~ x", DATA, intercept=False).fit(PEGASOS)
+    new = DATA if labelled else DATA.drop(columns="y")
+    new.to_csv("new.csv", index=False)
+    capsys.readouterr()
+    assert main(["predict", "l.model", "new.csv", "-o", "out.csv"]) == 0
+    found = result.predict(new)
+    missing, counts = int(found.isna().sum()), found.value_counts()
+    ending = "Note       no labels among the data\n"
+    if labelled:
+        ending = f"\n{result.confusion(new)}\n"
+    out, err = capsys.readouterr()
+    assert out + err == (
+        "pegasos-stats: l.model on new.csv\n"
+        "Outcome    y: no is -1, yes is +1\n"
+        f"Rows       20, {missing} of them without a prediction\n"
+        f"Predicted  no: {counts['no']}, yes: {counts['yes']}\n"
+        f"{ending}\nPredictions written to out.csv\n"
+    )
