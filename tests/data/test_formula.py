@@ -313,10 +313,11 @@ def test_lists_in_cells_are_one_sentence(data):
 def test_sparse_columns_stay_sparse_behind_a_formula():
     data = pd.DataFrame({"a": [0.0, 1.0, 0.0], "b": [2.0, 0.0, 0.0]})
     sparse = data.astype(pd.SparseDtype(float, 0.0)).assign(y=["n", "p", "n"])
-    design, matrix = design_of("y ~ .", sparse)
-    assert matrix.values.format == "csr"
-    assert design.names == ("a", "b")
-    assert design.formula == "y ~ ."
+    for more in ({}, {"c": [1.0, 2.0, 3.0]}, {"c": [None, True, False]}):
+        design, matrix = design_of("y ~ .", sparse.assign(**more))
+        assert matrix.values.format == "csr"
+        assert design.names == ("a", "b", *more)
+        assert design.formula == "y ~ ."
 
 
 @pytest.mark.parametrize("text", ["str", "object", "category"])
