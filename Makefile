@@ -13,10 +13,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo check test fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
+
+check: lint types ## style, types, and the quick tests, which need no R
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not (r or data or fuzz or slow)"
 
 test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal

@@ -1,7 +1,7 @@
 """Fixtures for all tests: live R, and the folder of data.
 
 A test that asks for the fixture `r` gets the marker ``r``, one that asks for
-`data_folder` the marker ``data``.
+`data_folder` the marker ``data``, those of long files the marker ``slow``.
 """
 
 import os
@@ -14,8 +14,46 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
+TESTS = Path(__file__).parent
 REFERENCE = Path(__file__).parents[1] / "r_reference"
 MARKERS = {"r": "r", "data_folder": "data"}
+# Files whose tests take more than five seconds in all.
+SLOW = [
+    "compiled/test_cache",
+    "compiled/test_kernel_pegasos",
+    "compiled/test_pegasos_kernel",
+    "data/test_factors",
+    "data/test_formula_safety",
+    "data/test_svmlight",
+    "data/test_wide_formula",
+    "models/test_bootstrap",
+    "models/test_callers_data",
+    "models/test_coverage_small",
+    "models/test_persist",
+    "models/test_persist_forged",
+    "models/test_persist_writing",
+    "output/test_cli",
+    "output/test_cli_interrupted",
+    "output/test_cli_outputs",
+    "output/test_cli_process",
+    "output/test_cli_streams",
+    "output/test_cli_style",
+    "output/test_plots",
+    "output/test_report",
+    "output/test_report_cli",
+    "output/test_report_lines",
+    "parity/test_pegasos_forms",
+    "rng/test_rng",
+    "solvers/test_best_intercept",
+    "solvers/test_certificates",
+    "solvers/test_sdca",
+    "studies/test_compare",
+    "studies/test_selection",
+    "test_docs",
+    "test_vignette_cell_study",
+    "test_vignette_cells",
+    "test_vignettes",
+]
 LARGEST_INTEGER = 2**31 - 1  # R keeps -2^31 for NA
 
 NO_R = (
@@ -55,6 +93,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS[fixture])
+        if os.path.relpath(item.path.with_suffix(""), TESTS) in SLOW:
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")
