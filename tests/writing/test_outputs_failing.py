@@ -33,6 +33,13 @@ FAILURES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_part_is_left_to_the_end_of_the_process():
+    """A part whose removal fails is removed at exit: here after the test."""
+    yield
+    parts_of.remove_parts()
+
+
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(("module", "name"), CALLS, ids=lambda part: str(part))
 @pytest.mark.parametrize("there", [True, False])
