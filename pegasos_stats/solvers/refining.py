@@ -55,9 +55,10 @@ def run_linear(
     SDCA begins with the dual weights, if some are given, and warns of a tolerance that
     it has not reached unless told otherwise; see `run_sdca`.
     """
-    if isinstance(solver, SDCA):
-        return run_sdca(problem, solver, observe, progress, dual, warn)
-    return run_pegasos(problem, solver, observe, progress)
+    with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
+        if isinstance(solver, SDCA):
+            return run_sdca(problem, solver, observe, progress, dual, warn)
+        return run_pegasos(problem, solver, observe, progress)
 
 
 def run_refined(
@@ -93,7 +94,7 @@ def continued(
     """Go on with SDCA from the dual point of a solution, on its seed if it has one."""
     if first.seed is not None:
         refinement = refinement.with_seed(first.seed)
-    then = run_sdca(problem, refinement, observe, progress, dual=first.dual)
+    then = run_linear(problem, refinement, observe, progress, first.dual)
     return _counted_through(first, then)
 
 

@@ -154,7 +154,8 @@ class Wide:
         norm2 = float(self._coordinates.state.norm2.mean())
         self._coordinates.ratio = RATIO * norm2 if norm2 > 0.0 else 1.0
         self._epochs = self._further_steps = 0
-        self._may_pair = isinstance(problem.X, np.ndarray) and problem.loss == "hinge"
+        dense = isinstance(problem.X, np.ndarray) and math.isfinite(problem.radius)
+        self._may_pair = dense and problem.loss == "hinge"
         is_quick = self._may_pair or problem.loss == "log"
         self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps

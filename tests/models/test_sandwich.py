@@ -326,3 +326,28 @@ def test_which_level_is_the_second_does_not_matter(loss, weights):
     )
     # both within 1e-12 of the objective of one optimum: 1e-6 of the coefficients
     np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(3, 8), (20, 2)])
+@pytest.mark.parametrize("size", [1e100, 1e154, 1e159, 1e300])
+@pytest.mark.parametrize("lam", [5e-324, 1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("loss", [ps.SVM, ps.Logit])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.PegasosStatsWarning")
+def test_squares_that_overflow_are_named_or_no_number(
+    form, shape, size, lam, loss, intercept
+):
+    """No warning of numpy's either: those are errors in these tests."""
+    X = np.random.default_rng(3).normal(size=shape) * size
+    y = np.arange(shape[0]) % 2
+    model = loss(y, form(X), lam=lam, intercept=intercept)
+    try:
+        result = model.fit(ps.SDCA(5, seed=1))
+    except DataError as error:  # of the log loss with more columns than rows
+        assert str(error).startswith("The objective overflows")
+        return
+    assert result.gap >= 0.0
+    assert str(result.summary()).count("\n") > 20
+    matrix = result.cov_params().to_numpy()
+    assert np.isfinite(matrix).all() or np.isnan(matrix).all()

@@ -20,8 +20,8 @@ from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -284,7 +284,7 @@ class Refit:
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
         resample = replace(problem, weights=mean_one(weights))
         solver = SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0)
-        solution = run_sdca(resample, solver, warn=False)
+        solution = run_linear(resample, solver, warn=False)
         at = certificate(resample, solution.beta, solution.alpha, solution.dual)
         found[GAP] = at.relative_gap
         found[DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)

@@ -31,6 +31,7 @@ NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, near
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def sandwich(
     problem: Problem,
     beta: Vector,
@@ -99,14 +100,13 @@ def _of_rows(
 ) -> Covariance:
     u = 1.0 - problem.y * _scores(problem, beta, alpha)
     s = slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
-    with np.errstate(over="ignore", invalid="ignore"):
-        curvature = curvature_of(problem, u, s, options)
-        H = bread(problem, curvature)
-        inverse = inverse_of(H)
-        meat, factor = _corrected(problem, curvature, s, inverse, options)
-        matrix = inverse @ meat @ inverse * (factor / problem.n)
-        lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
-    reason = _reason(problem, curvature, inverse, meat)
+    curvature = curvature_of(problem, u, s, options)
+    H = bread(problem, curvature)
+    inverse = inverse_of(H)
+    meat, factor = _corrected(problem, curvature, s, inverse, options)
+    matrix = inverse @ meat @ inverse * (factor / problem.n)
+    lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
+    reason = _reason(problem, curvature, inverse, meat) or _overflow(matrix)
     return Covariance(
         matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
         bread=H,
@@ -124,10 +124,13 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
     C = np.eye(centre.size + 1)
     C[0, 1:] = centre
     back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
-    step = found.newton_step
+    step, matrix = found.newton_step, back @ found.matrix @ back.T
+    if np.isfinite(found.matrix).all() and (reason := _overflow(matrix)):
+        matrix, notes = np.full_like(C, np.nan), _notes(reason, 0, len(C))
+        found = replace(found, notes=notes)
     return replace(
         found,
-        matrix=back @ found.matrix @ back.T,
+        matrix=matrix,
         bread=C.T @ found.bread @ C,
         meat=C.T @ found.meat @ C,
         newton_step=None if step is None else back @ step,
@@ -163,8 +166,11 @@ def inverse_of(H: Matrix) -> Matrix:
     if not np.isfinite(H).all() or (diagonal <= 0.0).any():
         return undefined
     scale = 1.0 / np.sqrt(diagonal)
+    scaled = H * scale * scale[:, None]
+    if not np.isfinite(scaled).all():
+        return undefined
     try:
-        root = cholesky(H * np.outer(scale, scale), lower=True)
+        root = cholesky(scaled, lower=True)
     except np.linalg.LinAlgError:
         return undefined
     if np.square(np.diag(root)).min() <= ROUNDING * len(H):
@@ -229,6 +235,11 @@ def _reason(
             "their coefficients apart"
         )
     return ""
+
+
+def _overflow(matrix: Matrix) -> str:
+    """Why a covariance is not defined that is not finite; empty if it is."""
+    return "" if np.isfinite(matrix).all() else "variances overflow"
 
 
 def _raise_to_rounding(
