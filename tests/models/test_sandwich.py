@@ -342,11 +342,11 @@ def test_squares_that_overflow_are_named_or_no_number(
     X = np.random.default_rng(3).normal(size=shape) * size
     y = np.arange(shape[0]) % 2
     model = loss(y, form(X), lam=lam, intercept=intercept)
-    try:
-        result = model.fit(ps.SDCA(5, seed=1))
-    except DataError as error:  # of the log loss with more columns than rows
-        assert str(error).startswith("The objective overflows")
+    if model.loss == "log" and intercept and shape == (3, 8) and size > 1e153:
+        with pytest.raises(DataError, match=r"^The objective overflows"):
+            model.fit(ps.SDCA(5, seed=1))
         return
+    result = model.fit(ps.SDCA(5, seed=1))
     assert result.gap >= 0.0
     assert str(result.summary()).count("\n") > 20
     matrix = result.cov_params().to_numpy()
