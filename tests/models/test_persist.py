@@ -348,9 +348,13 @@ def test_newer_formats_and_unknown_kinds_are_named(saved, tmp_path):
     newer = with_header(saved, tmp_path / "b", lambda h: h.update(version=99))
     with pytest.raises(DataError, match=r"format 99, .*install the newer one"):
         load(newer)
-    unknown = with_header(saved, tmp_path / "c", lambda h: h.update(kind="forest"))
-    with pytest.raises(DataError, match=r"a 'forest' model; known are 'linear'"):
-        load(unknown)
+    for kind, said in (("forest", "forest"), ("x" * 3000, "x" * 200 + "...")):
+        unknown = with_header(saved, tmp_path / "c", lambda h, k=kind: h.update(kind=k))
+        with pytest.raises(DataError) as caught:
+            load(unknown)
+        assert str(caught.value) == (
+            f"The file holds a '{said}' model; known are 'linear' and 'kernel'."
+        )
     less = with_header(saved, tmp_path / "d", lambda h: h["fit"].pop("solver"))
     with pytest.raises(DataError, match=r"is damaged or incomplete"):
         load(less)

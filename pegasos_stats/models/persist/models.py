@@ -257,7 +257,8 @@ def _rebuilt(archive: Archive, functions: Functions) -> Saved:
     header = archive.header
     if header["kind"] not in KINDS:
         raise DataError(
-            f"The file holds a {header['kind']!r} model; known are {listing(KINDS)}."
+            f"The file holds a {shortened(header['kind'])!r} model; known are "
+            f"{listing(KINDS)}."
         )
     about = restored(header["about"])
     if type(about) is not dict:
