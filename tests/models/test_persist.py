@@ -353,7 +353,7 @@ def test_newer_formats_and_unknown_kinds_are_named(saved, tmp_path):
         with pytest.raises(DataError) as caught:
             load(unknown)
         assert str(caught.value) == (
-            f"The file holds a '{said}' model; known are 'linear' and 'kernel'."
+            f"The file holds a '{said}' model; known are 'linear', 'kernel'."
         )
     less = with_header(saved, tmp_path / "d", lambda h: h["fit"].pop("solver"))
     with pytest.raises(DataError, match=r"is damaged or incomplete"):
