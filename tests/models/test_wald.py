@@ -232,3 +232,11 @@ def test_numbers_of_hypotheses_may_have_exponents():
     R, q = constraints("1e5 * x - z / 4 = -2.5e-3 + 1", ["x", "z"])
     assert R.tolist() == [[1e5, -0.25]]
     assert q.tolist() == [-2.5e-3 + 1]
+
+
+def test_estimates_at_the_end_of_the_range_are_infinitely_far_from_zero():
+    found = estimates(np.array([1e308, -1e308, 1.0]), np.array([1e-3, 1e308, 1e308]))
+    assert found.statistic.tolist() == [np.inf, -1.0, 1e-308]
+    assert found.p_value[0] == 0.0
+    assert found.conf_low.tolist()[1] == -np.inf
+    assert found.conf_high.tolist()[2] == np.inf  # 1.96e308

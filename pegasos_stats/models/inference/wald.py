@@ -104,16 +104,17 @@ def estimates(
     """
     check_level(level)
     law = _law(df)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         statistic = (estimate - null) / std_error
-    reach = float(law.ppf((1.0 + level) / 2.0)) * std_error
+        reach = float(law.ppf((1.0 + level) / 2.0)) * std_error
+        low, high = estimate - reach, estimate + reach
     return Estimates(
         estimate=estimate,
         std_error=std_error,
         statistic=statistic,
         p_value=2.0 * law.sf(np.abs(statistic)),
-        conf_low=estimate - reach,
-        conf_high=estimate + reach,
+        conf_low=low,
+        conf_high=high,
         df=df,
         level=level,
     )
