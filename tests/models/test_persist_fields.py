@@ -1,9 +1,12 @@
 """Saved models, edited field by field: the whole word of a refusal."""
 
+import json
+
 import pytest
 
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load
+from pegasos_stats.models.persist.tree import DEEPEST, tree_of
 from tests.models.saved_fits import NAN, check_refused, edited, saved_in
 from tests.models.saved_models import put_together
 
@@ -188,3 +191,21 @@ def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
     assert str(caught.value) == (
         f"The formula {formula!r} cannot be part of a saved model: {reason}"
     )
+
+
+@pytest.mark.parametrize("wrap", [lambda t: [t], lambda t: {"a": t}])
+def test_a_header_has_a_greatest_depth(wrap):
+    tree = "leaf"
+    for _ in range(DEEPEST):
+        tree = wrap(tree)
+    assert tree_of(json.dumps(tree).encode(), 0) == tree
+    with pytest.raises(ValueError, match=r"^its header is nested too deep$"):
+        tree_of(json.dumps(wrap(tree)).encode(), 0)
+
+
+@pytest.mark.parametrize(
+    "tree", ["\ud800", ["\ud800"], [[1, "\ud800"]], {"\ud800": 1}, {"a": ["\ud800"]}]
+)
+def test_half_a_character_is_found_wherever_it_stands(tree):
+    with pytest.raises(UnicodeEncodeError):  # a ValueError
+        tree_of(json.dumps(tree).encode(), 0)

@@ -24,6 +24,7 @@ from pegasos_stats.output.report.document import (
 )
 from pegasos_stats.output.report.html import UNBROKEN, inline
 from pegasos_stats.output.report.markdown import block_markdown
+from pegasos_stats.output.report.numbers import largest_class
 from pegasos_stats.output.report.rendering import templates
 
 
@@ -107,3 +108,19 @@ def test_the_arithmetic_is_that_of_the_solver(solver, logistic, said):
     assert fitted._arithmetic(subject).endswith(said)
     by_sdca = isinstance(solver, ps.SDCA)
     assert str(fitted._method(subject)).startswith("By SDCA") == by_sdca
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted", "level", "error"),
+    [
+        ("aaab", "abab", "a", 0.25),
+        ("abbb", "bbbb", "b", 0.25),
+        ("abba", "aaaa", "a", 0.5),
+        ("aabbb", ["a", None, None, None, "b"], "a", 0.5),  # of the classified rows
+    ],
+)
+def test_the_rule_without_predictors_names_the_more_frequent_level(
+    actual, predicted, level, error
+):
+    table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
+    assert largest_class(table) == (level, error)
