@@ -7,6 +7,8 @@
 1
 """
 
+import sys
+
 from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
 
 # isort: split
@@ -41,6 +43,7 @@ from pegasos_stats.studies.selection.path import lambda_path
 from pegasos_stats.studies.selection.path_results import LambdaPath
 from pegasos_stats.studies.selection.validated import CrossValidation
 
+sys.modules[f"{__name__}.datasets"] = datasets  # import pegasos_stats.datasets
 __version__ = "0.1.0"
 
 __all__ = [

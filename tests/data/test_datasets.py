@@ -1,5 +1,6 @@
 """The data that come with the package."""
 
+import importlib
 import runpy
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pegasos_stats as ps
 from pegasos_stats.data.datasets import DIGITS56_CITATION, digits56_path, load_digits56
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_digits56.py"
@@ -43,3 +45,7 @@ def test_source_and_licence_lie_beside_the_data():
     for fact in ("Alpaydin", "Kaynak", "10.24432/C50P49", "CC BY 4.0"):
         assert fact in text
         assert fact in DIGITS56_CITATION
+
+
+def test_they_are_a_module_of_the_package():
+    assert importlib.import_module("pegasos_stats.datasets") is ps.datasets
