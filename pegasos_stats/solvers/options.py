@@ -131,6 +131,7 @@ def declared(owner: type) -> dict[str, Option]:
     return _READ[owner]
 
 
+# By hand: for mypy a type is no key of functools.cache.
 _READ: dict[type, dict[str, Option]] = {}
 
 
@@ -147,18 +148,18 @@ def offered(owner: type) -> dict[str, Option]:
     return {name: each for name, each in declared(owner).items() if each.help}
 
 
-def check_option(owner: Any, name: str) -> None:
+def check_option(owner: object, name: str) -> None:
     """Check an option of a dataclass, and keep it as its check gives it back."""
     checked = declared(type(owner))[name].checked(getattr(owner, name))
     object.__setattr__(owner, name, checked)
 
 
-def values_of(owner: Any) -> dict[str, Any]:
+def values_of(owner: object) -> dict[str, Any]:
     """Values of all options of a dataclass."""
     return {name: getattr(owner, name) for name in declared(type(owner))}
 
 
-def given(owner: Any) -> dict[str, Any]:
+def given(owner: object) -> dict[str, Any]:
     """Values of the options that are not at their default."""
     options = declared(type(owner))
     return {

@@ -7,10 +7,10 @@ the maximiser, under it, of
     D(a) - gamma/(2 n) ||a - c||^2
 
 and takes that for the next centre. The problem of one centre is the smoothed primal of
-``kernels/smooth.py``, a function of ``beta`` and ``alpha`` with piecewise constant
-second derivatives: Newton steps with a line search end after few. ``gamma`` is halved
-from centre to centre, and grows where one centre takes many steps. The log loss is
-smooth, and Newton steps alone do.
+``compiled/dual/smooth.py``, a function of ``beta`` and ``alpha`` with piecewise
+constant second derivatives: Newton steps with a line search end after few. ``gamma`` is
+halved from centre to centre, and grows where one centre takes many steps. The log loss
+is smooth, and Newton steps alone do.
 
 Every step certifies itself. Its weights ``a(m)`` are feasible, because ``alpha`` is set
 to where they balance, and with ``beta(a) = (1/(lam n)) sum_i a_i y_i x_i`` the gap is

@@ -1,4 +1,4 @@
-# The generator. Beside it stands pegasos_stats/rng.py.
+# The generator. Beside it stands pegasos_stats/rng/generator.py.
 
 # set.seed() keeps the kind that an earlier RNGkind() chose, so both are set here.
 # R warns of the kind "Rounding".
