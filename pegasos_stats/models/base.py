@@ -18,7 +18,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
-from pegasos_stats.tables.numbers import significant
+from pegasos_stats.tables import significant
 
 HeldOut = tuple[Any, Any]  # the matrix of rows, and -1 or +1 for each
 

@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.wald import Estimates, WaldTest, estimates
-from pegasos_stats.tables.layout import params_text
-from pegasos_stats.tables.markup import params_html
-from pegasos_stats.tables.numbers import estimate_cells, significant, statistic_name
+from pegasos_stats.tables import (
+    estimate_cells,
+    params_html,
+    params_text,
+    significant,
+    statistic_name,
+)
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

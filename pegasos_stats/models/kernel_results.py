@@ -14,7 +14,7 @@ from pegasos_stats.solvers.kernel_problem import (
     KernelSolution,
     support_of,
 )
-from pegasos_stats.tables.numbers import Summary, significant
+from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.results import KernelPlots

@@ -23,7 +23,7 @@ from pegasos_stats.models.inferring import (
 from pegasos_stats.models.linear_fits import LinearFit
 from pegasos_stats.models.linear_summaries import NO_COVARIANCE, largest, why_left_out
 from pegasos_stats.models.notes import Note
-from pegasos_stats.tables.numbers import Summary, aligned, estimate_cells
+from pegasos_stats.tables import Summary, aligned, estimate_cells
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
 

@@ -14,7 +14,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.fits import Fit
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import zero_objective
-from pegasos_stats.tables.numbers import significant
+from pegasos_stats.tables import significant
 
 Vector = NDArray[np.float64]
 Topic = Literal[

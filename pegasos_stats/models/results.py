@@ -27,8 +27,7 @@ from pegasos_stats.models.frames import (
 from pegasos_stats.models.notes import Note, listed, notes_of
 from pegasos_stats.models.summaries import TITLES, model_lines, solver_lines
 from pegasos_stats.solvers.solutions import scores_of
-from pegasos_stats.tables.layout import Pairs
-from pegasos_stats.tables.numbers import Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from pegasos_stats.output.report.report import Report
@@ -353,7 +352,7 @@ class Results(Fit):
         return self.design.matrix(data)
 
     def _summarised(
-        self, params: pd.DataFrame, notes: list[Note], further: Pairs = ()
+        self, params: pd.DataFrame, notes: list[Note], further: Fields = ()
     ) -> Summary:
         """Put coefficients and their notes under the header of every fit."""
         left = [*model_lines(self, self.training_table), *further]

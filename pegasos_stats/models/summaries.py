@@ -6,8 +6,7 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.fits import Fit
-from pegasos_stats.tables.layout import Pairs
-from pegasos_stats.tables.numbers import significant
+from pegasos_stats.tables import Fields, significant
 
 TITLES = {
     "hinge": "Support Vector Machine Results",
@@ -15,7 +14,7 @@ TITLES = {
 }
 
 
-def model_lines(fit: Fit, training: ConfusionMatrix) -> Pairs:
+def model_lines(fit: Fit, training: ConfusionMatrix) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
     negative, positive = fit.coding.levels
     problem = fit.problem
@@ -36,7 +35,7 @@ def model_lines(fit: Fit, training: ConfusionMatrix) -> Pairs:
     ]
 
 
-def solver_lines(fit: Fit) -> Pairs:
+def solver_lines(fit: Fit) -> Fields:
     """How it was minimised, and how near the fit is to the optimum."""
     solver, drawn = fit.solver, fit.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()
@@ -64,7 +63,7 @@ def errors_of(table: ConfusionMatrix) -> str:
     return f"{table.n_errors:,} ({table.error_rate:.2%}){undecided}"
 
 
-def weights_line(weights: Any) -> Pairs:
+def weights_line(weights: Any) -> Fields:
     """The line of a header for the weights of the rows; none where all are 1."""
     if weights is None:
         return []

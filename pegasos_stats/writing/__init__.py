@@ -10,15 +10,18 @@ symbolic link stays, and what it leads to is replaced. Other names of the same f
 (hard links) go on to lead to the earlier content.
 """
 
-from pegasos_stats.writing.parts import remove_parts
+from pegasos_stats.writing.atomic import Outputs, outputs
 from pegasos_stats.writing.paths import (
+    Kind,
+    Place,
+    check_folder,
     checked_path,
+    checked_place,
     is_same,
     open_descriptor,
+    remove_parts,
     shown_path,
 )
-from pegasos_stats.writing.places import Kind, Place, check_folder, checked_place
-from pegasos_stats.writing.writing import Outputs, outputs
 
 __all__ = [
     "Kind",

@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.tables.layout import params_text, shortened
-from pegasos_stats.tables.markup import latex
-from pegasos_stats.tables.numbers import Summary
+from pegasos_stats.tables import Summary, latex, params_text, shortened
 
 CLOSE = ps.SDCA(tol=1e-10, seed=1)
 N = 90

@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.writing import checked_path, checked_place, is_same, outputs
-from pegasos_stats.writing import parts as parts_of
+from pegasos_stats.writing import checked_path, checked_place, is_same, outputs, paths
 from tests.writing.written_files import (
     EARLIER,
     NOTE,
@@ -62,7 +61,7 @@ def test_a_part_of_a_private_file_is_private(earlier):
     earlier.chmod(0o600)
     with outputs() as files:
         files.open(checked_place(earlier, NOTE)).write(b"note")
-        (part,) = parts_of._parts
+        (part,) = paths._parts
         assert stat.S_IMODE(os.stat(part).st_mode) == 0o600
 
 

@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from pegasos_stats.errors import DataError
-from pegasos_stats.writing import checked_place, outputs
-from pegasos_stats.writing import parts as parts_of
+from pegasos_stats.writing import checked_place, outputs, paths
 from tests.writing.written_files import EARLIER, NOTE, contents, write
 
 CALLS = [
@@ -37,7 +36,7 @@ FAILURES = [
 def no_part_is_left_to_the_end_of_the_process():
     """A part whose removal fails is removed at exit: here after the test."""
     yield
-    parts_of.remove_parts()
+    paths.remove_parts()
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
@@ -79,7 +78,7 @@ def test_whichever_call_fails_the_file_is_the_earlier_or_the_new_one(
             allowed.add(b"note: new")  # interrupted, maybe after the renaming
         assert found in allowed
         if name != "unlink":  # a part that cannot be removed stays
-            parts_of.remove_parts()
+            paths.remove_parts()
             assert {*contents(tmp_path)} <= {"a.txt"}
         if calls < last:
             return
@@ -107,12 +106,12 @@ def test_threads_that_write_one_file_all_go_right(tmp_path):
     assert path.read_text() in texts
 
 
-def test_parts_of_a_parent_are_not_those_of_its_fork(tmp_path):
+def test_paths_a_parent_are_not_those_of_its_fork(tmp_path):
     with outputs() as files:
         files.open(checked_place(tmp_path / "a.txt", NOTE)).write(b"note")
         child = os.fork()
         if child == 0:
-            parts_of.remove_parts()
+            paths.remove_parts()
             os._exit(0)
         os.waitpid(child, 0)
     assert contents(tmp_path) == {"a.txt": b"note"}

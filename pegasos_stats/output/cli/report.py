@@ -24,7 +24,7 @@ from pegasos_stats.output.cli.facts import (
     written_counts,
     written_trace,
 )
-from pegasos_stats.tables.numbers import significant
+from pegasos_stats.tables import significant
 from pegasos_stats.writing import shown_path
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from pegasos_stats.metrics import Interval
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.tables.numbers import significant
+from pegasos_stats.tables import significant
 
 UNDEFINED = "NA"
 MOST_DIGITS = 1e8  # of a number with fixed decimals

@@ -16,7 +16,7 @@ from pegasos_stats.studies.calibration.reliability import (
 )
 from pegasos_stats.studies.selection.metrics import brier_score, log_loss
 from pegasos_stats.studies.selection.validated import CrossValidation
-from pegasos_stats.tables.numbers import Pairs, Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -183,7 +183,7 @@ class CalibratedResults:
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
         return pd.Series(values, scores.index)
 
-    def _left(self) -> Pairs:
+    def _left(self) -> Fields:
         result = self.result
         return [
             ("Outcome:", result.coding.name),
@@ -193,7 +193,7 @@ class CalibratedResults:
             ("No. Observations:", f"{result.nobs:,}"),
         ]
 
-    def _right(self) -> Pairs:
+    def _right(self) -> Fields:
         folds = self.validation.folds
         return [
             ("A:", significant(self.sigmoid.A, 6)),

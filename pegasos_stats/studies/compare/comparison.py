@@ -24,7 +24,7 @@ from pegasos_stats.studies.compare.statistics import (
     runs_at_tolerance,
     statistics_by_epoch,
 )
-from pegasos_stats.tables.numbers import Pairs, Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,7 +224,7 @@ class SolverComparison:
         check_flag("excess", excess)
         return plot_comparison(self._by_epoch, self.lower_bound, excess, ax)
 
-    def _right(self) -> Pairs:
+    def _right(self) -> Fields:
         held_out = "none" if self.n_test is None else f"{self.n_test:,}"
         return [
             ("Runs of each:", f"{self.n_runs:,}"),

@@ -9,12 +9,12 @@ import pandas as pd
 from pegasos_stats.errors import counted
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver import Solver
-from pegasos_stats.tables.numbers import Pairs, significant
+from pegasos_stats.tables import Fields, significant
 
 TITLE = "Comparison of Solvers"
 
 
-def model_facts(problem: Problem, outcome: str) -> Pairs:
+def model_facts(problem: Problem, outcome: str) -> Fields:
     """What was minimised, in names and values."""
     return [
         ("Outcome:", outcome),

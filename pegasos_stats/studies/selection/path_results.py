@@ -19,7 +19,7 @@ from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.metrics import Metric
 from pegasos_stats.studies.selection.path_summary import summary_of
 from pegasos_stats.studies.selection.training import at_lambda
-from pegasos_stats.tables.numbers import Summary, significant
+from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

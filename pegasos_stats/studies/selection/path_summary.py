@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.tables.numbers import Pairs, Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from pegasos_stats.studies.selection.path_results import LambdaPath
@@ -18,7 +18,7 @@ def summary_of(path: "LambdaPath") -> Summary:
     return Summary("Lambda Path", _left(path), _right(path), _lines(path), _notes(path))
 
 
-def _left(path: "LambdaPath") -> Pairs:
+def _left(path: "LambdaPath") -> Fields:
     problem, coding = path.model.problem, path.model.coding
     marks = path.marks()
     return [
@@ -30,7 +30,7 @@ def _left(path: "LambdaPath") -> Pairs:
     ]
 
 
-def _right(path: "LambdaPath") -> Pairs:
+def _right(path: "LambdaPath") -> Fields:
     gap = float(path.fits["relative_gap"].max())
     return [
         ("Solver:", path.solver.name),

@@ -17,7 +17,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.estimates import estimates
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.metrics import Metric
-from pegasos_stats.tables.numbers import Pairs, Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -181,7 +181,7 @@ class CrossValidation:
             f"(standard error {significant(first['std_error'], 2)}), seed {self.seed}>"
         )
 
-    def _left(self) -> Pairs:
+    def _left(self) -> Fields:
         problem, (negative, positive) = self.model.problem, self.model.coding.levels
         return [
             ("Outcome:", self.model.coding.name),
@@ -192,7 +192,7 @@ class CrossValidation:
             ("No. Observations:", f"{problem.n:,}"),
         ]
 
-    def _right(self) -> Pairs:
+    def _right(self) -> Fields:
         folds, gaps = self.folds, self.by_fold["relative_gap"]
         return [
             ("Folds:", folds.kind),

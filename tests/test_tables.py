@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pegasos_stats.tables.layout import header_text, note_text, params_text, shortened
-from pegasos_stats.tables.numbers import Summary, estimate_cells
+from pegasos_stats.tables import (
+    Summary,
+    estimate_cells,
+    header_text,
+    note_text,
+    params_text,
+    shortened,
+)
 
 WIDTH = 78  # of every text
 

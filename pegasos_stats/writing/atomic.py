@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from pegasos_stats.writing.parts import new_part, remove_part
-from pegasos_stats.writing.places import Place, check_earlier
+from pegasos_stats.writing.paths import Place, check_earlier, new_part, remove_part
 
 
 @contextmanager
@@ -169,21 +168,17 @@ class _Part:
 
 
 def _moved_to_empty(part: str, path: str) -> bool:
-    """Put a file where none is; if one appeared, leave it."""
+    """Put a file where none is; if one appeared there meanwhile, leave that one."""
     try:
         os.link(part, path)
+        return True
     except FileExistsError:
         return False
-    except OSError:  # a file system without hard links
-        return _moved_to_claimed(part, path)
-    return True
-
-
-def _moved_to_claimed(part: str, path: str) -> bool:
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except FileExistsError:
-        return False
+    except OSError:  # a file system without hard links: an empty file claims the place
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except FileExistsError:
+            return False
     try:
         os.replace(part, path)
     except BaseException:

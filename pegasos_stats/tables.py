@@ -1,0 +1,352 @@
+"""Tables as text, HTML and LaTeX; numbers as text; the summary made of both."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isfinite
+from textwrap import wrap
+
+import pandas as pd
+
+Fields = Sequence[tuple[str, str]]  # names and values of a header
+
+WIDTH = 78
+GAP = 2
+COLUMN = 11  # of numbers, where there is room
+SHORTEST = 12  # that a name is cut to
+DOUBLE, SINGLE = "=" * WIDTH, "-" * WIDTH
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "[": "{[}",  # after a line's end it would be an option
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+} | {character: f"\\{character}" for character in "&%$#_"}
+NEGATIVE = re.compile(r"^-(?=[\d.])")
+
+TABLE = "border-collapse:collapse;margin:0 0 .5em 0"
+NAME = "text-align:left;padding:.15em 1em .15em 0"
+VALUE = "text-align:right;padding:.15em .5em"
+RULE = "border-top:1px solid;border-bottom:1px solid"
+CLOSED = "border-bottom:1px solid"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Summary:
+    """A summary of a fit: ``print()`` shows text, a notebook HTML.
+
+    Attributes
+    ----------
+    title : str
+    left, right : sequences of (name, value)
+        The two columns of the header.
+    params : DataFrame
+        One row for each coefficient shown; the columns hold text.
+    notes : sequence of str
+    """
+
+    title: str
+    left: Fields
+    right: Fields
+    params: pd.DataFrame
+    notes: Sequence[str]
+
+    def as_text(self) -> str:
+        """Plain text, 78 characters wide."""
+        header = header_text(self.title, self.left, self.right)
+        notes = [note_text(*item) for item in enumerate(self.notes, 1)]
+        lines = [line for note in notes for line in note]
+        return "\n".join([*header, *params_text(self.params), "", "Notes:", *lines])
+
+    def as_html(self) -> str:
+        """HTML tables, and the notes as a list."""
+        header = header_html(self.title, self.left, self.right)
+        return "\n".join([header, params_html(self.params), notes_html(self.notes)])
+
+    def as_latex(self) -> str:
+        """LaTeX tabulars for the package booktabs, and the notes as text."""
+        header = header_latex(self.title, self.left, self.right)
+        notes = [latex(f"[{i}] {note}") for i, note in enumerate(self.notes, 1)]
+        return "\n\n".join([header, params_latex(self.params), "Notes:", *notes])
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    __str__ = __repr__ = as_text
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits.
+
+    Examples
+    --------
+    >>> significant(-0.69526668), significant(1234567.0), significant(-0.0)
+    ('-0.6953', '1.235e+06', '0')
+    """
+    return f"{value:z.{digits}g}"
+
+
+def aligned(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, zeros at its end kept.
+
+    Examples
+    --------
+    >>> aligned(0.33), aligned(-1.58), aligned(12345.0), aligned(-0.0)
+    ('0.3300', '-1.580', '1.234e+04', '0.000')
+    """
+    return f"{value:z#.{digits}g}"
+
+
+def statistic_name(df: float) -> str:
+    """``z`` for the normal law, ``t`` for Student's of finite degrees of freedom."""
+    return "t" if isfinite(df) else "z"
+
+
+def estimate_cells(
+    tidy: pd.DataFrame, df: float | None = None, alpha: float = 0.05
+) -> pd.DataFrame:
+    """Cells of a table of estimates, under the headings that statsmodels has.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        Columns ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``.
+    df : float, optional
+        Degrees of freedom of the statistic; without it the estimates alone are shown.
+    alpha : float
+        The intervals are of level ``1 - alpha``.
+    """
+    terms = list(tidy["term"])
+    coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
+    if df is None:
+        return pd.DataFrame(coef, index=terms)
+    letter = statistic_name(df)
+    low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
+    columns = {
+        "std err": [aligned(value) for value in tidy["std_error"]],
+        letter: [
+            significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"
+            for value in tidy["statistic"]
+        ],
+        f"P>|{letter}|": [f"{value:.3f}" for value in tidy["p_value"]],
+        f"[{low}": [aligned(value) for value in tidy["conf_low"]],
+        f"{high}]": [aligned(value) for value in tidy["conf_high"]],
+    }
+    return pd.DataFrame(coef | columns, index=terms)
+
+
+def header_text(title: str, left: Fields, right: Fields) -> list[str]:
+    """Names and values side by side, values that are too long cut in the middle.
+
+    Examples
+    --------
+    >>> header_text("Fit", [("Loss:", "hinge")], [])[2]
+    'Loss:                            hinge'
+    """
+    wide, narrow = _needed(left), _needed(right)
+    half = (WIDTH - GAP) // 2
+    if wide > half:
+        half = min(wide, max(WIDTH - GAP - narrow, half))
+    other = WIDTH - GAP - half
+    height = max(len(left), len(right))
+    sides = [
+        [_side_by_side(name, value, size) for name, value in side]
+        + [" " * size] * (height - len(side))
+        for side, size in ((left, half), (right, other))
+    ]
+    lines = [one + " " * GAP + two for one, two in zip(*sides, strict=True)]
+    return [title.center(WIDTH).rstrip(), DOUBLE, *(line.rstrip() for line in lines)]
+
+
+def params_text(params: pd.DataFrame) -> list[str]:
+    """Coefficients in rows under their headings, between rules.
+
+    Where names and numbers do not fit side by side, names are cut in the middle, but
+    never so that two become the same.
+    """
+    cells = [
+        [_line(str(cell)) for cell in row] for row in params.to_numpy(dtype=object)
+    ]
+    heads = [_line(str(column)) for column in params.columns]
+    natural = [max(map(len, each)) for each in zip(heads, *cells, strict=True)]
+    names = [_line(str(name)) for name in params.index]
+    longest = max(map(len, names), default=0)
+    sizes = [size + GAP for size in natural]
+    while sum(sizes) < WIDTH - longest and min(sizes, default=COLUMN) < COLUMN:
+        sizes[sizes.index(min(sizes))] += 1  # the narrowest first
+    names = shortened(names, max(WIDTH - sum(sizes), SHORTEST))
+    first = max(map(len, names), default=0)
+    rows = [
+        name.ljust(first) + "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
+        for name, row in zip(["", *names], [heads, *cells], strict=True)
+    ]
+    return [DOUBLE, rows[0], SINGLE, *rows[1:], DOUBLE]
+
+
+def note_text(number: int, note: str) -> list[str]:
+    """Wrap a numbered note."""
+    text = f"[{number}] {note}"
+    return wrap(text, width=WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def shortened(names: Sequence[str], width: int) -> list[str]:
+    """Cut names to a width, so that different ones stay different.
+
+    They are cut in the middle; those that would become the same keep what they differ
+    in; and if that is not enough, all are cut to a larger width.
+
+    Examples
+    --------
+    >>> shortened(["age", "region[T.North West]"], 12)
+    ['age', 'regio...est]']
+    >>> shortened(["region[T.North of all]", "region[T.South of all]"], 12)
+    ['reg...North ', 'reg...South ']
+    """
+    longest = max(map(len, names), default=0)
+    different = set(names)
+    while width < longest:
+        short = {name: _cut(name, width) for name in different}
+        short |= _told_apart(short, width)
+        if len(set(short.values())) == len(different):
+            return [short[name] for name in names]
+        width += 1
+    return list(names)
+
+
+def _told_apart(short: dict[str, str], width: int) -> dict[str, str]:
+    """Cut names anew that became the same: the beginning, and where they part."""
+    groups: dict[str, list[str]] = {}
+    for name, cut in short.items():
+        groups.setdefault(cut, []).append(name)
+    head = max((width - 3) // 3, 1)
+    found: dict[str, str] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            unlike = (len(set(c)) > 1 for c in zip(*group, strict=False))
+            rest = next(
+                (i for i, it_is in enumerate(unlike) if it_is), min(map(len, group))
+            )
+            size = width - head - 3
+            found |= {n: f"{n[:head]}...{n[rest:][:size]}" for n in group}
+    return found
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    kept = max(width - 3, 2)
+    return f"{text[: (kept + 1) // 2]}...{text[-(kept // 2) :]}"
+
+
+def _needed(side: Fields) -> int:
+    return max((len(_line(f"{name} {value}")) for name, value in side), default=0)
+
+
+def _side_by_side(name: str, value: str, size: int) -> str:
+    """Write a name at the left and its value at the right end of a field."""
+    name, value = _cut(_line(name), size - 4), _line(value)
+    room = size - len(name) - 1
+    return f"{name} {_cut(value, room).rjust(room)}"
+
+
+def _line(text: str) -> str:
+    """Write a text in one line."""
+    return " ".join(text.split()) if len(text.splitlines()) > 1 else text
+
+
+def header_html(title: str, left: Fields, right: Fields) -> str:
+    """Names and values in two columns, under a caption."""
+    caption = f'<caption style="font-weight:bold">{escape(title)}</caption>'
+    rows = [
+        "".join(
+            _html_cell("th", name, NAME)
+            + _html_cell("td", value, f"{VALUE};padding-right:2em")
+            for name, value in row
+        )
+        for row in _beside(left, right)
+    ]
+    return _table([caption, *(f"<tr>{row}</tr>" for row in rows)], f"{TABLE};{RULE}")
+
+
+def params_html(params: pd.DataFrame) -> str:
+    """A table with the index as names, numbers to the right.
+
+    Examples
+    --------
+    >>> "<td" in params_html(pd.DataFrame({"coef": ["0.5"]}, index=["x"]))
+    True
+    """
+    heads = "".join(_html_cell("th", str(name), VALUE) for name in params.columns)
+    lines = [f'<tr style="{CLOSED}"><td></td>{heads}</tr>']
+    for name, *cells in params.itertuples(name=None):
+        numbers = "".join(_html_cell("td", str(cell), VALUE) for cell in cells)
+        lines.append(f"<tr>{_html_cell('th', str(name), NAME)}{numbers}</tr>")
+    return _table(lines, f"{TABLE};{CLOSED}")
+
+
+def notes_html(notes: Sequence[str]) -> str:
+    """Numbered notes."""
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f'<p style="margin:0">Notes:</p><ol style="margin-top:0">{items}</ol>'
+
+
+def header_latex(title: str, left: Fields, right: Fields) -> str:
+    """Names and values in two columns, under a title; rules are those of booktabs."""
+    rows = [
+        [latex(text) for cell in row for text in cell] for row in _beside(left, right)
+    ]
+    first = rf"\multicolumn{{4}}{{c}}{{\textbf{{{latex(title)}}}}} \\"
+    return _tabular("lrlr", [first, r"\midrule", *map(_row, rows)])
+
+
+def params_latex(params: pd.DataFrame) -> str:
+    """A tabular with the index as names, numbers to the right."""
+    heads = ["", *(latex(str(name)) for name in params.columns)]
+    rows = [
+        [latex(str(name)), *(NEGATIVE.sub("$-$", latex(str(c))) for c in cells)]
+        for name, *cells in params.itertuples(name=None)
+    ]
+    columns = "l" + "r" * params.shape[1]
+    return _tabular(columns, [_row(heads), r"\midrule", *map(_row, rows)])
+
+
+def latex(text: str) -> str:
+    r"""Escape every character that LaTeX reads as a command.
+
+    Examples
+    --------
+    >>> print(latex("50% of a_b"))
+    50\% of a\_b
+    """
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _beside(left: Fields, right: Fields) -> list[list[tuple[str, str]]]:
+    """Two columns in rows, the shorter one filled up."""
+    height = max(len(left), len(right))
+    sides = [[*side, *[("", "")] * (height - len(side))] for side in (left, right)]
+    return [list(row) for row in zip(*sides, strict=True)]
+
+
+def _html_cell(tag: str, text: str, style: str) -> str:
+    return f'<{tag} style="{style}">{escape(text)}</{tag}>'
+
+
+def _table(lines: Sequence[str], style: str) -> str:
+    return "\n".join([f'<table style="{style}">', *lines, "</table>"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _tabular(columns: str, lines: Sequence[str]) -> str:
+    begin = [r"\begin{center}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    end = [r"\bottomrule", r"\end{tabular}", r"\end{center}"]
+    return "\n".join([*begin, *lines, *end])

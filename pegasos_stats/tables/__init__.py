@@ -1,1 +1,0 @@
-"""Tables of text: numbers, layout, marks."""
