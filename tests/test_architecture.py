@@ -1,5 +1,6 @@
 """The house: what an import may load, and what is said of every public name."""
 
+import ast
 import subprocess
 import sys
 from configparser import ConfigParser
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pegasos_stats
+from pegasos_stats import compiled
 
 PACKAGE = Path(pegasos_stats.__file__).parent
 
@@ -26,6 +28,14 @@ def test_compiled_code_knows_neither_pandas_nor_random_numbers():
         assert "np.random" not in text
 
 
+def printed(code):
+    """What a fresh process prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return run.stdout.strip()
+
+
 def test_import_loads_no_heavy_library():
     used = ["numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
     heavy = [*used, "sklearn", "rpy2"]
@@ -33,10 +43,93 @@ def test_import_loads_no_heavy_library():
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "[]"
+    assert printed(code) == "[]"
+
+
+MODELS = """
+import sys
+import pegasos_stats as ps
+
+train, test = ps.datasets.load_digits56()
+y, X = train["digit"], train.drop(columns="digit")
+ps.SVM(y, X, weights="balanced", standardize=True)
+ps.Logit(y, X, lam=0.1)
+ps.KernelSVM(y, X, kernel="gaussian")
+model = ps.svm("digit ~ .", data=train)
+solver = ps.Pegasos(seed=443)
+print("numba" in sys.modules)
+model.fit(solver)
+print("numba" in sys.modules)
+"""
+
+
+def test_numba_is_loaded_by_the_first_fit_and_not_before():
+    assert printed(MODELS).split() == ["False", "True"]
+
+
+THREADS = """
+import pickle, sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from pegasos_stats import compiled
+
+asked = ["dual.sdca", "pegasos.gram", "dual.refits", "arithmetic.risk", "dual.sdca"]
+asked += ["pegasos.pegasos", "random.sampling", "arithmetic.risk"]
+together = Barrier(len(asked))
+
+def first(name):
+    room, module = name.split(".")
+    package = getattr(compiled, room)
+    together.wait()
+    found = getattr(package, module)
+    return found is sys.modules[f"pegasos_stats.compiled.{name}"] and vars(found)
+
+assert "numba" not in sys.modules
+with ThreadPoolExecutor(len(asked)) as pool:
+    found = list(pool.map(first, asked))
+kernel = compiled.dual.sdca.sdca_epoch
+print("sdca_epoch" in found[0], "gram_of" in found[1], "refit_resamples" in found[2])
+print(all(found), found[0] is found[4], "sdca" in vars(compiled.dual))
+print(pickle.loads(pickle.dumps(compiled.dual.sdca.start)) is compiled.dual.sdca.start)
+"""
+
+
+def test_threads_may_ask_for_the_first_kernel_at_the_same_time():
+    assert set(printed(THREADS).split()) == {"True"}
+
+
+@pytest.mark.parametrize("name", compiled.__all__)
+def test_the_rooms_of_compiled_code_name_all_their_modules(name):
+    package = getattr(compiled, name)
+    files = (PACKAGE / "compiled" / name).glob("[!_]*.py")
+    assert package.__all__ == sorted(path.stem for path in files)
+    for module in package.__all__:
+        assert getattr(package, module) is vars(package)[module]
+    with pytest.raises(AttributeError, match=f"'{package.__name__}' has .* 'others'"):
+        _ = package.others
+
+
+# What is slow to load, or missing on some machines, may be loaded inside a function.
+SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels"}
+SLOW |= {"difflib", "importlib.metadata", "resource", "tqdm"}
+DOORS = ("pegasos_stats.output.", "pegasos_stats.data.language.materializing")
+
+
+def imported_in_functions(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    for node in (child for function in functions for child in ast.walk(function)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_functions_import_only_what_is_slow_to_load(path):
+    for name in imported_in_functions(path):
+        slow = name in SLOW or name.partition(".")[0] in SLOW
+        assert slow or name.startswith(DOORS), name
 
 
 def test_files_beside_the_modules_are_package_data():

@@ -20,6 +20,7 @@ from pegasos_stats.models.hypothesis_tests import (
     JointTest,
     written_hypotheses,
 )
+from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.notes import (
@@ -150,10 +151,8 @@ class Inference:
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
-        from pegasos_stats.models.inference.wald import estimates
-
         theta, std_error = self._theta, self.std_error
-        found = estimates(theta, std_error, self.df, level)
+        found = wald.estimates(theta, std_error, self.df, level)
         low, high = found.conf_low, found.conf_high
         if isinstance(self.covariance, BootstrapResult):
             low, high = self.covariance.conf_int(level).T
@@ -179,10 +178,8 @@ class Inference:
 
     def t_test(self, hypotheses: Any) -> ContrastTests:
         """Test each of the hypotheses ``R theta = q`` alone."""
-        from pegasos_stats.models.inference.wald import constraints, t_test
-
-        R, q = constraints(hypotheses, list(self.theta.index))
-        found = t_test(self._theta, self.matrix, R, q, self.df)
+        R, q = wald.constraints(hypotheses, list(self.theta.index))
+        found = wald.t_test(self._theta, self.matrix, R, q, self.df)
         names = written_hypotheses(R, q, list(self.theta.index))
         resampled = None
         if isinstance(self.covariance, BootstrapResult):
@@ -193,11 +190,9 @@ class Inference:
 
     def wald_test(self, hypotheses: Any) -> JointTest:
         """Test the hypotheses ``R theta = q`` together."""
-        from pegasos_stats.models.inference.wald import constraints, wald_test
-
-        R, q = constraints(hypotheses, list(self.theta.index))
+        R, q = wald.constraints(hypotheses, list(self.theta.index))
         names = written_hypotheses(R, q, list(self.theta.index))
-        found = wald_test(self._theta, self.matrix, R, q, self.df)
+        found = wald.wald_test(self._theta, self.matrix, R, q, self.df)
         return JointTest.of(names, found)
 
     def notes(self) -> list[Note]:

@@ -10,6 +10,7 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.models.inference.bootstrap import BootstrapResult, bootstrap
 from pegasos_stats.models.inference.covariance import Covariance, Sandwich
 from pegasos_stats.models.inference.resampling import Bootstrap
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.solvers.problem import Problem, Solution
 
 CovType = Sandwich | Bootstrap | None
@@ -64,8 +65,6 @@ def estimated_covariance(
     _check_memory(problem)
     if isinstance(options, Bootstrap):
         return bootstrap(problem, found, options)
-    from pegasos_stats.models.inference.sandwich import sandwich
-
     return sandwich(problem, found.beta, found.alpha, options, found.dual)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pegasos_stats.checks import check_flag, number_of
+from pegasos_stats.compiled import random
 from pegasos_stats.errors import shown
 from pegasos_stats.rng.arguments import (
     checked_weights,
@@ -209,13 +210,11 @@ class RRandom:
         >>> RRandom(443).rexp(2)
         array([0.2739874 , 0.53734572])
         """
-        from pegasos_stats.compiled.random.variates import draw_exponentials
-
         rates = recycled(rate, whole(n, "n"), "rate")
         require(rates > LEAST_RATE, "rate", rate, f"a number above {LEAST_RATE}")
         scale = 1.0 / rates
         standard = np.empty(np.count_nonzero(scale))
-        self._words.fill(draw_exponentials, standard)
+        self._words.fill(random.variates.draw_exponentials, standard)
         with np.errstate(over="ignore"):  # to infinity, as in R
             scale[scale > 0.0] *= standard
         return scale
@@ -232,15 +231,14 @@ class RRandom:
         >>> RRandom(443).rbinom(5, 10, 0.3)
         array([3, 4, 4, 4, 1])
         """
-        from pegasos_stats.compiled.random.variates import draw_binomials
-
         n = whole(n, "n")
         sizes, probs = recycled(size, n, "size"), recycled(prob, n, "prob")
         good = (sizes == np.floor(sizes)) & (sizes >= 0) & (sizes <= LARGEST_SIZE)
         require(good, "size", size, f"a whole number from 0 to {LARGEST_SIZE}")
         require(abs(probs - 0.5) <= 0.5, "prob", prob, "a number from 0 to 1")
         out = np.empty(n, np.int64)
-        self._words.fill(draw_binomials, out, sizes.astype(np.int64), probs)
+        given = sizes.astype(np.int64), probs
+        self._words.fill(random.variates.draw_binomials, out, *given)
         return out
 
     def permutation(self, n: int) -> Integers:
@@ -339,46 +337,38 @@ class RRandom:
 
     def _indices(self, bound: int, size: int) -> Integers:
         """Draw indices below ``bound``, with replacement."""
-        from pegasos_stats.compiled.random import sampling
-
         out = np.empty(size, np.int64)
         if self.sample_kind == "rejection":
-            self._words.fill(sampling.draw_by_rejection, out, bound)
+            self._words.fill(random.sampling.draw_by_rejection, out, bound)
         else:
-            self._words.fill(sampling.draw_by_rounding, out, bound, 0)
+            self._words.fill(random.sampling.draw_by_rounding, out, bound, 0)
         return out
 
     def _without_replacement(self, n: int, size: int) -> Integers:
         """Draw different indices below ``n``, by R's method for this ``n``."""
-        from pegasos_stats.compiled.random.sampling import draw_by_rounding, take_out
-        from pegasos_stats.compiled.random.twister import take_by_rejection
-
         if n > HASH_ABOVE and 2 * size <= n:
             return self._distinct(n, size)
         rows = np.empty(size, np.int64)
         pool = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
         if self.sample_kind == "rejection":
-            self._words.fill(take_by_rejection, rows, pool)
+            self._words.fill(random.twister.take_by_rejection, rows, pool)
         else:
-            self._words.fill(draw_by_rounding, rows, n, 1)
-            take_out(pool, rows)
+            self._words.fill(random.sampling.draw_by_rounding, rows, n, 1)
+            random.sampling.take_out(pool, rows)
         return rows
 
     def _distinct(self, n: int, size: int) -> Integers:
         """Draw with replacement until ``size`` different indices have come."""
-        from pegasos_stats.compiled.random.sampling import keep_new
-
         rows, done = np.empty(size, np.int64), 0
         table = np.full(1 << (2 * size).bit_length(), -1)
         while done < size:
-            done = keep_new(rows, done, table, self._indices(n, size - done))
+            drawn = self._indices(n, size - done)
+            done = random.sampling.keep_new(rows, done, table, drawn)
         return rows
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
         """Draw ``size`` of ``n`` indices by weight, by R's method for each case."""
-        from pegasos_stats.compiled.random import sampling
-
-        weights = checked_weights(prob, n, size, replace)
+        sampling, weights = random.sampling, checked_weights(prob, n, size, replace)
         order, out = np.arange(n), np.empty(size, np.int64)
         if replace and np.count_nonzero(n * weights > 0.1) > WALKER_ABOVE:
             table = *sampling.alias_table(weights), self.sample_kind == "rounding"

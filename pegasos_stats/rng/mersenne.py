@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.compiled import random
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, SeedError, shown
 from pegasos_stats.rng.arguments import is_number
@@ -42,11 +43,9 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        from pegasos_stats.compiled.random.twister import read_words
-
         self._key = key
         self._room = self._made = np.empty(BLOCK, np.int64)
-        read_words(key, self._made)
+        random.twister.read_words(key, self._made)
         self._next = place
 
     @classmethod
@@ -62,14 +61,12 @@ class Words:
 
     def uniform(self, count: int) -> NDArray[np.float64]:
         """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
-        from pegasos_stats.compiled.random.sampling import uniforms
-
         missing = count - (self._made.size - self._next)
         if missing > 0:
             self._append(missing)
         words = self._made[self._next : self._next + count]
         self._next += count
-        numbers: NDArray[np.float64] = uniforms(words)
+        numbers: NDArray[np.float64] = random.sampling.uniforms(words)
         return numbers
 
     def fill(
@@ -89,8 +86,6 @@ class Words:
 
     def _append(self, count: int) -> None:
         """Make at least ``count`` words more, in whole blocks; forget used blocks."""
-        from pegasos_stats.compiled.random.twister import fill_words
-
         used = (self._next - 1) // BLOCK * BLOCK
         kept = self._made[used:]
         size = kept.size + BLOCK * -(-count // BLOCK)
@@ -98,7 +93,7 @@ class Words:
             self._room = np.empty(size, np.int64)
         self._room[: kept.size] = kept
         self._made = self._room[:size]
-        fill_words(self._key, self._made[kept.size :])
+        random.twister.fill_words(self._key, self._made[kept.size :])
         self._next -= used
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pegasos_stats.compiled import random
 from pegasos_stats.rng.arguments import floats, require
 
 
@@ -31,9 +32,7 @@ def qnorm(p: ArrayLike) -> Any:
     >>> qnorm(0.975)
     1.9599639845400536
     """
-    from pegasos_stats.compiled.random.variates import normal_quantiles
-
     chances = floats(p, "p")
     require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")
-    z = normal_quantiles(chances.ravel()).reshape(chances.shape)
+    z = random.variates.normal_quantiles(chances.ravel()).reshape(chances.shape)
     return float(z) if z.ndim == 0 else z

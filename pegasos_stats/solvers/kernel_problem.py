@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
+from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.options import option, values_of
@@ -59,8 +60,7 @@ class KernelFunction:
 
     def code(self) -> Any:
         """The kernel as the jitted functions take it."""
-        from pegasos_stats.compiled.pegasos import gram
-
+        gram = pegasos.gram
         if self.name == "polynomial":
             assert self.degree is not None
             assert self.offset is not None
@@ -189,14 +189,14 @@ def scores_of_kernel(problem: KernelProblem, found: KernelSolution, X: Any) -> A
     X : float64 array, shape (q, p)
         For a precomputed kernel ``K(x_i, x_j)`` with the n rows of the fit.
     """
-    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_scores
-
     support, each = support_of(problem, found)
     if problem.kernel.name == "precomputed":
         kept, X = problem.X[:0], np.ascontiguousarray(X[:, support])
     else:
         kept = problem.X[support]
-    return kernel_scores(problem.kernel.code(), kept, each, X, found.alpha)
+    return pegasos.kernel_pegasos.kernel_scores(
+        problem.kernel.code(), kept, each, X, found.alpha
+    )
 
 
 def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
@@ -205,12 +205,11 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
     The primal needs no kernel value; the dual one pass over the rows with a count
     above zero, if its point is not the fit's own.
     """
-    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_primal
-
     y, scale = problem.y, problem.lam * found.n_iter
     counts, w = weighted_counts(problem, found), problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
         given = problem.lam, found.n_iter, found.alpha, w
+        kernel_primal = pegasos.kernel_pegasos.kernel_primal
         primal = finite(kernel_primal(y, counts, found.g, *given))
         margins = y * (found.g / scale + found.alpha)
         bounds = _bounds(problem, found, primal, margins)
@@ -229,8 +228,7 @@ def _bounds(
     problem: KernelProblem, found: KernelSolution, primal: float, margins: Any
 ) -> tuple[Within, Within, Within]:
     """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
-    from pegasos_stats.compiled.pegasos import kernel_pegasos as kernels
-
+    kernels = pegasos.kernel_pegasos
     y, lam, T, w = problem.y, problem.lam, found.n_iter, problem.weights
     counts, kernel = weighted_counts(problem, found), problem.kernel.code()
     box: Any = 1.0 if w is None else w

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.objective import best_intercept
@@ -32,12 +33,12 @@ class KernelVisitor:
     """
 
     def __init__(self, problem: KernelProblem, solver: Pegasos) -> None:
-        from pegasos_stats.compiled.pegasos.gram import gram_of
-
         self.epoch = 0
         self._problem = problem
         self._solver = solver
-        self._gram = gram_of(problem.kernel.code(), problem.X, problem.memory)
+        self._gram = pegasos.gram.gram_of(
+            problem.kernel.code(), problem.X, problem.memory
+        )
         self._counts = np.zeros(problem.n, dtype=np.int64)
         self._g = np.zeros(problem.n)
         self._wy = problem.row_weights * problem.y
@@ -52,10 +53,8 @@ class KernelVisitor:
             self._visit_piece(rows[first : first + length])
 
     def _visit_piece(self, rows: Rows) -> None:
-        from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_pegasos_epoch
-
         problem = self._problem
-        self._alpha, below_one = kernel_pegasos_epoch(
+        self._alpha, below_one = pegasos.kernel_pegasos.kernel_pegasos_epoch(
             self._gram,
             problem.y,
             self._wy,

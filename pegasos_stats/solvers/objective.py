@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
@@ -102,12 +103,12 @@ def feasible(
     >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
     array([0.5       , 0.33333333, 0.16666667])
     """
-    from pegasos_stats.compiled.arithmetic import balance
-
     a = np.array(a, dtype=np.float64)
-    balance.clip(a, read_only(np.ones(a.size) if weights is None else weights))
+    arithmetic.balance.clip(
+        a, read_only(np.ones(a.size) if weights is None else weights)
+    )
     if intercept:
-        balance.balance(a, read_only(y))
+        arithmetic.balance.balance(a, read_only(y))
     return a
 
 
@@ -145,22 +146,19 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
-    from pegasos_stats.compiled.arithmetic.risk import (
-        risk_and_image,
-        risk_and_image_exactly,
-    )
-
     a = feasible(a, problem.y, problem.intercept, problem.weights)
     bounds = Rounding(problem, beta, alpha)
     X, y, loss = problem.rows, problem.y, int(problem.loss_code)
-    seen = risk_and_image(X, y, beta, alpha, loss, a, problem.weights, bounds.reach)
+    seen = arithmetic.risk.risk_and_image(
+        X, y, beta, alpha, loss, a, problem.weights, bounds.reach
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost):
         w = problem.row_weights
-        exactly = risk_and_image_exactly(X, y, beta, alpha, loss, a, w)
+        exactly = arithmetic.risk.risk_and_image_exactly(X, y, beta, alpha, loss, a, w)
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
         if abs(risk.value - objective) > ROUGH * objective:
             objective = finite(risk.value)

@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept
@@ -112,23 +114,21 @@ class Visitor:
     """
 
     def __init__(self, problem: Problem, solver: Pegasos) -> None:
-        from pegasos_stats.compiled.pegasos.pegasos_state import RADIUS, start
-
         self.epoch = 0
         self._problem = problem
         self._solver = solver
         self._rows, self._loss = problem.rows, problem.loss_code
         self._y = problem.y.astype(np.int8)
         self.batch_size = solver.rows_in_a_step(problem.n)
-        self._state = start(problem.n, problem.p, self.batch_size, problem.weights)
+        self._state = pegasos.pegasos_state.start(
+            problem.n, problem.p, self.batch_size, problem.weights
+        )
         if solver.arithmetic == "reference":
-            self._state.scalars[RADIUS] = problem.radius
+            self._state.scalars[pegasos.pegasos_state.RADIUS] = problem.radius
 
     def visit(self, rows: NDArray[np.int64]) -> None:
         """Take a step at each batch of rows."""
-        from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
-
-        pegasos_epoch(
+        pegasos.pegasos.pegasos_epoch(
             self._rows,
             self._y,
             rows,
@@ -145,15 +145,11 @@ class Visitor:
     @property
     def steps(self) -> int:
         """Number of steps taken."""
-        from pegasos_stats.compiled.pegasos.pegasos_state import STEPS
-
-        return int(self._state.scalars[STEPS])
+        return int(self._state.scalars[pegasos.pegasos_state.STEPS])
 
     def last(self) -> tuple[Vector, float]:
         """Coefficients and intercept after the last step."""
-        from pegasos_stats.compiled.pegasos.pegasos_state import last_iterate
-
-        return last_iterate(self._state, self._problem.p)
+        return pegasos.pegasos_state.last_iterate(self._state, self._problem.p)
 
     def copy(self) -> "Visitor":
         """An independent copy."""
@@ -164,9 +160,7 @@ class Visitor:
 
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""
-        from pegasos_stats.compiled.pegasos import pegasos_state as state
-
-        scalars = self._state.scalars
+        state, scalars = pegasos.pegasos_state, self._state.scalars
         averaged = scalars[state.AVERAGED] > 0
         iterate = state.average_iterate if averaged else state.last_iterate
         beta, alpha = iterate(self._state, self._problem.p)
@@ -214,8 +208,6 @@ def with_progress(
     In a notebook it is a widget if ipywidgets is installed, and otherwise text, as in
     a terminal; tqdm would warn of the missing library.
     """
-    from importlib.util import find_spec
-
     if find_spec("ipywidgets") is None:
         from tqdm import tqdm
     else:
@@ -227,7 +219,5 @@ def with_progress(
 
 def refitted(problem: Problem, beta: Vector) -> float:
     """Exact minimiser of the risk over the intercept, for these coefficients."""
-    from pegasos_stats.compiled.arithmetic.risk import scores
-
-    found = scores(problem.rows, beta, 0.0)
+    found = arithmetic.risk.scores(problem.rows, beta, 0.0)
     return best_intercept(found, problem.y, problem.loss, problem.weights)

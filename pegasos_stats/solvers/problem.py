@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.errors import DataError
 
 LossName = Literal["hinge", "log"]
@@ -68,16 +69,13 @@ class Problem:
     @property
     def loss_code(self) -> Any:
         """Code of the loss in the kernels, a `Loss`."""
-        from pegasos_stats.compiled.arithmetic.losses import Loss
-
-        return Loss.HINGE if self.loss == "hinge" else Loss.LOG
+        codes = arithmetic.losses.Loss
+        return codes.HINGE if self.loss == "hinge" else codes.LOG
 
     @cached_property
     def radius(self) -> float:
         """Largest ``||x_i||``, computed once for all fits."""
-        from pegasos_stats.compiled.arithmetic.rows import largest_norm2
-
-        return float(np.sqrt(largest_norm2(self.rows)))
+        return float(np.sqrt(arithmetic.rows.largest_norm2(self.rows)))
 
     @property
     def rows(self) -> Any:
@@ -89,9 +87,7 @@ def kernel_rows(X: Any) -> Any:
     """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
     if isinstance(X, np.ndarray):
         return read_only(X)
-    from pegasos_stats.compiled.arithmetic.rows import CSR
-
-    return read_only(CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
+    return read_only(arithmetic.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)

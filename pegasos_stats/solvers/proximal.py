@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import Problem
 
@@ -59,47 +60,39 @@ class ProximalNewton:
     def __init__(
         self, problem: Problem, w: Vector, alpha: float, a: Vector, width: float
     ) -> None:
-        from pegasos_stats.compiled.dual.newton import direction
-        from pegasos_stats.compiled.dual.proximal import begin, proximal
-        from pegasos_stats.compiled.dual.smooth import smooth
-
         self._problem = problem
         loss = int(problem.loss_code)
-        self._at = smooth(problem.y, problem.row_weights, a, loss, problem.p)
-        self._state = proximal(problem.n, problem.p, w)
-        self._scratch: Any = self._at, direction(problem.p), self._state
+        self._at = dual.smooth.smooth(
+            problem.y, problem.row_weights, a, loss, problem.p
+        )
+        self._state = dual.proximal.proximal(problem.n, problem.p, w)
+        self._scratch: Any = self._at, dual.newton.direction(problem.p), self._state
         self._given: Any = problem.rows, problem.lam, True
-        begin(*self._given, alpha, width, *self._scratch)
+        dual.proximal.begin(*self._given, alpha, width, *self._scratch)
 
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""
-        from pegasos_stats.compiled.dual.proximal import step
-
-        step(*self._given, *self._scratch)
+        dual.proximal.step(*self._given, *self._scratch)
 
     @property
     def violations(self) -> int:
         """Rows with a margin below 1, summed over the steps."""
-        from pegasos_stats.compiled.dual.proximal import ALL_VIOLATIONS
-
-        return int(self._state.scalars[ALL_VIOLATIONS])
+        return int(self._state.scalars[dual.proximal.ALL_VIOLATIONS])
 
     @property
     def gap(self) -> Certificate:
         """Objectives of the best points so far, as the steps found them."""
-        from pegasos_stats.compiled.dual import proximal as names
-
         scalars = self._state.scalars
-        dual = max(0.0, float(scalars[names.DUAL_OBJECTIVE]))
-        errors = int(scalars[names.BEST_ERRORS])
-        return Certificate(float(scalars[names.OBJECTIVE]), dual, errors)
+        return Certificate(
+            float(scalars[dual.proximal.OBJECTIVE]),
+            max(0.0, float(scalars[dual.proximal.DUAL_OBJECTIVE])),
+            int(scalars[dual.proximal.BEST_ERRORS]),
+        )
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
-        from pegasos_stats.compiled.dual.proximal import BEST_ALPHA
-
         beta = self._state.best_w[: self._problem.p].copy()
-        alpha = float(self._state.scalars[BEST_ALPHA])
+        alpha = float(self._state.scalars[dual.proximal.BEST_ALPHA])
         return beta, alpha, self._state.best_a.copy()
 
     def certificate(self) -> Certificate:

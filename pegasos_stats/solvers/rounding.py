@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.problem import Problem
 
 Vector = NDArray[np.float64]
@@ -82,9 +83,9 @@ def squared(v: Vector, rest: Vector | None = None) -> tuple[float, int]:
     >>> squared(np.array([3.0, 4.0]))
     (0.390625, 6)
     """
-    from pegasos_stats.compiled.arithmetic.compensated import sum_of_squares
-
-    squares, power = sum_of_squares(v, NOTHING if rest is None else rest)
+    squares, power = arithmetic.compensated.sum_of_squares(
+        v, NOTHING if rest is None else rest
+    )
     return squares, 2 * power
 
 

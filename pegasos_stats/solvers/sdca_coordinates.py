@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.pegasos_run import refitted
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -22,30 +23,28 @@ class Plain:
     ----------
     problem : Problem
     solver : SDCA
-    dual : float64 array, shape (n,), optional
+    a : float64 array, shape (n,), optional
         Dual weights to begin with.
     ratio : float
         Square of the constant column; 0 for none.
     """
 
     def __init__(
-        self, problem: Problem, solver: SDCA, dual: Vector | None, ratio: float = 0.0
+        self, problem: Problem, solver: SDCA, a: Vector | None, ratio: float = 0.0
     ) -> None:
-        from pegasos_stats.compiled.dual import sdca
-
         self.problem, self._solver, self.ratio = problem, solver, ratio
         self._rows, self._loss = problem.rows, int(problem.loss_code)
         self._y = problem.y.astype(np.int8)
-        self._begins_by_sgd = solver.start == "sgd" and dual is None
+        self._begins_by_sgd = solver.start == "sgd" and a is None
         given = self._rows, problem.p, problem.row_weights
         self.state = (
-            sdca.start(*given, ratio > 0.0)
-            if dual is None
-            else sdca.start_from(*given, problem.y, problem.lam, dual, ratio > 0.0)
+            dual.sdca.start(*given, ratio > 0.0)
+            if a is None
+            else dual.sdca.start_from(*given, problem.y, problem.lam, a, ratio > 0.0)
         )
-        if dual is not None and ratio > 0.0:
+        if a is not None and ratio > 0.0:
             beta = self.state.w[: problem.p]
-            self.state.scalars[sdca.ALPHA] = refitted(problem, beta)
+            self.state.scalars[dual.sdca.ALPHA] = refitted(problem, beta)
 
     @property
     def visits_rows(self) -> bool:
@@ -54,15 +53,13 @@ class Plain:
 
     def epoch(self, rows: Rows) -> None:
         """Visit the rows."""
-        from pegasos_stats.compiled.dual.sdca import sdca_epoch, sgd_epoch
-
         lam, state = self.problem.lam, self.state
         if self._begins_by_sgd:
             given: Any = self._rows, self._y, rows, lam, self._loss, self.ratio
-            sgd_epoch(*given, state)
+            dual.sdca.sgd_epoch(*given, state)
             self._begins_by_sgd = False
             return
-        sdca_epoch(
+        dual.sdca.sdca_epoch(
             self._rows,
             self._y,
             rows,
@@ -75,18 +72,14 @@ class Plain:
 
     def centre_anew(self) -> None:
         """Centre the penalty at ``alpha + ratio sum_i a_i y_i / (lam n)``."""
-        from pegasos_stats.compiled.dual.sdca import ALPHA
-
         balance = float(self.state.a @ self.problem.y)
         scale = self.problem.lam * self.problem.n
-        self.state.scalars[ALPHA] += self.ratio * balance / scale
+        self.state.scalars[dual.sdca.ALPHA] += self.ratio * balance / scale
 
     def newton_method(self) -> ProximalNewton:
         """Newton steps from the present state."""
-        from pegasos_stats.compiled.dual.sdca import ALPHA
-
         state, problem = self.state, self.problem
-        alpha = float(state.scalars[ALPHA])
+        alpha = float(state.scalars[dual.sdca.ALPHA])
         width = float(state.norm2.mean()) / (problem.lam * problem.n)
         return ProximalNewton(problem, state.w, alpha, state.a, width)
 
@@ -101,14 +94,12 @@ class Plain:
 
     def solution(self, seed: int | None) -> Solution:
         """Return the last iterate."""
-        from pegasos_stats.compiled.dual.sdca import STEPS, VIOLATIONS
-
         return Solution(
             beta=self.state.w[: self.problem.p].copy(),
             alpha=0.0,
             dual=self.state.a.copy(),
-            n_iter=int(self.state.scalars[STEPS]),
-            n_violations=int(self.state.scalars[VIOLATIONS]),
+            n_iter=int(self.state.scalars[dual.sdca.STEPS]),
+            n_violations=int(self.state.scalars[dual.sdca.VIOLATIONS]),
             seed=seed,
         )
 
@@ -123,14 +114,12 @@ def solution_of(
     seed: int | None,
 ) -> Solution:
     """Return a solution with intercept: found by coordinate steps and further ones."""
-    from pegasos_stats.compiled.dual.sdca import STEPS, VIOLATIONS
-
     problem, scalars = coordinates.problem, coordinates.state.scalars
     return Solution(
         beta=beta,
         alpha=alpha,
         dual=feasible(a, problem.y, True, problem.weights),
-        n_iter=int(scalars[STEPS]) + steps,
-        n_violations=int(scalars[VIOLATIONS]) + violations,
+        n_iter=int(scalars[dual.sdca.STEPS]) + steps,
+        n_violations=int(scalars[dual.sdca.VIOLATIONS]) + violations,
         seed=seed,
     )

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import Certificate, certificate
@@ -235,13 +236,11 @@ class Free:
 
     def _best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``: the best ones of Newton's method, or the last."""
-        from pegasos_stats.compiled.dual.sdca import ALPHA
-
         if self._newton is not None:
             beta, alpha, a = self._newton.best()
             return beta, alpha if self._settled is None else self._settled, a
         state, problem = self._coordinates.state, self._problem
-        beta, alpha = state.w[: problem.p].copy(), float(state.scalars[ALPHA])
+        beta, alpha = state.w[: problem.p].copy(), float(state.scalars[dual.sdca.ALPHA])
         if problem.weights is None:
             alpha = refitted(problem, beta)
         return beta, alpha, state.a.copy()

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
@@ -51,8 +52,7 @@ def scores_of(problem: Problem, found: AnySolution, X: Any) -> NDArray[np.float6
     array([1.5])
     """
     if isinstance(found, Solution):
-        from pegasos_stats.compiled.arithmetic.risk import scores
-
-        return np.asarray(scores(kernel_rows(X), found.beta, found.alpha))
+        given = kernel_rows(X), found.beta, found.alpha
+        return np.asarray(arithmetic.risk.scores(*given))
     assert isinstance(problem, KernelProblem)
     return np.asarray(scores_of_kernel(problem, found, X))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -66,21 +67,19 @@ def lengths(
     dual_norm2 : float
         ``||beta(a)||^2``.
     """
-    from pegasos_stats.compiled.dual import lengths as kernels
-
     y, weights, loss = problem.y, problem.row_weights, int(problem.loss_code)
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward = kernels.mean_reward(loss, weights, a)
+    reward = dual.lengths.mean_reward(loss, weights, a)
     s = t = 1.0
     if problem.loss == "hinge":
         alpha = best_intercept(scores, y, "hinge", problem.weights)
-        s = kernels.best_length(penalty, y, weights, scores, alpha)
-        t = kernels.dual_length(dual_penalty, reward, weights, a)
-    risk = kernels.mean_loss(loss, y, weights, scores, alpha, s)
+        s = dual.lengths.best_length(penalty, y, weights, scores, alpha)
+        t = dual.lengths.dual_length(dual_penalty, reward, weights, a)
+    risk = dual.lengths.mean_loss(loss, y, weights, scores, alpha, s)
     objective = finite(risk + 0.5 * penalty * s * s)
-    dual = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
+    least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
     errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
-    return Lengths(s, s * alpha, t, Certificate(objective, dual, errors))
+    return Lengths(s, s * alpha, t, Certificate(objective, least, errors))
 
 
 class Pairs:
@@ -107,11 +106,9 @@ class Pairs:
 
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
-        from pegasos_stats.compiled.dual.pairs import pair_steps
-
         y, n = self._problem.y, self._problem.n
         given: Any = self._gram, y, self._problem.row_weights, self._scale, n
-        pair_steps(*given, self._a, self._scores)
+        dual.pairs.pair_steps(*given, self._a, self._scores)
         self._look()
 
     @property
@@ -205,18 +202,17 @@ class Wide:
 
     def _look(self) -> Lengths:
         """Look at all rows, for the gap of the present state."""
-        from pegasos_stats.compiled.dual.lengths import scores_and_image, squared_norm
-        from pegasos_stats.compiled.dual.sdca import ALPHA
-
         problem, state = self._problem, self._coordinates.state
         a = feasible(state.a, problem.y, True, problem.weights)
         scores, image = self._scores, self._image
         image[:] = 0.0
-        scores_and_image(problem.rows, problem.y, state.w, a, scores, image)
-        norm2 = squared_norm(state.w)
+        dual.lengths.scores_and_image(
+            problem.rows, problem.y, state.w, a, scores, image
+        )
+        norm2 = dual.lengths.squared_norm(state.w)
         scale = problem.lam * problem.n
-        dual_norm2 = squared_norm(image) / scale / scale
-        alpha = float(state.scalars[ALPHA])
+        dual_norm2 = dual.lengths.squared_norm(image) / scale / scale
+        alpha = float(state.scalars[dual.sdca.ALPHA])
         self._balanced = a
         self._looked = lengths(problem, scores, alpha, norm2, a, dual_norm2)
         return self._looked
@@ -264,9 +260,8 @@ class Wide:
 
     def _from_pairs(self, pairs: Pairs) -> ProximalNewton:
         """Newton steps from where the pairs are."""
-        from pegasos_stats.compiled.dual.sdca import ALPHA
-
         state = self._coordinates.state
         beta, alpha, a = pairs.best()
-        state.w[: beta.size], state.a[:], state.scalars[ALPHA] = beta, a, alpha
+        state.w[: beta.size], state.a[:] = beta, a
+        state.scalars[dual.sdca.ALPHA] = alpha
         return self._coordinates.newton_method()

@@ -1,1 +1,34 @@
 """Rows, losses and sums: what every solver is made of."""
+
+from typing import TYPE_CHECKING
+
+from pegasos_stats.compiled import loading_on_demand
+
+__all__ = [
+    "balance",
+    "best_intercept",
+    "compensated",
+    "four_rows",
+    "lanes",
+    "lanes_llvm",
+    "losses",
+    "risk",
+    "row_copies",
+    "rows",
+]
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.arithmetic import (
+        balance,
+        best_intercept,
+        compensated,
+        four_rows,
+        lanes,
+        lanes_llvm,
+        losses,
+        risk,
+        row_copies,
+        rows,
+    )
+else:
+    __getattr__ = loading_on_demand(__name__, __all__)

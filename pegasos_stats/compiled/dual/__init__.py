@@ -1,1 +1,20 @@
 """Dual coordinate ascent and what polishes its solutions."""
+
+from typing import TYPE_CHECKING
+
+from pegasos_stats.compiled import loading_on_demand
+
+__all__ = ["lengths", "newton", "pairs", "proximal", "refits", "sdca", "smooth"]
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.dual import (
+        lengths,
+        newton,
+        pairs,
+        proximal,
+        refits,
+        sdca,
+        smooth,
+    )
+else:
+    __getattr__ = loading_on_demand(__name__, __all__)

@@ -1,1 +1,28 @@
 """Pegasos: its steps, as defined and in three faster forms."""
+
+from typing import TYPE_CHECKING
+
+from pegasos_stats.compiled import loading_on_demand
+
+__all__ = [
+    "gram",
+    "kernel_pegasos",
+    "pegasos",
+    "pegasos_blocks",
+    "pegasos_literal",
+    "pegasos_scaled",
+    "pegasos_state",
+]
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.pegasos import (
+        gram,
+        kernel_pegasos,
+        pegasos,
+        pegasos_blocks,
+        pegasos_literal,
+        pegasos_scaled,
+        pegasos_state,
+    )
+else:
+    __getattr__ = loading_on_demand(__name__, __all__)

@@ -1,1 +1,12 @@
 """R's words, permutations and variates."""
+
+from typing import TYPE_CHECKING
+
+from pegasos_stats.compiled import loading_on_demand
+
+__all__ = ["sampling", "twister", "variates"]
+
+if TYPE_CHECKING:
+    from pegasos_stats.compiled.random import sampling, twister, variates
+else:
+    __getattr__ = loading_on_demand(__name__, __all__)

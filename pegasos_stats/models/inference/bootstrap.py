@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice
+from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.resampling import INTERVALS, Bootstrap, Interval
@@ -193,12 +194,10 @@ def summarised(
     found: Matrix,
 ) -> BootstrapResult:
     """Put the result together; warn of resamples that are not at their optimum."""
-    from pegasos_stats.compiled.dual.refits import DISTANCE, GAP, NO_OPTIMUM, STATUS
-
-    kept = found[:, STATUS] != NO_OPTIMUM
+    kept = found[:, dual.refits.STATUS] != dual.refits.NO_OPTIMUM
     n_left_out = int((~kept).sum())
     notes = left_out(n_left_out, options.replicates)
-    gaps = found[kept, GAP]
+    gaps = found[kept, dual.refits.GAP]
     warn_of_gaps(gaps, options)
     first = 0 if problem.intercept else 1
     estimates = np.ascontiguousarray(estimates[kept, first:])
@@ -210,7 +209,7 @@ def summarised(
         n_left_out=n_left_out,
         n_not_converged=int((gaps > options.tol).sum()),
         relative_gap=float(gaps.max()),
-        distance=float(found[kept, DISTANCE].max()),
+        distance=float(found[kept, dual.refits.DISTANCE].max()),
         options=options,
         notes=notes,
     )
@@ -236,58 +235,49 @@ class Refit:
     """Fits resamples of a problem, from its solution; threads may share it."""
 
     def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
-        from pegasos_stats.compiled.arithmetic.lanes import padded
-        from pegasos_stats.compiled.dual.refits import Origin
-        from pegasos_stats.compiled.dual.sdca import put_norms
-
         self._problem, self._tol = problem, tol
-        w, norm2 = np.zeros(padded(problem.p)), np.zeros(problem.n)
+        w, norm2 = np.zeros(arithmetic.lanes.padded(problem.p)), np.zeros(problem.n)
         w[: problem.p] = solution.beta
-        put_norms(problem.rows, norm2)
+        dual.sdca.put_norms(problem.rows, norm2)
         weights = problem.row_weights
-        dual = np.clip(solution.dual, 0.0, weights)
+        a = np.clip(solution.dual, 0.0, weights)
         width = float(norm2.mean()) / (problem.lam * problem.n)
         alpha = float(solution.alpha)
-        self._origin = Origin(problem.y, w, alpha, dual, weights, width)
+        self._origin = dual.refits.Origin(problem.y, w, alpha, a, weights, width)
         self._scratch = local()
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and what is known of it."""
-        from pegasos_stats.compiled.dual.refits import GAP, refit_resamples
-
         problem = self._problem
         estimates, found = (
             np.zeros((len(rows), problem.p + 1)),
             np.zeros((len(rows), 3)),
         )
         given: Any = problem.rows, problem.lam, problem.intercept, self._tol
-        refit_resamples(*given, rows, self._origin, estimates, found, self._room())
-        for b in np.flatnonzero(~(found[:, GAP] <= self._tol)):
+        given = *given, rows, self._origin, estimates, found, self._room()
+        dual.refits.refit_resamples(*given)
+        for b in np.flatnonzero(~(found[:, dual.refits.GAP] <= self._tol)):
             self._by_sdca(rows[b], estimates[b], found[b])
         return estimates, found
 
     def _room(self) -> Any:
         """Scratch of this thread."""
-        from pegasos_stats.compiled.dual.refits import room
-
         if not hasattr(self._scratch, "room"):
             problem = self._problem
-            loss = int(problem.loss_code)
-            self._scratch.room = room(problem.rows, problem.n, problem.p, loss)
+            given = problem.rows, problem.n, problem.p, int(problem.loss_code)
+            self._scratch.room = dual.refits.room(*given)
         return self._scratch.room
 
     def _by_sdca(self, rows: Rows, estimate: Vector, found: Vector) -> None:
         """Fit one resample by SDCA, where the steps did not get there."""
-        from pegasos_stats.compiled.dual.refits import DISTANCE, GAP
-
         problem = self._problem
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
         resample = replace(problem, weights=mean_one(weights))
         solver = SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0)
         solution = run_linear(resample, solver, warn=False)
         at = certificate(resample, solution.beta, solution.alpha, solution.dual)
-        found[GAP] = at.relative_gap
-        found[DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
+        found[dual.refits.GAP] = at.relative_gap
+        found[dual.refits.DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
         estimate[0], estimate[1:] = solution.alpha, solution.beta
 
 

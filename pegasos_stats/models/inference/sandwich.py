@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.models.inference.covariance import Covariance, Sandwich
@@ -190,9 +191,9 @@ def _optimal(
 
 
 def _scores(problem: Problem, beta: Vector, alpha: float) -> Vector:
-    from pegasos_stats.compiled.arithmetic.risk import scores
-
-    found: Vector = scores(problem.rows, np.asarray(beta, dtype=np.float64), alpha)
+    found: Vector = arithmetic.risk.scores(
+        problem.rows, np.asarray(beta, dtype=np.float64), alpha
+    )
     return found
 
 

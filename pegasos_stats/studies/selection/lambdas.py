@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_count, check_positive
+from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.models.base import Model
@@ -117,9 +118,9 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
         return np.asarray(X @ np.asarray(X.T @ signed), dtype=np.float64)
     if problem.kernel.name == "precomputed":
         return np.asarray(X @ signed)
-    from pegasos_stats.compiled.pegasos.kernel_pegasos import kernel_scores
-
-    return np.asarray(kernel_scores(problem.kernel.code(), X, signed, X, 0.0))
+    return np.asarray(
+        pegasos.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
+    )
 
 
 def _rounded(value: float) -> float:
