@@ -1,8 +1,14 @@
-"""Arrays as compiled code takes them."""
+"""Arrays: names of their types, and views that cannot be written to."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.int64]  # numbers of rows, counted from zero
+Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
 
 
 def read_only(values: Any) -> Any:

@@ -1,14 +1,14 @@
 """Data of other libraries and of other machines, at the door."""
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.errors import DataError, PegasosStatsError, plain
 
 GIVE = "give a data frame, an array or a list"
 
@@ -86,6 +86,33 @@ def is_single(value: Any) -> bool:
         return bool(value == value)
     except Exception:  # code of others
         return False
+
+
+def position_of(level: object, levels: Sequence[object]) -> int:
+    """Position of the level that a user means, -1 if it is none of them.
+
+    A number means the level that equals it, whatever their types: 1 also ``True`` and
+    ``np.float32(1)``. Where levels are numbers of single precision, 1.1 means the
+    nearest of these, as in comparisons of numpy.
+
+    Examples
+    --------
+    >>> position_of(np.float32(5), [5, 6]), position_of("5", [5, 6])
+    (0, -1)
+    >>> position_of(1.1, [np.float32(1.1), np.float32(2.2)])
+    0
+    """
+    if not is_single(level):
+        return -1
+    numbers = np.number | np.bool_  # others, such as dates, are compared as they are
+    meant, *known = (
+        plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
+    )
+    if meant not in known and isinstance(meant, float):
+        with np.errstate(over="ignore"):
+            meant = float(np.float32(meant))
+        known = [one if isinstance(one, float) else None for one in known]
+    return known.index(meant) if meant in known else -1
 
 
 def in_native_order(data: Data) -> Data:

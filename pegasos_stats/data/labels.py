@@ -16,6 +16,7 @@ from pegasos_stats.data.foreign import (
     in_native_order,
     is_missing,
     is_single,
+    position_of,
     refusing,
 )
 from pegasos_stats.errors import (
@@ -134,7 +135,13 @@ class LabelCoding:
         missing = labels.isna().to_numpy(dtype=bool)
         unknown = (codes < 0) & ~missing
         if unknown.any():
-            raise LabelError(_unknown_message(self, labels[unknown]))
+            others = labels[unknown]
+            raise LabelError(
+                f"The outcome {shown(self.name)} holds {listing(others.unique())} in "
+                f"{counted(len(others), 'row')} ({listing(others.index)}); the model "
+                f"knows the levels {listing(self.levels)} only: drop or recode these "
+                "rows."
+            )
         return np.where(missing, np.nan, 2.0 * codes - 1.0)
 
     def decode(
@@ -203,8 +210,9 @@ def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.int
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
-        for position, level in enumerate(levels):
-            found += (position + 1) * (values == level)
+        with np.errstate(over="ignore"):  # of a level beyond single precision
+            for position, level in enumerate(levels):
+                found += (position + 1) * (values == level)
         return found
     known = pd.Index(list(levels), dtype=object)
     return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
@@ -359,13 +367,13 @@ def _levels_given(
     several = ordered and getattr(coding, "ndim", 1) == 1
     pair = list(coding) if several else []
     good = len(pair) == 2 and all(map(is_single, pair))
-    if not good or bool(pair[0] == pair[1]):
+    if not good or position_of(pair[0], pair[1:]) == 0:
         raise OptionError(
             f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a "
             "pair of different levels (negative, positive)."
         )
     found = distinct(labels)
-    if sum(level in found for level in pair) != 2 or len(found) != 2:
+    if sorted(position_of(level, found) for level in pair) != [0, 1] or len(found) != 2:
         raise LabelError(
             f"The outcome {shown(name)} has the levels {listing(found)} and "
             f"coding={shown(coding)} was given; both levels and no other must occur."
@@ -384,12 +392,4 @@ def _count_message(levels: list[Any], name: str) -> str:
     return (
         f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
         f"{listing(levels)}; exactly two are needed: {cure}."
-    )
-
-
-def _unknown_message(coding: LabelCoding, unknown: "pd.Series[Any]") -> str:
-    return (
-        f"The outcome {shown(coding.name)} holds {listing(unknown.unique())} in "
-        f"{counted(len(unknown), 'row')} ({listing(unknown.index)}); the model knows "
-        f"the levels {listing(coding.levels)} only: drop or recode these rows."
     )

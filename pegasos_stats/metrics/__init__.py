@@ -22,18 +22,27 @@ from pegasos_stats.metrics.intervals import (
     paired_difference_interval,
     proportion_interval,
 )
-from pegasos_stats.metrics.predictive import (
+from pegasos_stats.metrics.rates import (
     balanced_accuracy,
     detection_prevalence,
     detection_rate,
     f_beta,
     neg_pred_value,
     pos_pred_value,
+    precision,
     prevalence,
+    recall,
+    sensitivity,
+    specificity,
 )
-from pegasos_stats.metrics.rates import precision, recall, sensitivity, specificity
-from pegasos_stats.metrics.roc import RocCurve, auc_interval, roc_curve
-from pegasos_stats.metrics.scoring import area_under_curve, brier_score, log_loss
+from pegasos_stats.metrics.scores import (
+    RocCurve,
+    area_under_curve,
+    auc_interval,
+    brier_score,
+    log_loss,
+    roc_curve,
+)
 
 __all__ = [
     "ChiSquare",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.metrics.ratio import Counts, ratio
+from pegasos_stats.metrics.rates import Counts, ratio
 
 
 class ChiSquare(NamedTuple):
@@ -73,12 +73,13 @@ def accuracy_p_value(counts: Counts) -> float:
     >>> accuracy_p_value(np.array([[285, 15], [8, 292]]))
     5.00181671779...e-140
     """
-    from scipy.special import betainc
+    from statsmodels.stats.proportion import binom_test
 
     right, n = int(np.trace(counts)), int(counts.sum())
-    if right == 0:
-        return 1.0 if n else float("nan")
-    return float(betainc(right, n - right + 1, no_information_rate(counts)))
+    if n == 0:
+        return float("nan")
+    rate = no_information_rate(counts)
+    return float(binom_test(right, n, rate, alternative="larger"))
 
 
 def kappa(counts: Counts) -> float:
@@ -107,7 +108,8 @@ def kappa(counts: Counts) -> float:
     n = counts.sum()
     if n == 0:
         return float("nan")
-    # R's sum() accumulates in long double; 1 - p_e may lose many of the digits.
+    # R's sum() accumulates in long double; 1 - p_e may lose many of the digits, which
+    # statsmodels' cohens_kappa does: one of -0.0013 differs in its 14th digit.
     shares = (counts.sum(axis=0) / n) * (counts.sum(axis=1) / n)
     chance = float(np.sum(shares, dtype=np.longdouble))
     return ratio(accuracy(counts) - chance, 1.0 - chance)
@@ -171,16 +173,19 @@ def mcnemar(counts: Counts) -> ChiSquare:
     >>> mcnemar(np.array([[285, 15], [8, 292]]))
     ChiSquare(statistic=1.565217391304..., df=1, p_value=0.21090292605...)
     """
-    from scipy.special import gammaincc
+    from statsmodels.stats import contingency_tables
 
     upper = np.triu_indices(len(counts), 1)
     above, below = counts[upper], counts.T[upper]
-    difference = np.abs(above - below)
-    corrected = len(counts) == 2 and bool(difference.any())
-    pairs = zip(difference - corrected, above + below, strict=True)
-    terms = [ratio(d**2, total) for d, total in pairs]
-    statistic, df = (float(sum(terms)) if terms else float("nan")), len(terms)
-    return ChiSquare(statistic, df, float(gammaincc(df / 2, statistic / 2)))
+    df = len(above)
+    if not df or not (above + below).all():  # statsmodels would leave such a pair out
+        return ChiSquare(float("nan"), df, float("nan"))
+    if df == 1:  # R corrects unequal counts only
+        corrected = bool(above != below)
+        test = contingency_tables.mcnemar(counts, exact=False, correction=corrected)
+    else:
+        test = contingency_tables.SquareTable(counts, shift_zeros=False).symmetry()
+    return ChiSquare(float(test.statistic), df, float(test.pvalue))
 
 
 def mcnemar_exact(b: int, c: int) -> float:
@@ -200,9 +205,8 @@ def mcnemar_exact(b: int, c: int) -> float:
     >>> mcnemar_exact(15, 8)
     0.2100...
     """
-    from scipy.special import betainc
+    from statsmodels.stats import contingency_tables
 
-    larger, smaller = max(b, c), min(b, c)
-    if larger == smaller:
+    if b == c:  # statsmodels may give 0.9999999999999996
         return 1.0
-    return float(min(1.0, 2.0 * betainc(larger, smaller + 1, 0.5)))
+    return float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)

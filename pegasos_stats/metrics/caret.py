@@ -10,14 +10,14 @@ import pandas as pd
 
 from pegasos_stats.data.r_numbers import format_pval, r_format, r_number, r_round
 from pegasos_stats.errors import counted
-from pegasos_stats.metrics import Interval, Method, proportion_interval
 from pegasos_stats.metrics.catalogue import BY_RATES, label_of, shown_terms
-from pegasos_stats.metrics.choices import Mode
+from pegasos_stats.metrics.inputs import Mode
+from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.tables import Fields
 
 DIGITS = 4  # max(3, getOption("digits") - 3) of R
 WIDTH = 80
 
-Pairs = list[tuple[str, str]]
 Terms = Mapping[str, float]
 
 TITLE = "Confusion Matrix and Statistics"
@@ -73,7 +73,7 @@ class ConfusionReport:
 
     def _statistics(self) -> list[str]:
         """Statistics as caret has them, then those that it has not."""
-        overall, further = overall_pairs(self.overall), self._further()
+        overall, further = overall_fields(self.overall), self._further()
         if len(self.classes) > 1:
             by_class = class_columns(self.classes, self.mode)
             heads = ("Overall Statistics", "Statistics by Class:")
@@ -81,14 +81,14 @@ class ConfusionReport:
             lines += colons(further)
         else:
             ((positive, terms),) = self.classes.items()
-            own = [GAP, *class_pairs(terms, self.mode), GAP]
+            own = [GAP, *class_fields(terms, self.mode), GAP]
             lines = colons([*overall, *own, ("'Positive' Class", str(positive))])
             lines += ["", *colons(further)]
         for note in self.notes:
             lines += ["", *wrap(note, WIDTH - 1, subsequent_indent="    ")]
         return lines
 
-    def _further(self) -> Pairs:
+    def _further(self) -> list[tuple[str, str]]:
         names = {
             "mcc": "Matthews Correlation",
             "auc": "Area under ROC Curve",
@@ -107,7 +107,7 @@ class ConfusionReport:
         return found
 
 
-def overall_pairs(terms: Terms) -> Pairs:
+def overall_fields(terms: Terms) -> list[tuple[str, str]]:
     """Names and values of the whole table's statistics, with gaps as caret has them."""
     limits = Interval(terms["accuracy_low"], terms["accuracy_high"])
     p_values = [terms["accuracy_p_value"], terms["mcnemar_p_value"]]
@@ -124,7 +124,7 @@ def overall_pairs(terms: Terms) -> Pairs:
     ]
 
 
-def class_pairs(terms: Terms, mode: Mode) -> Pairs:
+def class_fields(terms: Terms, mode: Mode) -> list[tuple[str, str]]:
     """Names and values of one class, all to one precision."""
     names = shown_terms(terms, mode)
     values = r_format([terms[name] for name in names], DIGITS)
@@ -166,7 +166,7 @@ def _column(label: Any, terms: Terms, names: Sequence[str]) -> list[str]:
     return [cell.rjust(width) for cell in cells]
 
 
-def colons(pairs: Pairs) -> list[str]:
+def colons(fields: Fields) -> list[str]:
     """Names to the left of a column of colons, values to its right.
 
     Examples
@@ -175,7 +175,7 @@ def colons(pairs: Pairs) -> list[str]:
     ['               Accuracy : 0.9617', '', '                  Kappa : 0.9233']
     """
     width = len(" Mcnemar's Test P-Value")
-    return [f"{name.rjust(width)} : {value}" if name else "" for name, value in pairs]
+    return [f"{name.rjust(width)} : {value}" if name else "" for name, value in fields]
 
 
 def rounded(value: float) -> str:

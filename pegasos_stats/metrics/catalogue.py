@@ -1,10 +1,17 @@
-"""Every statistic of a confusion report by its name."""
+"""The statistics of a table by name, caret's names, and why one is not defined."""
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 
-from pegasos_stats import metrics as statistics
-from pegasos_stats.metrics.choices import Mode
-from pegasos_stats.metrics.ratio import Counts
+import numpy as np
+
+from pegasos_stats.errors import UndefinedMetricWarning
+from pegasos_stats.metrics import agreement, rates
+from pegasos_stats.metrics.inputs import Mode
+from pegasos_stats.metrics.intervals import proportion_interval
+from pegasos_stats.metrics.rates import Counts
+
+Reasons = Mapping[str, str]
 
 # caret has no names for the others.
 CARET_NAMES = {
@@ -30,27 +37,40 @@ CARET_NAMES = {
 BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
 BY_PRECISION = ("precision", "recall")
 
+NO_ROWS = "no row has both an actual and a predicted label"
+
+# What each statistic of a class needs, in the order in which it is missed.
+NEEDS = {
+    "sensitivity": ("actual",),
+    "specificity": ("other",),
+    "pos_pred_value": ("actual", "other", "predicted", "prevalence"),
+    "neg_pred_value": ("actual", "other", "rejected", "prevalence"),
+    "precision": ("predicted",),
+    "recall": ("actual",),
+    "f": ("actual", "predicted", "hit"),
+    "balanced_accuracy": ("actual", "other"),
+}
+
 
 def overall_terms(counts: Counts) -> dict[str, float]:
     """Statistics of the whole table.
 
     Examples
     --------
-    >>> import numpy as np
     >>> overall_terms(np.array([[285, 15], [8, 292]]))["kappa"]
     0.9233333333333333
     """
     right, n = int(counts.trace()), int(counts.sum())
-    low, high = statistics.proportion_interval(right, n)
+    low, high = proportion_interval(right, n)
     return {
-        "accuracy": statistics.accuracy(counts),
-        "kappa": statistics.kappa(counts),
+        "accuracy": agreement.accuracy(counts),
+        "kappa": agreement.kappa(counts),
         "accuracy_low": low,
         "accuracy_high": high,
-        "no_information_rate": statistics.no_information_rate(counts),
-        "accuracy_p_value": statistics.accuracy_p_value(counts),
-        "mcnemar_p_value": statistics.mcnemar(counts).p_value,
-        "mcc": statistics.matthews_correlation(counts),
+        "no_information_rate": agreement.no_information_rate(counts),
+        "accuracy_p_value": agreement.accuracy_p_value(counts),
+        "mcnemar_p_value": agreement.mcnemar(counts).p_value,
+        "mcc": agreement.matthews_correlation(counts),
     }
 
 
@@ -61,28 +81,27 @@ def class_terms(
 
     Examples
     --------
-    >>> import numpy as np
     >>> class_terms(np.array([[285, 15], [8, 292]]), 1)["specificity"]
     0.95
     """
     at = (counts, positive)
     return {
-        "sensitivity": statistics.sensitivity(*at),
-        "specificity": statistics.specificity(*at),
-        "pos_pred_value": statistics.pos_pred_value(*at, share),
-        "neg_pred_value": statistics.neg_pred_value(*at, share),
-        "precision": statistics.precision(*at),
-        "recall": statistics.recall(*at),
-        f"f{beta:g}": statistics.f_beta(*at, beta),
-        "prevalence": statistics.prevalence(*at) if share is None else share,
-        "detection_rate": statistics.detection_rate(*at),
-        "detection_prevalence": statistics.detection_prevalence(*at),
-        "balanced_accuracy": statistics.balanced_accuracy(*at),
+        "sensitivity": rates.sensitivity(*at),
+        "specificity": rates.specificity(*at),
+        "pos_pred_value": rates.pos_pred_value(*at, share),
+        "neg_pred_value": rates.neg_pred_value(*at, share),
+        "precision": rates.precision(*at),
+        "recall": rates.recall(*at),
+        f"f{beta:g}": rates.f_beta(*at, beta),
+        "prevalence": rates.prevalence(*at) if share is None else share,
+        "detection_rate": rates.detection_rate(*at),
+        "detection_prevalence": rates.detection_prevalence(*at),
+        "balanced_accuracy": rates.balanced_accuracy(*at),
     }
 
 
 def shown_terms(names: Iterable[str], mode: Mode) -> list[str]:
-    """Statistics of a class that caret prints in this mode.
+    """Return the statistics of a class that caret prints in this mode.
 
     Examples
     --------
@@ -102,7 +121,7 @@ def is_f_measure(name: str) -> bool:
 
 
 def label_of(name: str) -> str:
-    """Name of a statistic as caret prints it.
+    """Return the name of a statistic as caret prints it.
 
     Examples
     --------
@@ -110,3 +129,88 @@ def label_of(name: str) -> str:
     ('Pos Pred Value', 'F0.5')
     """
     return CARET_NAMES.get(name, name.capitalize())
+
+
+def class_reasons(
+    terms: Mapping[str, float], counts: Counts, positive: int, level: object
+) -> dict[str, str]:
+    """Say for each statistic of a class that is NaN why it is not defined.
+
+    Examples
+    --------
+    >>> class_reasons({"precision": np.nan}, np.array([[0, 3], [0, 4]]), 0, "a")
+    {'precision': "no row is predicted 'a'"}
+    """
+    actual, predicted = counts[positive].sum(), counts[:, positive].sum()
+    n = counts.sum()
+    lacks = {
+        "actual": (actual == 0, f"no row is actually {level!r}"),
+        "other": (actual == n, f"every row is actually {level!r}"),
+        "predicted": (predicted == 0, f"no row is predicted {level!r}"),
+        "rejected": (predicted == n, f"every row is predicted {level!r}"),
+        "hit": (counts[positive, positive] == 0, f"no {level!r} was predicted right"),
+        "prevalence": (True, "the prevalence given makes its denominator zero"),
+    }
+    missing = {what: sentence for what, (holds, sentence) in lacks.items() if holds}
+    undefined = [name for name, value in terms.items() if value != value]
+    if not n:
+        return dict.fromkeys(undefined, NO_ROWS)
+    needs = {name: NEEDS["f" if is_f_measure(name) else name] for name in undefined}
+    return {
+        name: next(missing[what] for what in wanted if what in missing)
+        for name, wanted in needs.items()
+    }
+
+
+def overall_reasons(terms: Mapping[str, float], counts: Counts) -> dict[str, str]:
+    """Say for each statistic of the whole table that is NaN why it is not defined.
+
+    Examples
+    --------
+    >>> overall_reasons({"mcnemar_p_value": np.nan}, np.array([[3, 0], [0, 4]]))
+    {'mcnemar_p_value': 'no row is misclassified'}
+    """
+    if len(counts) == 1:
+        mcnemar = "there is one level only"
+    elif counts.sum() == np.trace(counts):
+        mcnemar = "no row is misclassified"
+    else:
+        mcnemar = "two levels are never taken for each other"
+    of_table = {
+        "kappa": "all rows have one level, actual and predicted",
+        "mcnemar_p_value": mcnemar,
+        "mcc": "all rows have one actual, or one predicted level",
+    }
+    of_scores = {
+        "auc": "a level has no row with a score",
+        "log_loss": "no row has an actual label and probabilities",
+        "brier_score": "no row has an actual label and probabilities",
+    }
+    undefined = [name for name, value in terms.items() if value != value]
+    if not counts.sum():
+        of_table = dict.fromkeys(undefined, NO_ROWS)
+    return {name: (of_table | of_scores)[name] for name in undefined}
+
+
+def written_reasons(reasons: Reasons) -> str:
+    """Write names with their reasons, those of one reason together.
+
+    Examples
+    --------
+    >>> written_reasons({"auc": "no row", "mcc": "one level", "kappa": "no row"})
+    'auc, kappa (no row); mcc (one level)'
+    """
+    grouped: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        grouped.setdefault(reason, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({why})" for why, names in grouped.items())
+
+
+def warn_undefined(reasons: Reasons, stacklevel: int = 3) -> None:
+    """Warn, in one warning, of all statistics that are not defined."""
+    if reasons:
+        warnings.warn(
+            f"Not defined, and given as NaN: {written_reasons(reasons)}.",
+            UndefinedMetricWarning,
+            stacklevel=stacklevel,
+        )

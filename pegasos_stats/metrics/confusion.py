@@ -1,40 +1,27 @@
 """From labels to a confusion table."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.metrics.choices import Mode, checked_choices
+from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.matrix import ConfusionMatrix
-from pegasos_stats.metrics.pairing import (
-    Codes,
-    checked_levels,
-    codes_of,
-    levels_of,
-    paired,
-)
-from pegasos_stats.metrics.scored import (
-    Scored,
-    column_of_scores,
-    columns_of_probabilities,
-)
+from pegasos_stats.metrics.scores import Scored
 
 __all__ = ["ConfusionMatrix", "confusion"]
 
 
 def confusion(
-    actual: Any,
-    predicted: Any,
-    positive: Any = None,
+    actual: object,
+    predicted: object,
+    positive: object = None,
     *,
-    levels: Sequence[Any] | None = None,
-    scores: Any = None,
-    probabilities: Any = None,
-    mode: Mode | None = None,
-    prevalence: Any = None,
+    levels: Sequence[object] | None = None,
+    scores: object = None,
+    probabilities: object = None,
+    mode: inputs.Mode | None = None,
+    prevalence: object = None,
     beta: float = 1.0,
 ) -> ConfusionMatrix:
     """Cross-tabulate actual and predicted labels.
@@ -90,49 +77,25 @@ def confusion(
     >>> confusion([5, 5, 6], [5, 6, 6], positive=6).by_class["precision"].item()
     0.5
     """
-    pairs = paired(actual, predicted)
-    order = levels_of(pairs) if levels is None else checked_levels(levels)
-    choices = checked_choices(order, positive, prevalence, beta, mode)
-    rows, columns = (codes_of(pairs[side], order) for side in ("actual", "predicted"))
+    pairs = inputs.side_by_side(actual, predicted)
+    order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
+    choices = inputs.checked_choices(order, positive, prevalence, beta, mode)
+    rows, columns = (inputs.codes_of(pairs[s], order) for s in ("actual", "predicted"))
     labelled = rows >= 0
+    counts = np.zeros((len(order), len(order) + 1), dtype=np.int64)
+    np.add.at(counts, (rows[labelled], columns[labelled]), 1)  # -1 is the last column
     wrong = labelled & (columns >= 0) & (rows != columns)
-    labels_have_index = any(isinstance(s, pd.Series) for s in (actual, predicted))
-    return ConfusionMatrix(
-        tuple(order),
-        _counted(rows[labelled], columns[labelled], len(order)),
-        pairs[wrong],
-        int((~labelled).sum()),
-        choices,
-        _scored(
+    scored = None
+    if scores is not None or probabilities is not None:
+        has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
+        at = (order, len(rows), pairs.index if has_index else None)
+        scored = Scored(
             rows,
-            order,
-            scores,
-            probabilities,
-            pairs.index if labels_have_index else None,
-        ),
-    )
-
-
-def _counted(rows: Codes, columns: Codes, k: int) -> NDArray[np.int64]:
-    """Counts of a table whose last column is for missing predictions."""
-    counts = np.zeros((k, k + 1), dtype=np.int64)
-    np.add.at(counts, (rows, columns), 1)
-    return counts
-
-
-def _scored(
-    codes: Codes,
-    levels: Sequence[Any],
-    scores: Any,
-    probabilities: Any,
-    index: pd.Index | None,
-) -> Scored | None:
-    """Check scores and probabilities; None without either."""
-    if scores is None and probabilities is None:
-        return None
-    at = (levels, len(codes), index)
-    return Scored(
-        codes,
-        None if scores is None else column_of_scores(scores, *at),
-        None if probabilities is None else columns_of_probabilities(probabilities, *at),
+            None if scores is None else inputs.checked_scores(scores, *at),
+            None
+            if probabilities is None
+            else inputs.checked_probabilities(probabilities, *at),
+        )
+    return ConfusionMatrix(
+        tuple(order), counts, pairs[wrong], int((~labelled).sum()), choices, scored
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.metrics.ratio import ratio
+from pegasos_stats.metrics.rates import ratio
 
 Method = Literal["exact", "wilson"]
 
@@ -21,10 +21,7 @@ class Interval(NamedTuple):
 
 
 def check_interval(method: str, level: float) -> float:
-    """Return the level, or raise `OptionError` unless it is within (0, 1).
-
-    Also if the method is unknown.
-    """
+    """Return the level, or raise `OptionError`: it is in (0, 1), the method known."""
     if not isinstance(method, str) or method not in STATSMODELS_NAMES:
         raise OptionError(
             f"method={shown(method)} is not known; give 'exact' or 'wilson'."
@@ -84,7 +81,8 @@ def paired_difference_interval(
     The difference is ``(first - second) / n``. The interval combines the Wilson
     intervals of both proportions and allows for their correlation ``phi``, corrected
     for continuity: method 10 of Newcombe. Unlike Wald's it does not shrink to a point
-    where no row is discordant.
+    where no row is discordant. statsmodels has Newcombe's interval for independent
+    samples only (``confint_proportions_2indep``).
 
     Parameters
     ----------
@@ -110,20 +108,15 @@ def paired_difference_interval(
     p, q = ratio(both + first, n), ratio(both + second, n)
     low_p, high_p = proportion_interval(both + first, n, "wilson", level)
     low_q, high_q = proportion_interval(both + second, n, "wilson", level)
-    phi = _phi(both, first, second, neither)
+    together = both * neither - first * second
+    corrected = max(together - n / 2, 0.0) if together > 0 else together
+    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
+    phi = corrected / margins**0.5 if margins else 0.0
     below = _squares_added(p - low_p, high_q - q, phi)
     above = _squares_added(high_p - p, q - low_q, phi)
     return Interval(p - q - below, p - q + above)
 
 
-def _phi(both: int, first: int, second: int, neither: int) -> float:
-    """Correlation of the two events; moved towards 0 by ``n / 2`` where positive."""
-    n = both + first + second + neither
-    together = both * neither - first * second
-    corrected = max(together - n / 2, 0.0) if together > 0 else together
-    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
-    return corrected / margins**0.5 if margins else 0.0
-
-
 def _squares_added(one: float, other: float, phi: float) -> float:
+    """Length of the third side of a triangle with these two, ``phi`` their cosine."""
     return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))

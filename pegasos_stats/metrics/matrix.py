@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning
-from pegasos_stats.metrics import Interval, Method, proportion_interval
+from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics.caret import ConfusionReport, error_sentences
-from pegasos_stats.metrics.catalogue import class_terms, overall_terms
-from pegasos_stats.metrics.choices import DEFAULTS, Choices, Mode, check_mode
-from pegasos_stats.metrics.scored import Scored
+from pegasos_stats.metrics.inputs import DEFAULTS, Choices, Mode, check_mode
+from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
+from pegasos_stats.metrics.rates import Counts
+from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.metrics.tidy import estimated, rate_counts, tidy_terms
-from pegasos_stats.metrics.undefined import (
-    class_reasons,
-    overall_reasons,
-    warn_undefined,
-    written_reasons,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-THROUGH_CACHE = 4  # frames from a warning to whoever reads a cached property
+THROUGH_CACHE = 4  # frames between a warning and the reader of a cached property
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -69,7 +63,7 @@ class ConfusionMatrix:
     """
 
     levels: tuple[Any, ...]
-    counts: NDArray[np.int64]
+    counts: Counts
     errors: pd.DataFrame
     n_unlabelled: int = 0
     choices: Choices = DEFAULTS
@@ -140,8 +134,8 @@ class ConfusionMatrix:
         scores ``auc``, with probabilities ``log_loss`` and ``brier_score``. What is
         not defined is NaN, and a warning says why.
         """
-        reasons = overall_reasons(self._overall, self._square)
-        warn_undefined(reasons, THROUGH_CACHE)
+        reasons = catalogue.overall_reasons(self._overall, self._square)
+        catalogue.warn_undefined(reasons, THROUGH_CACHE)
         return pd.Series(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -152,7 +146,7 @@ class ConfusionMatrix:
         Bayes' rule from the prevalence; the F measure is named after its beta,
         ``f1``. What is not defined is NaN, and a warning says why.
         """
-        warn_undefined(self._class_reasons(), THROUGH_CACHE)
+        catalogue.warn_undefined(self._class_reasons(), THROUGH_CACHE)
         if len(self.levels) > 2:
             return pd.DataFrame(self._classes).T.rename_axis("class")
         return pd.Series(self._classes[self.positive], name=self.positive, dtype=float)
@@ -241,8 +235,7 @@ class ConfusionMatrix:
         2   mcnemar       NaN   1.0000
         """
         intervals = estimated(self._square, self._positions(), method, level)
-        reasons = overall_reasons(self._overall, self._square) | self._class_reasons()
-        warn_undefined(reasons)
+        catalogue.warn_undefined(self._reasons())
         return tidy_terms(self._overall, self._classes, intervals)
 
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
@@ -272,17 +265,19 @@ class ConfusionMatrix:
         """
         if mode is not None:
             check_mode(mode)
-        chosen = mode or self.choices.mode or "sens_spec"
-        table, sentences = self.table, self._sentences()
-        notes = self._notes()
+        limits: dict[str, Interval] = {}
+        if len(self.levels) <= 2:
+            rates = rate_counts(self._square, self.levels.index(self.positive))
+            limits = {name: proportion_interval(*pair) for name, pair in rates.items()}
+        reasons = self._reasons()
         return ConfusionReport(
-            table,
-            sentences,
+            self.table,
+            self._sentences(),
             self._overall,
             self._classes,
-            self._limits(),
-            chosen,
-            notes,
+            limits,
+            mode or self.choices.mode or "sens_spec",
+            [f"NA: {catalogue.written_reasons(reasons)}."] if reasons else [],
         )
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
@@ -343,14 +338,14 @@ class ConfusionMatrix:
         return f"{self.table.to_html()}<p>{lines}</p>"
 
     @property
-    def _square(self) -> NDArray[np.int64]:
+    def _square(self) -> Counts:
         """The counts of rows with both labels."""
         return self.counts[:, :-1]
 
     @cached_property
     def _overall(self) -> dict[str, float]:
         beyond = {} if self.scored is None else self.scored.terms()
-        return overall_terms(self._square) | beyond
+        return catalogue.overall_terms(self._square) | beyond
 
     def _positions(self) -> dict[Any, int]:
         """Classes that the statistics are about, and where they are."""
@@ -360,9 +355,10 @@ class ConfusionMatrix:
     @cached_property
     def _classes(self) -> dict[Any, dict[str, float]]:
         at = self._positions()
+        counts, beta = self._square, self.choices.beta
         shares = self.choices.prevalence or [None] * len(at)
         return {
-            label: class_terms(self._square, at[label], share, self.choices.beta)
+            label: catalogue.class_terms(counts, at[label], share, beta)
             for label, share in zip(at, shares, strict=True)
         }
 
@@ -370,23 +366,18 @@ class ConfusionMatrix:
         """Reasons by the name of the statistic, and of its class if there are many."""
         found: dict[str, str] = {}
         for label, at in self._positions().items():
-            reasons = class_reasons(self._classes[label], self._square, at, label)
+            terms = self._classes[label]
+            reasons = catalogue.class_reasons(terms, self._square, at, label)
             prefix = f"{label}: " if len(self.levels) > 2 else ""
             found |= {f"{prefix}{name}": why for name, why in reasons.items()}
         return found
 
-    def _limits(self) -> dict[str, Interval]:
-        """Exact intervals of the positive class."""
-        if len(self.levels) > 2:
-            return {}
-        rates = rate_counts(self._square, self.levels.index(self.positive))
-        return {name: proportion_interval(*pair) for name, pair in rates.items()}
+    def _reasons(self) -> dict[str, str]:
+        """Why statistics are not defined: those of the table, then of the classes."""
+        overall = catalogue.overall_reasons(self._overall, self._square)
+        return overall | self._class_reasons()
 
     def _sentences(self) -> list[str]:
         return error_sentences(
             self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
         )
-
-    def _notes(self) -> list[str]:
-        reasons = overall_reasons(self._overall, self._square) | self._class_reasons()
-        return [f"NA: {written_reasons(reasons)}."] if reasons else []

@@ -6,19 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.r_numbers import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted, shown
-from pegasos_stats.metrics import (
-    ChiSquare,
-    Interval,
-    check_interval,
-    mcnemar,
-    mcnemar_exact,
-    paired_difference_interval,
-)
-from pegasos_stats.metrics.pairing import codes_of, levels_of, paired
-from pegasos_stats.metrics.ratio import Counts
-from pegasos_stats.metrics.undefined import warn_undefined
+from pegasos_stats.metrics.agreement import ChiSquare, mcnemar, mcnemar_exact
+from pegasos_stats.metrics.catalogue import warn_undefined
+from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
+from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
+from pegasos_stats.metrics.rates import Counts
 
 SIDES = ("right", "wrong")
 
@@ -150,7 +145,7 @@ def compare_predictions(
     tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
     McNemar          p 0.125 exact, 0.1336 corrected (chi2 2.25)
     """
-    level = check_interval("exact", level)
+    level = check_fraction("level", level)
     names = _checked(names)
     counts, n_left_out = _wrong_counts(actual, predicted_a, predicted_b)
     (neither, b_only), (a_only, both) = counts.tolist()
@@ -186,8 +181,8 @@ def _checked(names: Any) -> tuple[str, str]:
 
 def _wrong_counts(actual: Any, *predicted: Any) -> tuple[Counts, int]:
     """Count rows by whether either errs, and rows that lack a label."""
-    paired(*predicted)
-    pairs = [paired(actual, labels) for labels in predicted]
+    side_by_side(*predicted)
+    pairs = [side_by_side(actual, labels) for labels in predicted]
     levels = list(dict.fromkeys(v for both in pairs for v in levels_of(both)))
     codes = [codes_of(both[side], levels) for both in pairs for side in both]
     labelled = np.logical_and.reduce([code >= 0 for code in codes])

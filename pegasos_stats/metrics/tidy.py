@@ -5,9 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from pegasos_stats.metrics import Method, check_interval, proportion_interval
-from pegasos_stats.metrics.rates import true_negatives
-from pegasos_stats.metrics.ratio import Counts, ratio
+from pegasos_stats.metrics.intervals import Method, check_interval, proportion_interval
+from pegasos_stats.metrics.rates import Counts, ratio, true_negatives
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 

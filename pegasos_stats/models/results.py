@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted
-from pegasos_stats.metrics.choices import Mode
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models.fits import Fit
 from pegasos_stats.models.frames import (
     frame_of,

@@ -14,7 +14,7 @@ from sklearn import metrics
 import pegasos_stats as ps
 from pegasos_stats import metrics as statistics
 from pegasos_stats.errors import DataError, OptionError, UndefinedMetricWarning
-from pegasos_stats.metrics.choices import Choices
+from pegasos_stats.metrics.inputs import Choices
 from tests.metrics.counted_tables import NAN, SAME, divided, same
 from tests.parity.tables import matrix_of
 

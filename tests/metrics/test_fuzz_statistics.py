@@ -18,8 +18,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 import pegasos_stats as ps
 from pegasos_stats import metrics as statistics
-from pegasos_stats.metrics.catalogue import class_terms, overall_terms
-from pegasos_stats.metrics.undefined import class_reasons, overall_reasons
+from pegasos_stats.metrics.catalogue import (
+    class_reasons,
+    class_terms,
+    overall_reasons,
+    overall_terms,
+)
 from tests.metrics.counted_tables import NAN, divided, rows_of, same, tables
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 mpl.use("Agg")
 
-from pegasos_stats.metrics.roc import RocCurve
+from pegasos_stats.metrics.scores import RocCurve
 from pegasos_stats.output.plotting import comparison, selection
 from pegasos_stats.output.plotting.roc import bends
 from pegasos_stats.output.plotting.style import COLOURS, NEGATIVE, POSITIVE, pyplot

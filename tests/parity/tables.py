@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.metrics.catalogue import CARET_NAMES
-from pegasos_stats.metrics.choices import DEFAULTS, Choices
+from pegasos_stats.metrics.inputs import DEFAULTS, Choices
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 
 # Sums and quotients of a few terms, in another order; kappa is small by cancellation.

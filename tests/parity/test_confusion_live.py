@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 import pegasos_stats as ps
 from pegasos_stats.metrics import mcnemar_exact
-from pegasos_stats.metrics.choices import MODES, Choices
+from pegasos_stats.metrics.inputs import MODES, Choices
 from tests.parity.cases import golden
 from tests.parity.tables import (
     LETTERS,

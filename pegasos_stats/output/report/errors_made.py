@@ -7,9 +7,9 @@ import pandas as pd
 
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics import Interval
-from pegasos_stats.metrics.catalogue import label_of
-from pegasos_stats.metrics.undefined import (
+from pegasos_stats.metrics.catalogue import (
     class_reasons,
+    label_of,
     overall_reasons,
     written_reasons,
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import is_single
+from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.metrics import (
@@ -18,9 +18,13 @@ from pegasos_stats.metrics import (
     log_loss,
     proportion_interval,
 )
-from pegasos_stats.metrics.pairing import checked_levels, codes_of, paired
-from pegasos_stats.metrics.ratio import ratio
-from pegasos_stats.metrics.scored import columns_of_probabilities
+from pegasos_stats.metrics.inputs import (
+    checked_levels,
+    checked_probabilities,
+    codes_of,
+    side_by_side,
+)
+from pegasos_stats.metrics.rates import ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,7 +195,7 @@ def _outcomes(
             f"The probabilities have the columns {listing(probabilities.columns)}; "
             "give those of two levels, or a Series of one level and positive=."
         )
-    pairs = paired(actual, probabilities.iloc[:, 0] if framed else probabilities)
+    pairs = side_by_side(actual, probabilities.iloc[:, 0] if framed else probabilities)
     labels = pairs["actual"]
     levels = (
         checked_levels(probabilities.columns)
@@ -203,7 +207,7 @@ def _outcomes(
         codes_of(labels, levels)  # refuses labels that have no column
     came = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
     pair = levels if framed else [None, at]
-    values = columns_of_probabilities(probabilities, pair, len(pairs), pairs.index)
+    values = checked_probabilities(probabilities, pair, len(pairs), pairs.index)
     return came.astype(np.intp), values[:, pair.index(at)], at
 
 
@@ -218,11 +222,12 @@ def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
             f"There are the levels {listing(levels)}; give probabilities of two, or "
             "those of one level and positive=."
         )
-    if positive is not None and not (is_single(positive) and positive in levels):
+    at = -1 if positive is None else position_of(positive, levels)
+    if at < 0 and positive is not None:
         raise OptionError(
             f"positive={shown(positive)} is none of the levels {listing(levels)}."
         )
-    return plain(levels[-1] if positive is None else positive)
+    return plain(levels[at])
 
 
 def _ends(bins: Any, strategy: Strategy, p: Vector) -> Vector:

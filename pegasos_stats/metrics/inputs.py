@@ -1,0 +1,263 @@
+"""What a user gives for a table of labels, checked: labels, scores, options."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.checks import check_choice, check_positive, number_of
+from pegasos_stats.data.columns import floats_of
+from pegasos_stats.data.foreign import is_single, position_of
+from pegasos_stats.data.labels import column_of_labels, positions
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+    shown,
+)
+
+Mode = Literal["sens_spec", "prec_recall", "everything"]
+Levels = Sequence[Any]
+
+MODES = ("sens_spec", "prec_recall", "everything")
+SUM_TOLERANCE = 1e-6  # of the probabilities of a row
+
+
+def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
+    """Put actual and predicted labels into one frame with the same rows.
+
+    Raises
+    ------
+    DataError
+        If they are not of the same rows.
+    """
+    left = column_of_labels(actual, "actual")
+    right = column_of_labels(predicted, "predicted")
+    if len(left) != len(right):
+        raise DataError(
+            f"There are {len(left):,} actual and {len(right):,} predicted labels; give "
+            "one of each for every row."
+        )
+    both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
+    if both_labelled and not left.index.equals(right.index):
+        raise DataError(
+            "The row labels of actual and predicted differ; align them "
+            "(actual.loc[predicted.index]) or give arrays to match by position."
+        )
+    index = left.index if isinstance(actual, pd.Series) else right.index
+    sides = {"actual": left.set_axis(index), "predicted": right.set_axis(index)}
+    return pd.DataFrame(sides)
+
+
+def levels_of(pairs: pd.DataFrame) -> list[Any]:
+    """Return the levels of both sides: categories in their order, else sorted values.
+
+    Raises
+    ------
+    LabelError
+        If the values have no order.
+    """
+    levels: list[Any] = []
+    for side in ("actual", "predicted"):
+        if isinstance(pairs[side].dtype, pd.CategoricalDtype):
+            return [plain(v) for v in pairs[side].cat.categories]
+        levels += [plain(v) for v in pairs[side].dropna().unique()]
+    try:
+        return sorted(set(levels))
+    except Exception:  # values of others may raise what they like
+        written_once = list({shown(level): level for level in levels}.values())
+        raise LabelError(
+            f"The labels {listing(written_once)} have no common order; give "
+            "levels=[...] or convert both sides to one type."
+        ) from None
+
+
+def checked_levels(levels: Any) -> list[Any]:
+    """Return the levels that a user gives as a list, or raise `OptionError`."""
+    ordered = isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index)
+    several = ordered and getattr(levels, "ndim", 1) == 1
+    found = [plain(level) for level in levels] if several else []
+    if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
+        raise OptionError(
+            f"levels={shown(levels)} is not allowed; give a list of different labels."
+        )
+    return found
+
+
+def codes_of(labels: "pd.Series[Any]", levels: Levels) -> Codes:
+    """Return the position of each label among the levels, -1 where it is missing.
+
+    Raises
+    ------
+    LabelError
+        If a label is none of the levels.
+    """
+    codes = positions(labels, levels)
+    unknown = (codes < 0) & labels.notna().to_numpy(dtype=bool)
+    if unknown.any():
+        raise LabelError(
+            f"The {labels.name} labels hold {listing(labels[unknown].unique())} in "
+            f"{counted(int(unknown.sum()), 'row')} "
+            f"({listing(labels.index[unknown])}); known are {listing(levels)}: drop or "
+            "recode these rows."
+        )
+    return codes
+
+
+def checked_scores(
+    scores: object, levels: Levels, n: int, index: pd.Index | None
+) -> Vector:
+    """Return scores as an array of shape (n,).
+
+    Raises
+    ------
+    OptionError
+        If there are not two levels.
+    DataError
+        If the scores are no numbers, or of other rows.
+    """
+    if len(levels) != 2:
+        raise OptionError(
+            f"scores make no sense with {len(levels)} levels; leave them out."
+        )
+    return _numbers("scores", scores, (n,), index)
+
+
+def checked_probabilities(
+    probabilities: object, levels: Levels, n: int, index: pd.Index | None
+) -> Vector:
+    """Return probabilities as an array of shape (n, k), a column for each level.
+
+    Raises
+    ------
+    DataError
+        If they are no probabilities, or of other rows or levels.
+    """
+    k = len(levels)
+    if isinstance(probabilities, pd.DataFrame):
+        columns = [position_of(column, levels) for column in probabilities.columns]
+        if sorted(columns) != list(range(k)):
+            raise DataError(
+                f"The probabilities have the columns {listing(probabilities.columns)}; "
+                f"give one for each of the levels {listing(levels)}."
+            )
+        probabilities = probabilities.iloc[:, np.argsort(columns)]
+    values = _numbers("probabilities", probabilities, (n, k), index)
+    if values.ndim == 1:
+        values = np.column_stack([1.0 - values, values])
+    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
+    if off.any() or (values < 0.0).any() or (values > 1.0).any():
+        raise DataError(
+            "The probabilities are not all between 0 and 1 with a sum of 1 in each "
+            "row; give those of predict_proba(), or of the second of two levels."
+        )
+    return values
+
+
+def _numbers(
+    name: str, values: object, shape: tuple[int, ...], index: pd.Index | None
+) -> Vector:
+    """Return numbers as an array of this shape; (n,) is allowed in place of (n, 2)."""
+    if isinstance(values, pd.Series | pd.DataFrame) and not (
+        index is None or values.index.equals(index)
+    ):
+        raise DataError(
+            f"The row labels of {name} and of the labels differ; align them, or give "
+            "arrays to match by position."
+        )
+    refused = DataError(f"The {name} are not numbers; give one for each row.")
+    found = floats_of(values, refused)
+    one_of_two = name == "probabilities" and shape[1:] == (2,)
+    if found.shape != shape and not (one_of_two and found.shape == shape[:1]):
+        raise DataError(
+            f"The {name} have the shape {found.shape} and not {shape}; give one for "
+            "each row, and probabilities for each level."
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Options of a confusion report.
+
+    Attributes
+    ----------
+    positive : label, optional
+        Positive class of a table of two levels; the first level if left out.
+    prevalence : tuple of float, optional
+        Prevalence of the positive class, or, with more than two levels, of each.
+    beta : float, default 1.0
+        Weight of recall against precision in the F measure.
+    mode : "sens_spec", "prec_recall", "everything" or None
+        Statistics of a class that are printed.
+    """
+
+    positive: Any = None
+    prevalence: tuple[float, ...] | None = None
+    beta: float = 1.0
+    mode: Mode | None = None
+
+
+DEFAULTS = Choices()
+
+
+def checked_choices(
+    levels: Levels, positive: object, prevalence: object, beta: float, mode: Any
+) -> Choices:
+    """Return the options for a table of these levels.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed, or makes no sense for so many levels.
+    """
+    if mode is not None:
+        check_mode(mode)
+    if positive is not None and len(levels) > 2:
+        raise OptionError(
+            f"positive={shown(positive)} makes no sense with {len(levels)} levels: "
+            "each is compared with all others; leave it out."
+        )
+    if positive is not None:
+        at = position_of(positive, levels)
+        if at < 0:
+            raise OptionError(
+                f"positive={shown(positive)} is not among the levels; give one of "
+                f"{listing(levels)}."
+            )
+        positive = levels[at]
+    shares = None if prevalence is None else _checked_prevalence(levels, prevalence)
+    return Choices(positive, shares, check_positive("beta", beta), mode)
+
+
+def check_mode(mode: object) -> None:
+    """Raise `OptionError` unless `mode` is one of caret's three."""
+    check_choice("mode", mode, MODES)
+
+
+def _checked_prevalence(levels: Levels, prevalence: Any) -> tuple[float, ...]:
+    """Return one prevalence, or with more than two levels one for each."""
+    shares = [prevalence]
+    if len(levels) > 2:
+        known = isinstance(prevalence, Mapping | pd.Series)
+        keys = list(prevalence.keys()) if known else []
+        at = [position_of(key, levels) for key in keys]
+        if sorted(at) != list(range(len(levels))):
+            raise OptionError(
+                f"prevalence={shown(prevalence)} is not allowed with {len(levels)} "
+                "levels; give a dict or Series with a number for each of them."
+            )
+        shares = [prevalence[keys[place]] for place in np.argsort(at)]
+    found = tuple(map(number_of, shares))
+    for share, number in zip(shares, found, strict=True):
+        if not 0.0 <= number <= 1.0:
+            raise OptionError(
+                f"prevalence={shown(share)} is not allowed; give a number from 0 to 1."
+            )
+    return found

@@ -1,0 +1,256 @@
+"""Statistics of scores and probabilities: ROC curve, log loss, Brier score."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pegasos_stats.arrays import Codes, Matrix, Vector
+from pegasos_stats.checks import check_fraction
+from pegasos_stats.metrics.intervals import Interval
+from pegasos_stats.metrics.rates import ratio
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scored:
+    """Actual labels of the rows, with their scores, their probabilities or both.
+
+    Attributes
+    ----------
+    codes : int array, shape (n,)
+        Position of the actual level, -1 where it is missing.
+    scores : float64 array, shape (n,), optional
+    probabilities : float64 array, shape (n, k), optional
+    """
+
+    codes: Codes
+    scores: Vector | None = None
+    probabilities: Matrix | None = None
+
+    def terms(self) -> dict[str, float]:
+        """Area under the ROC curve, log loss and Brier score, as far as data are given.
+
+        Rows without an actual label, a score or a probability are left out. A score
+        of exactly 0, which leaves the predicted label open, counts as any other.
+        """
+        found = {}
+        if self.scores is not None:
+            used = (self.codes >= 0) & ~np.isnan(self.scores)
+            found["auc"] = area_under_curve(self.codes[used], self.scores[used])
+        if self.probabilities is not None:
+            used = (self.codes >= 0) & ~np.isnan(self.probabilities).any(axis=1)
+            codes, given = self.codes[used], self.probabilities[used]
+            found["log_loss"] = log_loss(codes, given)
+            found["brier_score"] = brier_score(codes, given)
+        return found
+
+
+def area_under_curve(
+    codes: Codes, scores: Vector, weights: Vector | None = None
+) -> float:
+    """Area under the ROC curve, by ranks.
+
+    The share of pairs, one row of each level, in which the row of the second level has
+    the larger score; ties count one half. It is Mann and Whitney's ``U / (m n)``, and
+    the same for either level as the positive one. With weights a pair counts their
+    product.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level.
+    scores : float64 array, shape (n,)
+        Large for the second level.
+    weights : float64 array, shape (n,), optional
+        0 or more; 1 if not given.
+
+    Returns
+    -------
+    float, NaN where a level has no row
+
+    References
+    ----------
+    Hanley & McNeil, Radiology 143 (1982).
+
+    Examples
+    --------
+    >>> area_under_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    0.875
+    """
+    w = np.ones(len(codes)) if weights is None else weights
+    _, places = np.unique(scores, return_inverse=True)
+    sizes = np.bincount(places, w)
+    middles = np.cumsum(sizes) - sizes / 2
+    second = codes == 1
+    m = w[second].sum()
+    u = (w * middles[places])[second].sum() - m * m / 2
+    return ratio(u, m * (w.sum() - m))
+
+
+def log_loss(codes: Codes, probabilities: Matrix) -> float:
+    """Mean of ``-log(p)``, ``p`` the probability given to the actual level.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        Position of the actual level.
+    probabilities : float64 array, shape (n, k)
+
+    Returns
+    -------
+    float, infinite where an actual level had probability 0, NaN where there is no row
+
+    Examples
+    --------
+    >>> log_loss(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    0.490414...
+    """
+    given = probabilities[np.arange(len(codes)), codes]
+    with np.errstate(divide="ignore"):
+        return ratio(np.abs(np.log(given)).sum(), len(codes))
+
+
+def brier_score(codes: Codes, probabilities: Matrix) -> float:
+    """Mean squared difference of probability and outcome.
+
+    Two levels: the mean of ``(p - y)^2``, ``y`` 1 for the second level and 0 for the
+    first. More levels: Brier's sum over all levels, which for two is twice as large.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        Position of the actual level.
+    probabilities : float64 array, shape (n, k)
+
+    Returns
+    -------
+    float, NaN where there is no row
+
+    References
+    ----------
+    Brier, Monthly Weather Review 78 (1950).
+
+    Examples
+    --------
+    >>> brier_score(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    0.15625
+    """
+    k = probabilities.shape[1]
+    squares = (probabilities - np.eye(k)[codes]) ** 2
+    total = squares[:, 1].sum() if k == 2 else squares.sum()
+    return ratio(total, len(codes))
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """Points of a ROC curve, from (0, 0) to (1, 1); straight lines join them.
+
+    Attributes
+    ----------
+    false_positive : float64 array, shape (k + 1,)
+        Share of the rows of the first level with a score at or above the threshold.
+    true_positive : float64 array, shape (k + 1,)
+        The same of the second level.
+    thresholds : float64 array, shape (k + 1,)
+        The different scores, the largest first, after an infinite one.
+    """
+
+    false_positive: Vector
+    true_positive: Vector
+    thresholds: Vector
+
+
+def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
+    """Points of the ROC curve, one for each different score.
+
+    Rows with the same score pass the threshold together, so that the area under the
+    lines is `area_under_curve`, where ties count one half.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level; both occur.
+    scores : float64 array, shape (n,)
+        Large for the second level.
+
+    References
+    ----------
+    Fawcett, Pattern Recognition Letters 27 (2006), algorithm 1.
+
+    Examples
+    --------
+    >>> found = roc_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> found.false_positive.tolist(), found.true_positive.tolist()
+    ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0])
+    """
+    values, places = np.unique(scores, return_inverse=True)
+    shares = [
+        np.bincount(places[codes == code], minlength=values.size)[::-1].cumsum()
+        / np.count_nonzero(codes == code)
+        for code in (0, 1)
+    ]
+    negative, positive = (np.concatenate([[0.0], share]) for share in shares)
+    return RocCurve(negative, positive, np.concatenate([[np.inf], values[::-1]]))
+
+
+def auc_interval(codes: Codes, scores: Vector, level: float = 0.95) -> Interval:
+    """Confidence interval of the area under the ROC curve, by DeLong's variance.
+
+    ``A +- z sqrt(S1 / m + S0 / n)``, cut off at 0 and 1. ``S1`` is the variance, over
+    the ``m`` rows of the second level, of the share of rows of the first with a
+    smaller score, ties one half; ``S0`` likewise over the ``n`` rows of the first.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        0 for the first, 1 for the second level.
+    scores : float64 array, shape (n,)
+        Large for the second level.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        NaN where a level has fewer than two rows, or where no row is out of order,
+        so that the variance is 0 and says nothing.
+
+    Raises
+    ------
+    OptionError
+        If the level is not between 0 and 1.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), equations 4 to 6; by ranks
+    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014).
+
+    Examples
+    --------
+    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0)[[0, 3, 1, 2, 4, 5]])
+    Interval(low=0.580..., high=1.0)
+    """
+    from scipy.special import ndtri
+
+    level = check_fraction("level", level)
+    variance = _delong_variance(codes, scores)
+    if not variance > 0.0:
+        return Interval(float("nan"), float("nan"))
+    area = area_under_curve(codes, scores)
+    half = float(ndtri((1.0 + level) / 2.0)) * variance**0.5
+    return Interval(max(area - half, 0.0), min(area + half, 1.0))
+
+
+def _delong_variance(codes: Codes, scores: Vector) -> float:
+    """Variance of the area, NaN where a level has fewer than two rows."""
+    from scipy.stats import rankdata
+
+    among_all = rankdata(scores)
+    variance = 0.0
+    for code in (0, 1):
+        own = codes == code
+        size = int(np.count_nonzero(own))
+        if size < 2:
+            return float("nan")
+        others = len(codes) - size
+        before = (among_all[own] - rankdata(scores[own])) / others
+        variance += float(before.var(ddof=1)) / size
+    return variance
