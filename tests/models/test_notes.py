@@ -89,3 +89,12 @@ def test_a_report_leaves_the_warning_to_whoever_asks_for_errors():
     with pytest.warns(UndefinedMetricWarning, match="not defined") as told:
         assert result.bse.isna().all()
     assert str(told[0].message) in " ".join(page.split())
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_one_row_that_is_predicted_otherwise_is_an_answer_too(at):
+    x = np.where(np.arange(10) == at, 50.0, 0.25)
+    y = np.where(np.arange(10) == at, "yes", "no")
+    result = ps.SVM(y, x[:, None], lam=1e-3).fit(ps.SDCA(tol=1e-8, seed=3))
+    assert (result.predict() == y).all()
+    assert "predictions" not in warned(result)

@@ -10,9 +10,10 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.persist import load, save
+from pegasos_stats.models.persist.archive import Archive
 from pegasos_stats.models.persist.common import BELOW
 from pegasos_stats.models.persist.container import Container
-from pegasos_stats.models.persist.tree import text_of
+from pegasos_stats.models.persist.tree import text_of, tree_of
 from tests.models.saved_fits import FITS, X, Y, check_refused, edited, saved_in
 from tests.models.saved_models import as_format_1, put_together
 
@@ -262,3 +263,14 @@ def test_facts_are_a_dictionary(about, saved, tmp_path):
         f"about={about!r} is not allowed; give a dictionary of names and facts, such "
         "as {'study': 'pilot'}."
     )
+
+
+@pytest.mark.parametrize("width", [0, 3, 1000])
+def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
+    most = 4 * 2**20 + 1024 * width
+    assert tree_of(b"{}".ljust(most), width, np.inf) == {}
+    with pytest.raises(ValueError, match=f"its header has {most + 1:,} bytes"):
+        tree_of(b"{}".ljust(most + 1), width, np.inf)
+    Archive(io.BytesIO(put_together(b"{}".ljust(most), {"a": np.zeros(width)})))
+    with pytest.raises(ValueError, match=rf"its header has the shape \({most + 1},\)"):
+        Archive(io.BytesIO(put_together(b"{}".ljust(most + 1), {"a": np.zeros(width)})))

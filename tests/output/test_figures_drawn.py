@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 
 import pegasos_stats as ps
+from pegasos_stats.output.plotting.figures import drawn
 from pegasos_stats.output.plotting.margins import bin_edges, draw_margins, level_shares
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.scales import wide, write_decimals, write_percent
@@ -238,3 +239,12 @@ def test_room_is_counted_in_letters():
     ax.set_position([0.0, 0.0, 1.0, 1.0])
     assert room_of(ax) == (133, 66)  # 10 and 5 inches by 0.075
     assert room_of(axes(0.5, 0.5)) == (10, 10)
+
+
+def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
+    pages = []
+    for day in ("0", "86400"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", day)  # matplotlib takes its date
+        pages.append(drawn(lambda figure: figure.subplots().plot([1, 2]), "", 4, 3))
+    assert pages[0] == pages[1]
+    assert mpl.__version__ not in pages[0].svg

@@ -239,3 +239,19 @@ def test_the_lines_name_what_they_stand_on(train):
     assert re.search(
         r"model = ps\.SVM\(y, X, lam=1\.0\)", python_lines(subject_of(arrays, None))
     )
+
+
+@pytest.mark.parametrize("name", FROM_PYTHON)
+def test_what_r_reads_python_has_written(name, tmp_path):
+    lines = r_lines(subject_of(FROM_PYTHON[name](), "words.csv"))
+    read_by_r = set(re.findall(r'read\.csv\("(.*?)"', lines.r))
+    assert "matrix.csv" in read_by_r
+    result = FROM_PYTHON[name]()
+    exec(lines.python, {"result": result})
+    assert all((tmp_path / file).exists() for file in read_by_r)
+    matrix = read("matrix.csv").map(float.fromhex)
+    assert matrix.pop("(y)").tolist() == result.problem.y.tolist()
+    assert ("(w)" in matrix) == (result.problem.weights is not None)
+    if "(w)" in matrix:
+        assert matrix.pop("(w)").tolist() == result.problem.weights.tolist()
+    assert (matrix.to_numpy() == result.problem.X).all()

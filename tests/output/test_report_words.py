@@ -24,7 +24,7 @@ from pegasos_stats.output.report.document import (
 )
 from pegasos_stats.output.report.html import UNBROKEN, inline
 from pegasos_stats.output.report.markdown import block_markdown
-from pegasos_stats.output.report.numbers import largest_class
+from pegasos_stats.output.report.numbers import aligned, largest_class
 from pegasos_stats.output.report.rendering import templates
 
 
@@ -124,3 +124,29 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
 ):
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
     assert largest_class(table) == (level, error)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01234, 12.3, None])
+def test_the_run_time_is_there_where_it_is_known(seconds):
+    result = SimpleNamespace(seconds=seconds, trace=None)
+    rows = fitted._run_time(SimpleNamespace(result=result))
+    shown = {0.0: "0", 0.01234: "0.012", 12.3: "12"}.get(seconds)
+    text = f"{shown} s, with loading of the compiled code"
+    assert rows == [("Run time", text)] * (shown is not None)
+
+
+@pytest.mark.parametrize(
+    ("values", "errors", "shown"),
+    [
+        ([0.0, 12.5], [], ["0.00", "12.50"]),  # zero has no digits to keep
+        ([0.0, -0.25, 1.0], [], ["0.000", "−0.250", "1.000"]),
+        ([np.nan, 0.0, 1.0], [], ["NA", "0.000", "1.000"]),
+        ([0.1, 100.0], [], ["0.1", "100"]),  # two digits would be one of 0.1
+        ([1.0, 100.0], [], ["1.0", "100.0"]),
+        ([2.0, 30.0], [0.25, 0.0, np.inf], ["2.00", "30.00"]),
+    ],
+)
+def test_a_column_of_numbers_has_the_decimals_that_mean_something(
+    values, errors, shown
+):
+    assert aligned(values, errors) == shown

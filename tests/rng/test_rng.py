@@ -326,3 +326,15 @@ def test_kernels_give_the_same_numbers_without_numba(capsys):
         check=True,
     ).stdout
     assert json.loads(compiled) == json.loads(plain)
+
+
+@pytest.mark.parametrize(
+    ("last", "drawn"),
+    [
+        (0.105, [19, 25, 48, 99, 188, 38]),  # n p = 0.1055: by alias tables
+        (0.095, [129, 155, 145, 152, 22, 115]),  # n p = 0.0954: by inversion
+    ],
+)
+def test_alias_tables_are_for_more_than_200_values_of_n_p_above_a_tenth(last, drawn):
+    # set.seed(443); sample(201, 6, TRUE, c(rep(1, 200), last)) in R 4.2.2
+    assert RRandom(443).sample(201, 6, True, [1.0] * 200 + [last]).tolist() == drawn

@@ -326,3 +326,16 @@ def test_without_a_label_there_is_no_reliability(actual, positive):
     assert str(caught.value) == (
         "No row has a label, so that there are no levels; give labels of two."
     )
+
+
+def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
+    model = ps.svm("y ~ a + b", data, lam=0.05, weights="w")
+    found = ps.calibrate(model, folds=4, repeats=3, seed=1)
+    came, w = data["y"] == "yes", data["w"]
+    table = found.tidy().set_index("term")["estimate"]
+    for name, peer in (("brier_score", brier_score_loss), ("log_loss", log_loss)):
+        by_repeat = [
+            peer(came, p, sample_weight=w) for p in expit(found.logits.to_numpy().T)
+        ]
+        assert len(by_repeat) == 3
+        assert table[name] == pytest.approx(np.mean(by_repeat), rel=1e-12)

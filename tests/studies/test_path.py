@@ -253,3 +253,14 @@ def test_figures_show_the_numbers(path):
     lines = ax.get_lines()
     assert len(lines) == 4 + 2  # coefficients, then both choices
     mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_coefficients_of_a_path_are_those_of_the_model(intercept):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
+    y = np.where(X["a"] + 0.5 > rng.normal(size=30), "yes", "no")
+    model = ps.SVM(y, X, intercept=intercept)
+    path = ps.lambda_path(model, [1.0, 0.1], folds=None, seed=1)
+    names = ["Intercept"] * intercept + ["a", "b"]
+    assert path.coefficients.columns.tolist() == names
