@@ -22,8 +22,10 @@ Vector = NDArray[np.float64]
 
 LAMBDA, EPOCHS, BATCH, COMPONENTS = 1.6, 10, 100, 40
 SOLVERS = {
-    "SDCA": ps.SDCA(epochs=EPOCHS, tol=0.0),
-    "SDCA, first epoch SGD": ps.SDCA(epochs=EPOCHS, tol=0.0, start="sgd"),
+    "SDCA": ps.SDCA(epochs=EPOCHS, tol=0.0, algorithm="perm"),
+    "SDCA, first epoch SGD": ps.SDCA(
+        epochs=EPOCHS, tol=0.0, start="sgd", algorithm="perm"
+    ),
     "Pegasos": ps.Pegasos.minibatch(epochs=EPOCHS, batch_size=BATCH),
 }
 

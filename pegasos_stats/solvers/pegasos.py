@@ -26,12 +26,12 @@ from pegasos_stats.solvers.orders import (
 from pegasos_stats.solvers.solver import (
     SEED,
     TIES,
+    Arithmetic,
     Solver,
     check_sample_kind,
     check_seed,
 )
 
-Arithmetic = Literal["reference", "fast"]
 Average = Literal["none", "all"] | int
 
 DEFAULT_EPOCHS = 20

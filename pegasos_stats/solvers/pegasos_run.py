@@ -17,6 +17,7 @@ from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.solver import Solver
 
 Vector = NDArray[np.float64]
 Item = TypeVar("Item")
@@ -176,16 +177,16 @@ class Visitor:
         )
 
 
-def check_solver(problem: Problem, solver: Pegasos) -> None:
+def check_solver(problem: Problem, solver: Solver) -> None:
     """Raise `OptionError` for options that make no sense on this problem."""
-    if solver.refit_intercept and not problem.intercept:
+    if solver.refit_intercept and not (problem.intercept or solver.to_optimum):
         raise OptionError(
             "refit_intercept=True makes no sense for a model without intercept; give "
             "intercept=True to the model or leave the option out."
         )
     if solver.intercept is False and problem.intercept:
         raise OptionError(
-            "This form of Pegasos has no intercept; build the model with "
+            f"This form of {solver.name} has no intercept; build the model with "
             "intercept=False."
         )
 

@@ -34,19 +34,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled import dual
-from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    best_intercept,
+    certificate,
+)
 from pegasos_stats.solvers.problem import Problem
 
 Vector = NDArray[np.float64]
 
 
+def zero_model(problem: Problem) -> tuple[float, float]:
+    """Intercept and objective of the best fit without coefficients.
+
+    Examples
+    --------
+    >>> problem = Problem(np.eye(3), np.array([1.0, 1.0, -1.0]), lam=1.0)
+    >>> zero_model(problem)
+    (1.0, 0.6666666666666666)
+    """
+    y, weights, scores = problem.y, problem.row_weights, np.zeros(problem.n)
+    loss = int(problem.loss_code)
+    alpha = (
+        best_intercept(scores, y, problem.loss, problem.weights)
+        if problem.intercept
+        else 0.0
+    )
+    return alpha, dual.lengths.mean_loss(loss, y, weights, scores, alpha, 1.0)
+
+
 class ProximalNewton:
     """Newton steps from dual weights and coefficients; the best points are kept.
+
+    Far from the optimum the log loss is flat or straight, and Newton's method lost: a
+    start that is worse than no coefficients at all is left for that.
 
     Parameters
     ----------
     problem : Problem
-        With intercept.
     w : float64 array, shape (padded(p),)
         Coefficients, then zeros; changed in place.
     alpha : float
@@ -67,8 +92,13 @@ class ProximalNewton:
         )
         self._state = dual.proximal.proximal(problem.n, problem.p, w)
         self._scratch: Any = self._at, dual.newton.direction(problem.p), self._state
-        self._given: Any = problem.rows, problem.lam, True
+        self._given: Any = problem.rows, problem.lam, problem.intercept
         dual.proximal.begin(*self._given, alpha, width, *self._scratch)
+        alpha, objective = zero_model(problem)
+        at_start = self._state.scalars[dual.proximal.OBJECTIVE]
+        if problem.loss == "log" and not at_start <= objective:
+            w[:] = 0.0
+            dual.proximal.begin(*self._given, alpha, width, *self._scratch)
 
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""

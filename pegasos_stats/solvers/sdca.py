@@ -11,11 +11,13 @@ from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
     SEED,
     TIES,
+    Arithmetic,
     Solver,
     check_sample_kind,
     check_seed,
 )
 
+Algorithm = Literal["newton", "perm"]
 Start = Literal["zero", "sgd"]
 
 DEFAULT_EPOCHS = 100
@@ -35,18 +37,18 @@ def _checked_tol(name: str, value: Any) -> float:
 class SDCA(Solver):
     """Dual coordinate ascent, up to a certified distance from the optimum.
 
-    Without intercept it is SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1): every
-    epoch visits each row once, in the order of R's ``sample(1:n, n)``, and moves its
-    dual weight to the best value, ``beta`` following; for the hinge ::
+    SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1) visits each row once an epoch, in
+    the order of R's ``sample(1:n, n)``, and moves its dual weight to the best value,
+    ``beta`` following; for the hinge ::
 
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
-    For the hinge the numbers are those of the R reference, bit for bit, from the same
-    seed. With a free intercept two such epochs are followed by Newton steps for the
-    proximal-point problem in the dual; each counts as an epoch. They find the optimum
-    with the intercept not penalised, and a dual point with ``sum_i a_i y_i = 0``. With
-    more columns than rows there are as many epochs as go on to close the gap; then the
-    hinge takes steps on pairs of dense rows, ``n`` of them an epoch.
+    Where lam is small it takes thousands of epochs. By default two such epochs are
+    followed by Newton steps for the proximal-point problem in the dual; each counts as
+    an epoch. They find the optimum with the intercept not penalised, and a dual point
+    with ``sum_i a_i y_i = 0``, or without intercept. With more columns than rows there
+    are as many epochs as go on to close the gap; then the hinge with intercept takes
+    steps on pairs of dense rows, ``n`` of them an epoch.
 
     Parameters
     ----------
@@ -64,6 +66,13 @@ class SDCA(Solver):
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
         What ``predict`` makes of a score of exactly 0 unless it is told.
+    algorithm : "newton" or "perm"
+        ``"perm"``: SDCA-perm as published and nothing else, for models without
+        intercept.
+    arithmetic : "reference" or "fast", optional
+        How SDCA-perm sums. ``"reference"``, its default: for the hinge the numbers are
+        those of the R reference, bit for bit, from the same seed. ``"fast"``: in an
+        order that suits the machine, as all other sums are.
 
     Raises
     ------
@@ -100,6 +109,16 @@ class SDCA(Solver):
     seed: int | None = option(None, *SEED, check=check_seed)
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na", *TIES)
+    algorithm: Algorithm = option(
+        "newton",
+        "go on by Newton steps, or SDCA-perm as published",
+        form="SDCA-{}",
+    )
+    arithmetic: Arithmetic | None = option(
+        None,
+        "R's bits, or sums as they suit the machine",
+        form="{} arithmetic",
+    )
 
     name = "SDCA"
     to_optimum = True
@@ -108,6 +127,21 @@ class SDCA(Solver):
     def __post_init__(self) -> None:
         for name in values_of(self):
             check_option(self, name)
+        if self.arithmetic == "reference" and self.algorithm != "perm":
+            raise OptionError(
+                "arithmetic='reference' has the bits of SDCA-perm in R; give "
+                "algorithm='perm' too, or leave it out."
+            )
+
+    @property
+    def intercept(self) -> Literal[False] | None:
+        """``False`` for SDCA-perm, which has none."""
+        return False if self.algorithm == "perm" else None
+
+    @property
+    def sums(self) -> Arithmetic:
+        """How the coordinate steps sum: `arithmetic`, or its default."""
+        return self.arithmetic or ("reference" if self.algorithm == "perm" else "fast")
 
     @property
     def uses_random_numbers(self) -> bool:

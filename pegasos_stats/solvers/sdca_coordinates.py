@@ -26,21 +26,24 @@ class Plain:
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
     ratio : float
-        Square of the constant column; 0 for none.
+        Square of the constant column that stands for a free intercept; without
+        intercept there is none.
     """
 
     def __init__(
         self, problem: Problem, solver: SDCA, a: Vector | None, ratio: float = 0.0
     ) -> None:
+        ratio = ratio if problem.intercept else 0.0
         self.problem, self._solver, self.ratio = problem, solver, ratio
+        self._fast = solver.sums == "fast"
         self._rows, self._loss = problem.rows, int(problem.loss_code)
         self._y = problem.y.astype(np.int8)
         self._begins_by_sgd = solver.start == "sgd" and a is None
         given = self._rows, problem.p, problem.row_weights
         self.state = (
-            dual.sdca.start(*given, ratio > 0.0)
+            dual.sdca.start(*given, self._fast)
             if a is None
-            else dual.sdca.start_from(*given, problem.y, problem.lam, a, ratio > 0.0)
+            else dual.sdca.start_from(*given, problem.y, problem.lam, a, self._fast)
         )
         if a is not None and ratio > 0.0:
             beta = self.state.w[: problem.p]
@@ -67,7 +70,7 @@ class Plain:
             state,
             loss=self._loss,
             ratio=self.ratio,
-            fast=self.ratio > 0.0,
+            fast=self._fast,
         )
 
     def centre_anew(self) -> None:
@@ -113,12 +116,12 @@ def solution_of(
     violations: int,
     seed: int | None,
 ) -> Solution:
-    """Return a solution with intercept: found by coordinate steps and further ones."""
+    """Return a solution that was found by coordinate steps and further ones."""
     problem, scalars = coordinates.problem, coordinates.state.scalars
     return Solution(
         beta=beta,
         alpha=alpha,
-        dual=feasible(a, problem.y, True, problem.weights),
+        dual=feasible(a, problem.y, problem.intercept, problem.weights),
         n_iter=int(scalars[dual.sdca.STEPS]) + steps,
         n_violations=int(scalars[dual.sdca.VIOLATIONS]) + violations,
         seed=seed,

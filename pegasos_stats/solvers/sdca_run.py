@@ -12,6 +12,7 @@ from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
+    check_solver,
     clock_for,
     refitted,
     with_progress,
@@ -26,7 +27,7 @@ from pegasos_stats.solvers.wide import Wide
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-COORDINATE_EPOCHS = 2  # before the Newton steps of a free intercept
+COORDINATE_EPOCHS = 2  # before the Newton steps
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 NO_ROWS = np.zeros(0, dtype=np.int64)
 MORE_TIME = (
@@ -67,18 +68,18 @@ def run_sdca(
     Returns
     -------
     Solution
-        Without intercept the last iterate. With it the best fit and the best dual
-        point of the Newton steps; with more columns than rows the last ones, at their
-        best lengths.
+        The best fit and the best dual point of the Newton steps; with more columns than
+        rows the last ones, at their best lengths. Of SDCA-perm the last iterate.
 
     Warns
     -----
     ConvergenceWarning
         If the tolerance is not reached.
     """
+    check_solver(problem, solver)
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
-    run: Run = run_of(inner)(inner, solver, dual)
+    run: Run = run_of(inner, solver)(inner, solver, dual)
     found, reached = _run(run, inner.n, solver, centre, observe, progress)
     if solver.stops and warn and not (reached and centre is None):
         at = certificate(problem, found.beta, found.alpha, found.dual)
@@ -111,11 +112,11 @@ def _run(
     return moved(run.solution(rng.seed), centre), False
 
 
-def run_of(problem: Problem) -> Any:
-    """Return the class of the run: without intercept, with it, with many columns."""
-    if not problem.intercept:
+def run_of(problem: Problem, solver: SDCA) -> Any:
+    """Return the class of the run: SDCA-perm, with few columns, with many."""
+    if solver.algorithm == "perm":
         return Plain
-    return Free if problem.n >= problem.p else Wide
+    return Narrow if problem.n >= problem.p else Wide
 
 
 def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
@@ -185,10 +186,10 @@ class Run(Protocol):
         """What the run gives in its present state."""
 
 
-class Free:
-    """Coordinate steps, then Newton steps, for an intercept without penalty.
+class Narrow:
+    """Coordinate steps, then Newton steps, where there are no more columns than rows.
 
-    The penalty on the intercept of the coordinate steps is centred anew after every
+    The penalty on a free intercept in the coordinate steps is centred anew after every
     epoch. There are few of these epochs.
     """
 
@@ -241,6 +242,6 @@ class Free:
             return beta, alpha if self._settled is None else self._settled, a
         state, problem = self._coordinates.state, self._problem
         beta, alpha = state.w[: problem.p].copy(), float(state.scalars[dual.sdca.ALPHA])
-        if problem.weights is None:
+        if problem.intercept and problem.weights is None:
             alpha = refitted(problem, beta)
         return beta, alpha, state.a.copy()

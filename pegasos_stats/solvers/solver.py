@@ -9,6 +9,8 @@ from pegasos_stats.rng import RRandom, SampleKind, checked_seed
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, given, values_of
 
+Arithmetic = Literal["reference", "fast"]
+
 # Help of the options that every solver has; the default in words where it needs some.
 SEED = ("as for set.seed() in R",)
 TIES = ("label of a score of exactly 0", "na, no label")
@@ -36,8 +38,6 @@ class Solver(ABC):
         Whether it goes on to the optimum, also from dual weights that are given.
     refit_intercept : bool
         Whether the intercept is the best one for the coefficients.
-    intercept : False or None
-        ``False`` for a form that goes with models without intercept only.
     tol, gap_tol : float
         Tolerances; 0 or None for none.
     seed, sample_kind, ties
@@ -47,12 +47,16 @@ class Solver(ABC):
     name: ClassVar[str]
     to_optimum: ClassVar[bool]
     refit_intercept: bool
-    intercept: bool | None = None
     tol: float = 0.0
     gap_tol: float | None = None
     seed: int | None
     sample_kind: SampleKind
     ties: Ties
+
+    @property
+    def intercept(self) -> bool | None:
+        """``False`` for a form that goes with models without intercept only."""
+        return None
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""SDCA with a free intercept where there are more columns than rows."""
+"""SDCA where there are more columns than rows."""
 
 import math
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ def lengths(
     scores : float64 array, shape (n,)
         ``X beta``.
     alpha : float
-        Intercept, for the log loss; the hinge takes the best one.
+        Intercept; the hinge takes the best one, if it is free.
     norm2 : float
         ``||beta||^2``.
     a : float64 array, shape (n,)
@@ -72,7 +72,8 @@ def lengths(
     reward = dual.lengths.mean_reward(loss, weights, a)
     s = t = 1.0
     if problem.loss == "hinge":
-        alpha = best_intercept(scores, y, "hinge", problem.weights)
+        if problem.intercept:
+            alpha = best_intercept(scores, y, "hinge", problem.weights)
         s = dual.lengths.best_length(penalty, y, weights, scores, alpha)
         t = dual.lengths.dual_length(dual_penalty, reward, weights, a)
     risk = dual.lengths.mean_loss(loss, y, weights, scores, alpha, s)
@@ -99,16 +100,17 @@ class Pairs:
         X = np.asarray(problem.X, dtype=np.float64)
         self._problem, self._scale = problem, problem.lam * problem.n
         self._gram = X @ X.T
-        self._a = feasible(a, problem.y, True, problem.weights)
+        self._a = feasible(a, problem.y, problem.intercept, problem.weights)
         self._scores = self._gram @ (self._a * problem.y / self._scale)
         self._gaps: list[float] = []
         self._look()
 
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
-        y, n = self._problem.y, self._problem.n
+        y, n, kernels = self._problem.y, self._problem.n, dual.pairs
+        take = kernels.pair_steps if self._problem.intercept else kernels.single_steps
         given: Any = self._gram, y, self._problem.row_weights, self._scale, n
-        dual.pairs.pair_steps(*given, self._a, self._scores)
+        take(*given, self._a, self._scores)
         self._look()
 
     @property
@@ -149,7 +151,8 @@ class Wide:
         self._problem, self._solver = problem, solver
         self._coordinates = Plain(problem, solver, dual, 1.0)
         norm2 = float(self._coordinates.state.norm2.mean())
-        self._coordinates.ratio = RATIO * norm2 if norm2 > 0.0 else 1.0
+        if problem.intercept and norm2 > 0.0:
+            self._coordinates.ratio = RATIO * norm2
         self._epochs = self._further_steps = 0
         dense = isinstance(problem.X, np.ndarray) and math.isfinite(problem.radius)
         self._may_pair = dense and problem.loss == "hinge"
@@ -203,7 +206,7 @@ class Wide:
     def _look(self) -> Lengths:
         """Look at all rows, for the gap of the present state."""
         problem, state = self._problem, self._coordinates.state
-        a = feasible(state.a, problem.y, True, problem.weights)
+        a = feasible(state.a, problem.y, problem.intercept, problem.weights)
         scores, image = self._scores, self._image
         image[:] = 0.0
         dual.lengths.scores_and_image(

@@ -99,7 +99,12 @@ FROM_FILE = {
         BITS,
     ),
     "given rows": (ps.svm, {}, P(order=[3, 1, 150], epochs=2), BITS),
-    "SDCA": (ps.svm, {"intercept": False}, ps.SDCA(epochs=2, tol=0.0, seed=1), BITS),
+    "SDCA": (
+        ps.svm,
+        {"intercept": False},
+        ps.SDCA(epochs=2, tol=0.0, seed=1, algorithm="perm"),
+        BITS,
+    ),
 }
 
 

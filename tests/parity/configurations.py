@@ -113,7 +113,7 @@ class Configuration:
 
     def as_solver(self) -> ps.Pegasos | ps.SDCA:
         if self.solver == "sdca":
-            return ps.SDCA(tol=0, **self.options)
+            return ps.SDCA(tol=0, algorithm="perm", **self.options)
         return ps.Pegasos(**self.options)
 
 

@@ -79,6 +79,7 @@ def solver(case: SdcaCase) -> ps.SDCA:
     return ps.SDCA(
         epochs=case.epochs,
         tol=0,
+        algorithm="perm",
         start=case.start,
         seed=case.seed,
         sample_kind=case.sample_kind,

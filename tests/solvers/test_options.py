@@ -53,6 +53,7 @@ OTHERS = {
     "tol": 0.25,
     "gap_tol": 0.125,
     "start": "sgd",
+    "algorithm": "perm",
 }
 WRONG = object()
 

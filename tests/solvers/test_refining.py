@@ -5,6 +5,9 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import checked_refinement, run_refined
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +26,22 @@ def test_the_gap_is_closed(digits, make, intercept):
     assert first.dual_objective <= result.objective <= first.objective
     assert result.n_iter > first.n_iter
     assert result.seed == 443
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_poor_start_does_not_matter(loss, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 4)) * [1.0, 1e-2, 10.0, 300.0] + [0, 0, 20, 700]
+    y = np.where(X[:, 0] + 100 * X[:, 1] > 0, 1.0, -1.0)
+    problem = Problem(X, y, 1e-4, loss, intercept)
+    first = ps.Pegasos(2, seed=1)
+    found = run_refined(problem, first, checked_refinement(1e-6, first))
+    poor = run_refined(problem, first)
+    start = certificate(problem, poor.beta, poor.alpha, poor.dual)
+    assert start.objective > 100.0
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert 0.0 <= at.relative_gap <= 1e-6
 
 
 def test_a_fit_without_solver_is_within_a_thousandth_of_the_optimum(digits):

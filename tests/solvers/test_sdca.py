@@ -101,13 +101,45 @@ def test_the_certificate_holds_on_random_problems(block):
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 @pytest.mark.parametrize("start", ["zero", "sgd"])
-def test_without_intercept_the_gap_closes(loss, start):
+@pytest.mark.parametrize("algorithm", ["newton", "perm"])
+def test_without_intercept_the_gap_closes(loss, start, algorithm):
     problem = random_problem(7)
     problem = Problem(problem.X, problem.y, 0.1, loss, intercept=False)
-    found = run_sdca(problem, SDCA(seed=1, epochs=3000, tol=1e-6, start=start))
+    solver = SDCA(seed=1, epochs=3000, tol=1e-6, start=start, algorithm=algorithm)
+    found = run_sdca(problem, solver)
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert 0.0 <= at.relative_gap <= 1e-6
     assert found.alpha == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("shape", [(120, 8), (40, 90)])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_without_intercept_a_small_penalty_takes_few_epochs(loss, shape, form):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal(shape)
+    y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1.0, -1.0)
+    problem = Problem(form(X), y, 1e-5, loss, intercept=False)
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-8, epochs=100))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert 0.0 <= at.relative_gap <= 1e-8
+    assert found.alpha == 0.0
+
+
+def test_sdca_as_published_is_asked_for_by_name():
+    base = random_problem(7)
+    problem = Problem(base.X, base.y, 0.1, intercept=False)
+    bits, fast = (
+        run_sdca(problem, SDCA(epochs=5, tol=0, seed=1, algorithm="perm", **other))
+        for other in ({}, {"arithmetic": "fast"})
+    )
+    assert bits.n_iter == fast.n_iter == 5 * problem.n
+    # Sums of at most 200 numbers in another order.
+    np.testing.assert_allclose(fast.beta, bits.beta, rtol=0, atol=1e-12)
+    with pytest.raises(OptionError, match="This form of SDCA has no intercept"):
+        run_sdca(base, SDCA(algorithm="perm", seed=1))
+    with pytest.raises(OptionError, match="algorithm='perm' too"):
+        SDCA(arithmetic="reference")
 
 
 @pytest.mark.parametrize(("lam", "optimum"), [(1.0, 0.16390208), (0.01, 0.003471706)])

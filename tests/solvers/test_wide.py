@@ -68,6 +68,17 @@ def test_pairs_find_the_optimum_with_the_weights_in_balance(seed):
     np.testing.assert_allclose(beta, other.coef_.ravel(), atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_single_steps_find_the_optimum_without_intercept(seed):
+    wide = wide_problem(seed, lam=1e-3)
+    problem = Problem(wide.X, wide.y, wide.lam, intercept=False)
+    pairs = Pairs(problem, np.zeros(problem.n))
+    for _ in range(200):
+        pairs.step()
+    assert certificate(problem, *pairs.best()).relative_gap <= 1e-9
+    assert pairs.best()[1] == 0.0
+
+
 def test_a_pair_step_never_lowers_the_dual():
     problem = wide_problem(3, lam=0.1)
     n, scale = problem.n, problem.lam * problem.n

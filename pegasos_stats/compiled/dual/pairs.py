@@ -1,5 +1,7 @@
 """Steps on pairs of dual weights, from the Gram matrix: for few rows and many columns.
 
+Without intercept a step moves one weight, the one that raises the dual most.
+
 A pair moves along ``a_i + y_i d, a_j - y_j d``, which leaves ``sum_i a_i y_i`` as it
 is, to where it maximises the dual of the hinge. The first of the pair has the steepest
 slope; the second promises the largest gain, to second order. With the scores kept a
@@ -109,6 +111,38 @@ def pair_steps(
         a[j] = bounded(a[j] - y[j] * d, weights[j], d == down, -y[j])
         for k in range(y.shape[0]):
             scores[k] += d / scale * (K[i, k] - K[j, k])
+    return steps
+
+
+@kernel
+def single_steps(
+    K: NDArray[np.float64],
+    y: Vector,
+    weights: Vector,
+    scale: float,
+    steps: int,
+    a: Vector,
+    scores: Vector,
+) -> int:
+    """Take steps on one weight each, the one that gains most; without intercept.
+
+    Parameters and result are those of `pair_steps`.
+    """
+    for count in range(steps):
+        best, found, move = 0.0, -1, 0.0
+        for k in range(y.shape[0]):
+            slack, apart = 1.0 - y[k] * scores[k], K[k, k]
+            d = weights[k] - a[k] if slack > 0.0 else -a[k]
+            if d * slack * scale < d * d * apart:
+                d = scale * slack / apart
+            gain = d * (slack - 0.5 * d * apart / scale)
+            if gain > best:
+                best, found, move = gain, k, d
+        if found < 0:
+            return count
+        a[found] = min(weights[found], max(0.0, a[found] + move))
+        for k in range(y.shape[0]):
+            scores[k] += move * y[found] / scale * K[found, k]
     return steps
 
 

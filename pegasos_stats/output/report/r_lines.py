@@ -22,6 +22,7 @@ from pegasos_stats.output.report.r_data import (
 from pegasos_stats.output.report.r_literals import r_number
 from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.solvers.options import declared, given
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 
 Kind = Literal["loop", "reference", "check", "none"]
@@ -86,9 +87,9 @@ def kind_of(subject: Subject) -> Kind:
     result, solver = subject.result, subject.result.solver
     if subject.is_kernel:
         return "reference"
-    if solver.to_optimum:
-        is_plain = not result.problem.intercept and subject.weights is None
-        return "reference" if is_plain else "check"
+    if isinstance(solver, SDCA):
+        in_r = solver.algorithm == "perm" and subject.weights is None
+        return "reference" if in_r else "check"
     changed = set(given(solver)) - BESIDE
     if result.refinement is not None or not changed <= _arguments(solver):
         return "check"
