@@ -31,17 +31,19 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.session import SessionInfo, session_info
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.calibration.calibrated import CalibratedResults
-from pegasos_stats.studies.calibration.calibrating import calibrate
-from pegasos_stats.studies.calibration.reliability import Reliability, reliability
-from pegasos_stats.studies.compare import SolverComparison, compare_solvers
+from pegasos_stats.studies.calibrate import CalibratedResults, calibrate
+from pegasos_stats.studies.compare import compare_solvers
+from pegasos_stats.studies.compare_results import SolverComparison
 from pegasos_stats.studies.differences import Difference, first_difference
-from pegasos_stats.studies.selection.cross_validation import cross_validate
+from pegasos_stats.studies.reliability import Reliability, reliability
+from pegasos_stats.studies.selection.cross_validation import (
+    CrossValidation,
+    cross_validate,
+)
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.lambdas import lambda_grid
 from pegasos_stats.studies.selection.path import lambda_path
 from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.selection.validated import CrossValidation
 
 sys.modules[f"{__name__}.datasets"] = datasets  # import pegasos_stats.datasets
 __version__ = "0.1.0"

@@ -9,7 +9,7 @@ import numpy as np
 
 from pegasos_stats.errors import OptionError, listing, shown
 
-MOST = 2**31 - 1  # the largest integer of R
+LARGEST_INTEGER = 2**31 - 1  # of R
 
 
 def is_number(value: Any) -> bool:
@@ -32,7 +32,7 @@ def number_of(value: Any) -> float:
         return math.nan
 
 
-def check_count(name: str, value: Any, most: float = MOST) -> int:
+def check_count(name: str, value: Any, most: float = LARGEST_INTEGER) -> int:
     """Return `value` as an int, or raise `OptionError` unless it is a whole number.
 
     It has to be from 1 to `most`.

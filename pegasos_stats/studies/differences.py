@@ -5,16 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Visitor
 from pegasos_stats.solvers.problem import Problem
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

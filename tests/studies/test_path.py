@@ -11,12 +11,12 @@ import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.studies.selection.lambdas import null_dual
-from pegasos_stats.studies.selection.training import (
+from pegasos_stats.studies.selection.fold_fits import (
     at_lambda,
     next_dual,
     path_solutions,
 )
+from pegasos_stats.studies.selection.lambdas import null_dual
 
 mpl.use("Agg")
 

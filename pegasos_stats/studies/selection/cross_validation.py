@@ -1,27 +1,28 @@
 """Cross-validation: every row scored by a fit that has not seen it."""
 
-from collections.abc import Sequence
-from typing import Any
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.checks import number_of
+from pegasos_stats.data.labels import Ties
+from pegasos_stats.errors import OptionError, UndefinedMetricWarning, counted, shown
+from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection import fold_fits, fold_metrics
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.given import checked_folds
-from pegasos_stats.studies.selection.metrics import Metric, checked_metrics
-from pegasos_stats.studies.selection.runs import (
-    checked_fold_solver,
-    checked_model,
-    fold_tasks,
-    run_tasks,
-    warn_of_gaps,
-)
-from pegasos_stats.studies.selection.training import Fitted
-from pegasos_stats.studies.selection.validated import CrossValidation
+from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.tables import Fields, Summary, significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def cross_validate(
@@ -34,7 +35,7 @@ def cross_validate(
     metrics: Any = None,
     workers: int | None = None,
     progress: bool = False,
-) -> CrossValidation:
+) -> "CrossValidation":
     """Fit on all folds but one, score the rows of that one, for every fold.
 
     From one stream of R's random numbers come first the folds, then a seed for the
@@ -103,62 +104,246 @@ def cross_validate(
     >>> bool(found.mean["error_rate"] == found.confusion().error_rate)
     True
     """
-    model = checked_model(model)
-    solver = checked_fold_solver(model, solver, SDCA())
-    chosen = checked_metrics(metrics, model.problem.loss)
+    model = fold_fits.checked_model(model)
+    solver = fold_fits.checked_fold_solver(model, solver, SDCA())
+    chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng)
-    tasks = fold_tasks(model, drawn, solver, np.array([model.problem.lam]), rng)
-    fits = run_tasks(tasks, workers, progress)
-    warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    grid = np.array([model.problem.lam])
+    tasks = fold_fits.fold_tasks(model, drawn, solver, grid, rng)
+    fits = fold_fits.run_tasks(tasks, workers, progress)
+    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    scores = np.full((model.problem.n, drawn.repeats), np.nan)
+    for split, fit in zip(drawn.splits, fits, strict=True):
+        scores[split.test, split.repeat - 1] = fit.scores[0]
+    columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
     found = CrossValidation(
         model=model,
         solver=solver,
         folds=drawn,
         seed=rng.seed,
         metrics=chosen,
-        by_fold=lines_of(model, drawn, fits, chosen, solver),
-        scores_by_repeat=_scores(model, drawn, fits),
+        by_fold=fold_metrics.fold_lines(model, drawn, fits, chosen, solver),
+        scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
     )
     found.warn_undefined()
     return found
 
 
-def lines_of(
-    model: Model,
-    folds: Folds,
-    fits: Sequence[Fitted],
-    metrics: Sequence[Metric],
-    solver: Pegasos | SDCA,
-) -> pd.DataFrame:
-    """One line for each fold, and each lambda of its fits."""
-    lines = []
-    y, weights = model.problem.y, model.problem.row_weights
-    for split, fit in zip(folds.splits, fits, strict=True):
-        test = split.test
-        for scores, at, steps in zip(
-            fit.scores, fit.certificates, fit.steps, strict=True
-        ):
-            line = {
-                "repeat": split.repeat,
-                "fold": split.fold,
-                "n_train": split.n_train,
-                "n_test": len(test),
-                "weight": float(weights[test].sum()),
-                "seed": fit.seed,
-                "steps": steps,
-                "objective": at.objective,
-                "relative_gap": at.relative_gap,
-            }
-            given = y[test], scores, weights[test], solver.ties
-            lines.append(line | {m.name: m.measure(*given) for m in metrics})
-    return pd.DataFrame(lines)
+@dataclass(frozen=True, repr=False, eq=False)
+class CrossValidation:
+    """Held-out performance of a model; made by `cross_validate`.
 
+    Attributes
+    ----------
+    model : Model
+    solver : Pegasos or SDCA
+    folds : Folds
+        To be given to another cross-validation of the same rows.
+    seed : int or None
+        Of the folds, if they were drawn, and of the fits.
+    metrics : tuple of Metric
+    by_fold : DataFrame
+        One line for each fold: ``repeat, fold, n_train, n_test, weight`` (of the
+        held-out rows), ``seed, steps, objective, relative_gap`` (of the fit) and the
+        metrics.
+    scores_by_repeat : DataFrame, shape (n, repeats)
+        Out-of-fold scores: of each row by the fit that has not seen it. NaN where a
+        row is in no held-out fold.
 
-def _scores(model: Model, folds: Folds, fits: Sequence[Fitted]) -> pd.DataFrame:
-    """Scores of the held-out rows, a column for each repeat."""
-    found = np.full((model.problem.n, folds.repeats), np.nan)
-    for split, fit in zip(folds.splits, fits, strict=True):
-        found[split.test, split.repeat - 1] = fit.scores[0]
-    columns = pd.RangeIndex(1, folds.repeats + 1, name="repeat")
-    return pd.DataFrame(found, model._sample.index, columns)
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> found = ps.cross_validate(ps.logit("digit ~ .", train), folds=5, seed=1)
+    >>> found.tidy()["term"].tolist()
+    ['error_rate', 'log_loss', 'brier_score', 'auc']
+    >>> bool(found.scores.index.equals(train.index))
+    True
+    """
+
+    model: Model
+    solver: Pegasos | SDCA
+    folds: Folds
+    seed: int | None
+    metrics: tuple[fold_metrics.Metric, ...]
+    by_fold: pd.DataFrame
+    scores_by_repeat: pd.DataFrame
+
+    @cached_property
+    def _estimates(self) -> pd.DataFrame:
+        names = [metric.name for metric in self.metrics]
+        return fold_metrics.estimates(self.by_fold, names)
+
+    def tidy(self) -> pd.DataFrame:
+        """Each metric as a row: ``term, estimate, std_error``, as broom has it.
+
+        The estimate is the mean over the folds, weighted by their held-out rows. The
+        standard error is that of one repeat, root mean square over the repeats; folds
+        share their training rows, so it is an approximation, rather too small.
+        """
+        return self._estimates.copy()
+
+    @property
+    def mean(self) -> "pd.Series[float]":
+        """Mean of each metric over the folds."""
+        return self._estimates.set_index("term")["estimate"]
+
+    @property
+    def std_error(self) -> "pd.Series[float]":
+        """Standard error of each mean; NaN with a single fold."""
+        return self._estimates.set_index("term")["std_error"]
+
+    @property
+    def scores(self) -> "pd.Series[float]":
+        """Out-of-fold scores, the mean over the repeats, on the index of the rows."""
+        return self.scores_by_repeat.mean(axis=1).rename("score")
+
+    @property
+    def actual(self) -> "pd.Series[Any]":
+        """Labels of the rows."""
+        model = self.model
+        return model.coding.decode(model.problem.y, model._sample.index)
+
+    @property
+    def probabilities(self) -> pd.DataFrame:
+        """Out-of-fold probabilities of a logistic model, from `scores`.
+
+        Raises
+        ------
+        OptionError
+            If the model has the hinge loss.
+        """
+        if self.model.problem.loss != "log":
+            raise OptionError(
+                "The hinge loss gives no probabilities; take ps.calibrate() for "
+                "probabilities of this model, or fit ps.logit()."
+            )
+        return self.model.coding.probabilities(self.scores)
+
+    def confusion(
+        self, repeat: int = 1, *, ties: Ties | None = None
+    ) -> ConfusionMatrix:
+        """Table of actual against out-of-fold predicted labels of one repeat.
+
+        Rows count once each, whatever their weights.
+
+        Parameters
+        ----------
+        repeat : int, default 1
+        ties : "na", "positive" or "negative", optional
+            Label at a score of exactly 0; that of the solver if left out.
+
+        Raises
+        ------
+        OptionError
+            If there is no such repeat.
+        """
+        if number_of(repeat) not in self.scores_by_repeat.columns:
+            raise OptionError(
+                f"repeat={shown(repeat)} is not there; give 1 to {self.folds.repeats}."
+            )
+        column, coding = self.scores_by_repeat[repeat], self.model.coding
+        tested = column.notna().to_numpy(dtype=bool)
+        scores = column[tested]
+        logistic = self.model.problem.loss == "log"
+        return confusion(
+            self.actual[tested],
+            coding.predicted(scores, self.solver.ties if ties is None else ties),
+            levels=coding.levels,
+            scores=scores,
+            probabilities=coding.probabilities(scores) if logistic else None,
+        )
+
+    def plot(self) -> "Figure":
+        """Draw every metric: its folds, mean and standard error, a panel for each.
+
+        Returns
+        -------
+        matplotlib Figure
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.selection import draw_folds
+
+        return draw_folds(self.by_fold, self._estimates)
+
+    def summary(self) -> Summary:
+        """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
+        names = self._estimates["term"].tolist()
+        columns = {
+            "mean": self._estimates["estimate"].tolist(),
+            "std err": self._estimates["std_error"].tolist(),
+            "lowest fold": self.by_fold[names].min().tolist(),
+            "highest fold": self.by_fold[names].max().tolist(),
+        }
+        cells = {k: [significant(v) for v in values] for k, values in columns.items()}
+        return Summary(
+            "Cross-Validation Results",
+            *self._header(),
+            pd.DataFrame(cells, names),
+            self._notes(),
+        )
+
+    def __repr__(self) -> str:
+        first = self._estimates.iloc[0]
+        return (
+            f"<CrossValidation: {self.folds.description}, {first['term']} "
+            f"{significant(first['estimate'])} "
+            f"(standard error {significant(first['std_error'], 2)}), seed {self.seed}>"
+        )
+
+    def _header(self) -> tuple[Fields, Fields]:
+        """Left and right column: what was fitted, and how."""
+        problem, (negative, positive) = self.model.problem, self.model.coding.levels
+        folds, gaps = self.folds, self.by_fold["relative_gap"]
+        left = [
+            ("Outcome:", self.model.coding.name),
+            ("Coded -1, +1:", f"{negative}, {positive}"),
+            ("Loss:", problem.loss),
+            ("lambda:", significant(problem.lam, 6)),
+            ("Intercept:", "free" if problem.intercept else "none"),
+            ("No. Observations:", f"{problem.n:,}"),
+        ]
+        right = [
+            ("Folds:", folds.kind),
+            ("Seed:", str(self.seed)),
+            ("Solver:", self.solver.name),
+            ("Order:", self.solver.order_name),
+            ("Largest relative gap:", significant(float(gaps.max()), 3)),
+        ]
+        return left, right
+
+    def _notes(self) -> list[str]:
+        notes = [
+            "Means over the folds, weighted by their held-out rows; standard errors "
+            "from the spread of the folds, which share training rows.",
+        ]
+        if self.folds.repeats > 1:
+            notes.append(
+                "Repeats lessen the noise of drawing folds, not that of the data: the "
+                "standard error is that of one repeat."
+            )
+        if self.model.problem.weights is not None:
+            notes.append("Held-out rows count with their weights.")
+        if self.folds.seed is not None:
+            notes.append(
+                "The seed repeats folds and fits; stratified_folds() of the R "
+                "reference draws the same folds."
+            )
+        return notes
+
+    def warn_undefined(self) -> None:
+        """Warn of each metric that is NaN in some folds."""
+        names = [metric.name for metric in self.metrics]
+        missing = self.by_fold[names].isna().sum()
+        for name, count in missing[missing > 0].items():
+            warnings.warn(
+                f"{name} is not defined in {counted(int(count), 'fold')} and is left "
+                "out there: a level has no held-out row, or no row is decided.",
+                UndefinedMetricWarning,
+                stacklevel=3,
+            )

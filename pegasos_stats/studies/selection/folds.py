@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import (
     LabelCoding,
@@ -16,8 +16,6 @@ from pegasos_stats.data.labels import (
 )
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.rng import RRandom, SampleKind
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +133,15 @@ class Folds:
         <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
         """
         rng = RRandom(seed, sample_kind=sample_kind)
-        return drawn_folds(_codes(y), k, repeats, rng)
+        labels = column_of_labels(y)
+        missing = int(labels.isna().sum())
+        if missing or not len(labels):
+            raise DataError(
+                f"y has {counted(len(labels), 'value')}, {missing:,} of them missing; "
+                "give a label for every row."
+            )
+        codes = positions(labels, factor_levels(labels, "y"))
+        return drawn_folds(codes, k, repeats, rng)
 
     @property
     def repeats(self) -> int:
@@ -182,8 +188,8 @@ class Folds:
         return f"{counted(self.k, kind)} of {counted(self.n, 'row')}{again}"
 
 
-def drawn_folds(codes: NDArray[np.intp], k: int, repeats: int, rng: RRandom) -> Folds:
-    """Draw stratified folds by a generator, which goes on afterwards.
+def drawn_folds(codes: Codes, k: int, repeats: int, rng: RRandom) -> Folds:
+    """Draw stratified folds, as ``stratified_folds()`` of the R reference does.
 
     Parameters
     ----------
@@ -191,6 +197,7 @@ def drawn_folds(codes: NDArray[np.intp], k: int, repeats: int, rng: RRandom) -> 
         Position of each row's level.
     k, repeats : int
     rng : RRandom
+        Goes on from where the folds leave it.
 
     Raises
     ------
@@ -208,44 +215,21 @@ def drawn_folds(codes: NDArray[np.intp], k: int, repeats: int, rng: RRandom) -> 
     seed = rng.seed
     splits: list[Split] = []
     for repeat in range(1, repeats + 1):
-        fold = _dealt(codes, k, rng)
+        fold = np.zeros(n, dtype=np.int64)  # of each row
+        dealt = 0
+        for level in range(int(codes.max()) + 1):
+            rows = np.flatnonzero(codes == level)
+            shuffled = rows[rng.permutation(len(rows))]
+            fold[shuffled] = (dealt + np.arange(len(rows))) % k + 1
+            dealt += len(rows)
         splits += [
             Split(repeat, j, np.flatnonzero(fold == j), n) for j in range(1, k + 1)
         ]
     return Folds(tuple(splits), n, seed)
 
 
-def _dealt(codes: NDArray[np.intp], k: int, rng: RRandom) -> Rows:
-    """The fold of each row, from 1: ``stratified_folds()`` of the R reference."""
-    fold = np.zeros(len(codes), dtype=np.int64)
-    dealt = 0
-    for level in range(int(codes.max()) + 1):
-        rows = np.flatnonzero(codes == level)
-        shuffled = rows[rng.permutation(len(rows))]
-        fold[shuffled] = (dealt + np.arange(len(rows))) % k + 1
-        dealt += len(rows)
-    return fold
-
-
-def _codes(y: Any) -> NDArray[np.intp]:
-    """Position of each label among the levels in the order of ``factor()``."""
-    labels = column_of_labels(y)
-    missing = int(labels.isna().sum())
-    if missing or not len(labels):
-        raise DataError(
-            f"y has {counted(len(labels), 'value')}, {missing:,} of them missing; give "
-            "a label for every row."
-        )
-    return positions(labels, factor_levels(labels, "y"))
-
-
-def codes_of_signs(y: NDArray[np.float64]) -> NDArray[np.intp]:
-    """0 for -1 and 1 for +1: the levels of a coding in their order."""
-    return (y > 0).astype(np.intp)
-
-
-def check_classes(folds: Folds, y: NDArray[np.float64], coding: LabelCoding) -> None:
-    """Raise `DataError` if rows to fit are all of one level.
+def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
+    """Raise `DataError` if the rows to fit of a fold are all of one level.
 
     Parameters
     ----------

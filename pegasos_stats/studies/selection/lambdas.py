@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_positive
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
@@ -13,8 +13,7 @@ from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import feasible
 from pegasos_stats.solvers.problem import Problem
-
-Vector = NDArray[np.float64]
+from pegasos_stats.studies.selection.fold_fits import checked_model
 
 COUNT = 30
 MOST = 10_000
@@ -24,11 +23,11 @@ KERNEL_RATIO = 1e-3  # Pegasos is far from the optimum where lambda is small
 
 
 def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) -> Vector:
-    """Values of lambda from where a path begins to where little changes any more.
+    """Propose values of lambda, from the one where a path begins downwards.
 
     The largest is half the range of the scores ``x_i'g`` (without intercept the
     largest ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the
-    model that is all intercept. As ``g / lam`` is the first-order solution for large
+    model with the intercept alone. As ``g / lam`` is the first-order solution for large
     lambda, there its scores begin to differ by 2, the distance of the margins. For
     the hinge loss and two levels of the same weight that is exact: for all larger
     lambda every row is within the margins, every dual weight is 1 and the solution
@@ -52,7 +51,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     OptionError
         If `count` or `ratio` is not allowed.
     DataError
-        If the predictors tell the levels in no way apart, not even in the mean.
+        If the predictors have the same mean in both levels.
 
     References
     ----------
@@ -66,13 +65,8 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     >>> ps.lambda_grid(ps.SVM(y, X), count=3, ratio=0.01)
     array([3.  , 0.3 , 0.03])
     """
-    if not isinstance(model, Model):
-        raise OptionError(
-            f"model is of type {type(model).__name__}; give a model such as "
-            "ps.svm(formula, data), not yet fitted."
-        )
+    problem = checked_model(model).problem
     count = check_count("count", count, MOST)
-    problem = model.problem
     if ratio is None:
         ratio = KERNEL_RATIO if isinstance(problem, KernelProblem) else RATIO
     ratio = check_positive("ratio", ratio)
@@ -80,25 +74,20 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
         raise OptionError(
             f"ratio={shown(ratio)} is not allowed; give a number below 1."
         )
-    largest = _largest(problem)
-    values = np.geomspace(largest, ratio * largest, count)
-    return np.array([_rounded(value) for value in values])
-
-
-def _largest(problem: Problem) -> float:
     scores = _first_order(problem, null_dual(problem))
-    free = problem.intercept
-    found = float(np.ptp(scores)) / 2.0 if free else float(np.abs(scores).max())
-    if not found > 0.0:
+    half_range = float(np.ptp(scores)) / 2.0
+    largest = half_range if problem.intercept else float(np.abs(scores).max())
+    if not largest > 0.0:
         raise DataError(
             "The predictors have the same mean in both levels, so that no largest "
             "lambda can be told; give lambdas."
         )
-    return found
+    values = np.geomspace(largest, ratio * largest, count)
+    return np.array([float(f"{value:.3e}") for value in values])
 
 
 def null_dual(problem: Problem) -> Vector:
-    """Dual weights of the model that is all intercept, or all zero without one.
+    """Return dual weights of the model with the intercept alone, or of zero without it.
 
     Hinge: the weight of the row, in the heavier class scaled down to the sum of the
     other. Log loss: the weight of the row times the share of the other class.
@@ -111,7 +100,7 @@ def null_dual(problem: Problem) -> Vector:
 
 
 def _first_order(problem: Problem, a: Vector) -> Vector:
-    """Scores ``X g``, or of a kernel ``sum_j a_j y_j K(x_j, x_i) / n``."""
+    """Return the scores ``X g``, or of a kernel ``sum_j a_j y_j K(x_j, x_i) / n``."""
     signed = a * problem.y / problem.n
     X = problem.X
     if not isinstance(problem, KernelProblem):
@@ -121,10 +110,6 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
     return np.asarray(
         pegasos.kernel_pegasos.kernel_scores(problem.kernel.code(), X, signed, X, 0.0)
     )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.3e}")
 
 
 def checked_lambdas(lambdas: Any, model: Model) -> Vector:

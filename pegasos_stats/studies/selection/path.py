@@ -4,34 +4,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.models.base import Model
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import LossName, Solution
+from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import AnySolution
-from pegasos_stats.studies.selection.cross_validation import lines_of
-from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.given import checked_folds
+from pegasos_stats.studies.selection import fold_fits, fold_metrics
+from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.lambdas import checked_lambdas
-from pegasos_stats.studies.selection.metrics import DECIDES, Metric, checked_metrics
 from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.selection.runs import (
-    checked_fold_solver,
-    checked_model,
-    fold_tasks,
-    run_tasks,
-    warn_of_gaps,
-    with_seed,
-)
-from pegasos_stats.studies.selection.training import Fitted, Task
-
-Vector = NDArray[np.float64]
 
 EPOCHS = 1000  # of SDCA where no solver is given
 
@@ -114,71 +99,58 @@ def lambda_path(
     >>> path.refit("1se").confusion(test).n_errors
     1
     """
-    model = checked_model(model)
+    model = fold_fits.checked_model(model)
     grid = checked_lambdas(lambdas, model)
-    solver = checked_fold_solver(model, solver, SDCA(epochs=EPOCHS))
-    chosen = checked_metrics(metrics, model.problem.loss)
-    decides = _deciding(metric, chosen, model.problem.loss)
-    rng = RRandom(seed, sample_kind=solver.sample_kind)
-    drawn = _folds(folds, repeats, model, rng)
-    tasks = _tasks(model, drawn, solver, grid, rng)
-    whole, *parts = run_tasks(tasks, workers, progress)
-    warn_of_gaps(solver, [at for fit in (whole, *parts) for at in fit.certificates])
-    return LambdaPath(
-        model=model,
-        solver=tasks[0].solver,
-        lambdas=grid,
-        folds=drawn,
-        seed=rng.seed,
-        metrics=chosen,
-        metric=decides,
-        fits=_fits(model, grid, whole, solver.ties),
-        coefficients=_coefficients(model, grid, whole),
-        by_fold=_by_fold(model, drawn, parts, chosen, solver, grid),
-    )
-
-
-def _deciding(given: str | None, chosen: tuple[Metric, ...], loss: LossName) -> str:
-    """Name of the metric that decides."""
-    names = [metric.name for metric in chosen]
-    if given is None:
-        return DECIDES[loss] if DECIDES[loss] in names else names[0]
-    if not isinstance(given, str) or given not in names:
+    solver = fold_fits.checked_fold_solver(model, solver, SDCA(epochs=EPOCHS))
+    chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
+    names = [known.name for known in chosen]
+    if metric is None:
+        usual = fold_metrics.DECIDES[model.problem.loss]
+        metric = usual if usual in names else names[0]
+    elif not isinstance(metric, str) or metric not in names:
         raise OptionError(
-            f"metric={shown(given)} is not among the metrics; give one of "
+            f"metric={shown(metric)} is not among the metrics; give one of "
             f"{listing(names)}."
         )
-    return given
-
-
-def _folds(folds: Any, repeats: int, model: Model, rng: RRandom) -> Folds | None:
+    rng = RRandom(seed, sample_kind=solver.sample_kind)
     if folds is not None:
-        return checked_folds(folds, repeats, model._sample, rng)
-    check_count("repeats", repeats)
-    if repeats != 1:
+        drawn = checked_folds(folds, repeats, model._sample, rng)
+    elif check_count("repeats", repeats) == 1:
+        drawn = None
+    else:
         raise OptionError(
             f"repeats={shown(repeats)} makes no sense with folds=None; give folds=10, "
             "or leave it out."
         )
-    return None
+    use = fold_fits.with_seed(solver, rng.seed)
+    tasks = [fold_fits.Task(model, None, use, grid)]  # all rows, then those of folds
+    if drawn is not None:
+        tasks += fold_fits.fold_tasks(model, drawn, solver, grid, rng)
+    whole, *parts = fold_fits.run_tasks(tasks, workers, progress)
+    certificates = [at for fit in (whole, *parts) for at in fit.certificates]
+    fold_fits.warn_of_gaps(solver, certificates)
+    by_fold = None
+    if drawn is not None:
+        by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver)
+        by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
+    return LambdaPath(
+        model=model,
+        solver=use,
+        lambdas=grid,
+        folds=drawn,
+        seed=rng.seed,
+        metrics=chosen,
+        metric=metric,
+        fits=_fits(model, grid, whole, solver),
+        coefficients=_coefficients(model, grid, whole),
+        by_fold=by_fold,
+    )
 
 
-def _tasks(
-    model: Model,
-    folds: Folds | None,
-    solver: Pegasos | SDCA,
-    grid: Vector,
-    rng: RRandom,
-) -> list[Task]:
-    """The fits on all rows, then those of each fold."""
-    whole = Task(model, None, with_seed(solver, rng.seed), grid)
-    parts = [] if folds is None else fold_tasks(model, folds, solver, grid, rng)
-    return [whole, *parts]
-
-
-def _fits(model: Model, grid: Vector, whole: Fitted, ties: Ties) -> pd.DataFrame:
-    """One line for each lambda: the fit on all rows."""
-    n = model.problem.n
+def _fits(
+    model: Model, grid: Vector, whole: fold_fits.Fitted, solver: Pegasos | SDCA
+) -> pd.DataFrame:
+    """One line for each lambda: the fit on all rows and how large its solution is."""
     lines = []
     for lam, at, steps, found in zip(
         grid, whole.certificates, whole.steps, whole.solutions, strict=True
@@ -187,21 +159,20 @@ def _fits(model: Model, grid: Vector, whole: Fitted, ties: Ties) -> pd.DataFrame
             "lam": lam,
             "objective": at.objective,
             "relative_gap": at.relative_gap,
-            "training_error": at.error_rate(n, ties),
+            "training_error": at.error_rate(model.problem.n, solver.ties),
             "steps": steps,
         }
-        lines.append(line | _size(found))
+        if isinstance(found, Solution):
+            line["norm"] = float(np.linalg.norm(found.beta))
+        else:
+            line["n_support"] = int((found.counts > 0).sum())
+        lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _size(found: AnySolution) -> dict[str, Any]:
-    """How large a solution is: the norm of its coefficients, or its support."""
-    if isinstance(found, Solution):
-        return {"norm": float(np.linalg.norm(found.beta))}
-    return {"n_support": int((found.counts > 0).sum())}
-
-
-def _coefficients(model: Model, grid: Vector, whole: Fitted) -> pd.DataFrame | None:
+def _coefficients(
+    model: Model, grid: Vector, whole: fold_fits.Fitted
+) -> pd.DataFrame | None:
     """One line for each lambda, of a linear model."""
     linear = [found for found in whole.solutions if isinstance(found, Solution)]
     if not linear:
@@ -212,19 +183,3 @@ def _coefficients(model: Model, grid: Vector, whole: Fitted) -> pd.DataFrame | N
     if model.problem.intercept:
         frame.insert(0, "Intercept", [found.alpha for found in linear])
     return frame
-
-
-def _by_fold(
-    model: Model,
-    folds: Folds | None,
-    parts: list[Fitted],
-    metrics: tuple[Metric, ...],
-    solver: Pegasos | SDCA,
-    grid: Vector,
-) -> pd.DataFrame | None:
-    """One line for each fold and lambda."""
-    if folds is None:
-        return None
-    lines = lines_of(model, folds, parts, metrics, solver)
-    lines.insert(2, "lam", np.tile(grid, len(folds)))
-    return lines

@@ -6,29 +6,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.estimates import estimates
+from pegasos_stats.studies.selection.fold_fits import at_lambda
+from pegasos_stats.studies.selection.fold_metrics import Metric, estimates
 from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.metrics import Metric
-from pegasos_stats.studies.selection.path_summary import summary_of
-from pegasos_stats.studies.selection.training import at_lambda
-from pegasos_stats.tables import Summary, significant
+from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Vector = NDArray[np.float64]
 Rule = Literal["min", "1se"]
 
 RULES: tuple[Rule, ...] = ("min", "1se")
 SHOWN = 6  # coefficients with a name in the figure
+MOST_LINES = 30  # of the summary
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -233,7 +231,10 @@ class LambdaPath:
 
     def summary(self) -> Summary:
         """Header, a line for each lambda, notes; ``print()`` shows text."""
-        return summary_of(self)
+        marks = self.marks()
+        return Summary(
+            "Lambda Path", *self._header(marks), self._lines(marks), self._notes(marks)
+        )
 
     def __repr__(self) -> str:
         ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
@@ -282,3 +283,50 @@ class LambdaPath:
             if not np.isnan(error[self._best()]):
                 marks["1se"] = self.lambda_1se
         return marks
+
+    def _header(self, marks: dict[str, float]) -> tuple[Fields, Fields]:
+        """Left and right column: what was fitted and chosen, and how."""
+        problem, gaps = self.model.problem, self.fits["relative_gap"]
+        left = [
+            ("Outcome:", self.model.coding.name),
+            ("Loss:", problem.loss),
+            ("No. Observations:", f"{problem.n:,}"),
+            ("Deciding metric:", "none" if self.by_fold is None else self.metric),
+            *[(f"lambda_{name}:", significant(v, 6)) for name, v in marks.items()],
+        ]
+        right = [
+            ("Solver:", self.solver.name),
+            ("Starts:", "warm" if self.solver.to_optimum else "zero"),
+            ("Folds:", "none" if self.folds is None else self.folds.kind),
+            ("Seed:", str(self.seed)),
+            ("Largest relative gap:", significant(float(gaps.max()), 3)),
+        ]
+        return left, right
+
+    def _lines(self, marks: dict[str, float]) -> pd.DataFrame:
+        """Lines of the summary, as text: all, or evenly spaced ones and the marks."""
+        m = len(self.lambdas)
+        at = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
+        at |= {int(np.flatnonzero(self.lambdas == lam)[0]) for lam in marks.values()}
+        names = ["norm" if "norm" in self.fits else "n_support", "training_error"]
+        names += [] if self.by_fold is None else [self.metric, f"{self.metric}_se"]
+        rows = self.table.iloc[sorted(at)]
+        cells = {name: [significant(v) for v in rows[name]] for name in names}
+        cells[""] = [
+            ", ".join(name for name, lam in marks.items() if lam == v)
+            for v in rows["lam"]
+        ]
+        return pd.DataFrame(cells, [significant(v) for v in rows["lam"]])
+
+    def _notes(self, marks: dict[str, float]) -> list[str]:
+        notes = ["norm and training_error are of the fits on all rows."]
+        if self.by_fold is not None:
+            notes.append(
+                f"lambda_min has the best mean {self.metric} over the folds, "
+                "lambda_1se is the largest lambda within a standard error of it."
+            )
+        if marks.get("min") in (self.lambdas[0], self.lambdas[-1]):
+            notes.append(
+                "lambda_min is at an end of the path; the best one may lie beyond."
+            )
+        return notes

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from pegasos_stats.arrays import Matrix, Vector
 
 STEPS = 100
 DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
@@ -75,11 +74,13 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     return Sigmoid(float(A) / size, float(B))
 
 
-def _newton(at: Vector, columns: Vector, targets: Vector, w: Vector) -> Vector:
-    """Minimiser of the regularised likelihood."""
+def _newton(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> Vector:
+    """Minimise the regularised likelihood from a starting point."""
+    from scipy.special import expit
+
     value = _objective(at, columns, targets, w)
     for _ in range(STEPS):
-        p = _upper(columns @ at)
+        p = np.asarray(expit(-(columns @ at)))
         gradient = columns.T @ (w * (targets - p))
         hessian = (columns.T * (w * p * (1.0 - p))) @ columns + RIDGE * np.eye(2)
         step = np.linalg.solve(hessian, -gradient)
@@ -98,13 +99,7 @@ def _newton(at: Vector, columns: Vector, targets: Vector, w: Vector) -> Vector:
     return at
 
 
-def _objective(at: Vector, columns: Vector, targets: Vector, w: Vector) -> float:
+def _objective(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> float:
+    """Minus the regularised log-likelihood."""
     z = columns @ at
     return float(w @ (np.logaddexp(0.0, -z) + targets * z))
-
-
-def _upper(z: Vector) -> Vector:
-    """``1 / (1 + exp(z))``, without overflow."""
-    from scipy.special import expit
-
-    return np.asarray(expit(-z))

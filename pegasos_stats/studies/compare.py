@@ -1,12 +1,12 @@
-"""A study: the runs of several solvers on one model."""
+"""Several solvers on one model: each runs many times, and every epoch is recorded."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pegasos_stats.checks import check_count, check_flag
+from pegasos_stats.checks import LARGEST_INTEGER, check_count, check_flag
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
@@ -20,9 +20,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
-from pegasos_stats.studies.compare.comparison import SolverComparison
-
-LARGEST_SEED = 2**31 - 1
+from pegasos_stats.studies.compare_results import SolverComparison
 
 
 class Run(NamedTuple):
@@ -111,20 +109,38 @@ def compare_solvers(
     0   Pegasos    1  588432584      1    200
     15     SDCA    1  588432584      1    200
     """
-    check_model(model)
+    if not isinstance(model, Model):
+        raise OptionError(
+            f"model is of type {type(model).__name__}; give a model that is not "
+            "fitted yet, such as ps.svm('y ~ .', data)."
+        )
     checked = checked_solvers(solvers)
     runs = check_count("runs", runs)
     check_flag("progress", progress)
     threads = n_workers(workers)
     stream = RRandom(seed)
     held_out = None if test is None else model.held_out(test)
-    tasks = list(planned(checked, stream, runs))
+    seeds = stream.sample_int(LARGEST_INTEGER, runs).tolist()
+    tasks = [  # the solvers in turn
+        Run(name, number, solver.with_seed(seed))
+        for number, seed in enumerate(seeds, 1)
+        for name, solver in checked.items()
+    ]
     with warnings.catch_warnings():
         # The filter is one for all threads. The gaps are in the record.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        frames = list(run_all(model, checked, tasks, held_out, threads, progress))
+        for solver in checked.values():
+            if solver.to_optimum:
+                model.solve(solver.with_seed(0))  # loads its compiled code
+        frames: Iterable[pd.DataFrame] = map_in_order(
+            lambda task: record(model, task, held_out), tasks, threads
+        )
+        if progress:
+            frames = with_progress(frames, len(tasks), "run")
+        whole = pd.concat(frames, ignore_index=True)
+    whole = whole.astype({"solver": pd.CategoricalDtype(list(checked))})
     return SolverComparison(
-        runs=joined(checked, frames),
+        runs=whole.sort_values(["solver", "run"], kind="stable", ignore_index=True),
         solvers=checked,
         model=model,
         n_runs=runs,
@@ -134,38 +150,8 @@ def compare_solvers(
     )
 
 
-def planned(
-    solvers: Mapping[str, Pegasos | SDCA], stream: RRandom, runs: int
-) -> Iterator[Run]:
-    """Yield the runs, solvers in turn, each with its seed."""
-    seeds = stream.sample_int(LARGEST_SEED, runs).tolist()
-    for number, seed in enumerate(seeds, 1):
-        for name, solver in solvers.items():
-            yield Run(name, number, solver.with_seed(seed))
-
-
-def run_all(
-    model: Model,
-    solvers: Mapping[str, Pegasos | SDCA],
-    tasks: list[Run],
-    held_out: HeldOut | None,
-    workers: int,
-    progress: bool,
-) -> Iterable[pd.DataFrame]:
-    """Yield the record of each run, in order."""
-    for solver in solvers.values():
-        if solver.to_optimum:
-            model.solve(solver.with_seed(0))
-
-    def recorded(task: Run) -> pd.DataFrame:
-        return record(model, task, held_out)
-
-    frames = map_in_order(recorded, tasks, workers)
-    return with_progress(frames, len(tasks), "run") if progress else frames
-
-
 def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
-    """Record of one run, with the name of its solver, its number and its seed."""
+    """Run one solver once; return its record with name, number and seed."""
     solver = task.solver
     recorder = model.recorder(solver.ties, held_out)
     try:
@@ -180,32 +166,10 @@ def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
         "run": task.number,
         "seed": pd.array([drawn] * len(lines), dtype="Int64"),
     }
-    lines.insert(4, "relative_gap", _relative(lines["gap"], lines["objective"]))
+    gap, objective = lines["gap"], lines["objective"]
+    relative = (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
+    lines.insert(4, "relative_gap", relative)  # 0 / 0 is 0, as in a `Certificate`
     return pd.concat([pd.DataFrame(head, index=lines.index), lines], axis=1)
-
-
-def _relative(gap: "pd.Series[Any]", objective: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Gaps by their objectives; of an objective of 0, as certificates have it."""
-    return (gap / objective).mask((gap == 0.0) & (objective == 0.0), 0.0)
-
-
-def joined(
-    solvers: Mapping[str, Pegasos | SDCA], frames: Iterable[pd.DataFrame]
-) -> pd.DataFrame:
-    """All records in one frame: solvers in their order, then runs, then epochs."""
-    whole = pd.concat(frames, ignore_index=True)
-    names = pd.CategoricalDtype(list(solvers))
-    whole = whole.astype({"solver": names})
-    return whole.sort_values(["solver", "run"], kind="stable", ignore_index=True)
-
-
-def check_model(model: Any) -> None:
-    """Raise `OptionError` unless it is a model."""
-    if not isinstance(model, Model):
-        raise OptionError(
-            f"model is of type {type(model).__name__}; give a model that is not "
-            "fitted yet, such as ps.svm('y ~ .', data)."
-        )
 
 
 def checked_solvers(solvers: Any) -> dict[str, Pegasos | SDCA]:

@@ -1,20 +1,25 @@
-"""How good held-out scores are: a number from labels and scores."""
+"""Metrics of held-out scores: a line for each fold, means and standard errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.metrics import area_under_curve
+from pegasos_stats.models.base import Model
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection.fold_fits import Fitted
+from pegasos_stats.studies.selection.folds import Folds
 
-Vector = NDArray[np.float64]
 Measure = Callable[[Vector, Vector, Vector, Ties], float]
 
 
@@ -127,6 +132,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
 
 
 def _checked(item: Any, loss: LossName) -> Metric:
+    """Return the metric of this name, or the one that a function computes."""
     if isinstance(item, str) and item in OF_LOSS[loss]:
         return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
     name = getattr(item, "__name__", None) if callable(item) else None
@@ -145,6 +151,8 @@ def _checked(item: Any, loss: LossName) -> Metric:
 
 
 def _given(function: Callable[[Vector, Vector], float]) -> Measure:
+    """Let a user's function be called as the metrics of the package are."""
+
     def measure(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
         found: Any = function(y, scores)
         refused = OptionError(
@@ -155,3 +163,108 @@ def _given(function: Callable[[Vector, Vector], float]) -> Measure:
             return float(found)
 
     return measure
+
+
+def fold_lines(
+    model: Model,
+    folds: Folds,
+    fits: Sequence[Fitted],
+    metrics: Sequence[Metric],
+    solver: Pegasos | SDCA,
+) -> pd.DataFrame:
+    """Return a line for each fold and each lambda of its fits, with all metrics."""
+    lines = []
+    y, weights = model.problem.y, model.problem.row_weights
+    for split, fit in zip(folds.splits, fits, strict=True):
+        test = split.test
+        for scores, at, steps in zip(
+            fit.scores, fit.certificates, fit.steps, strict=True
+        ):
+            line = {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(test),
+                "weight": float(weights[test].sum()),
+                "seed": fit.seed,
+                "steps": steps,
+                "objective": at.objective,
+                "relative_gap": at.relative_gap,
+            }
+            given = y[test], scores, weights[test], solver.ties
+            lines.append(line | {m.name: m.measure(*given) for m in metrics})
+    return pd.DataFrame(lines)
+
+
+def mean_and_error(
+    values: Vector, weights: Vector, repeats: Rows
+) -> tuple[float, float]:
+    """Mean over the folds, and its standard error.
+
+    In one repeat of k folds with values ``v_j`` and weights ``w_j`` these are
+    ``m = sum w_j v_j / sum w_j`` and ``sqrt(sum w_j (v_j - m)^2 / sum w_j / (k - 1))``.
+    Repeats share their rows: the mean is that of their means, and the standard error
+    the root mean square of theirs, which does not shrink with the number of repeats.
+    Folds in which the value is NaN are left out.
+
+    Parameters
+    ----------
+    values : float64 array, shape (m,)
+    weights : float64 array, shape (m,)
+        Weight of the held-out rows.
+    repeats : int64 array, shape (m,)
+
+    Returns
+    -------
+    pair of float
+        NaN where no fold has a value; the standard error also with one fold.
+
+    References
+    ----------
+    Hastie, Tibshirani & Friedman, *The Elements of Statistical Learning* (2009),
+    section 7.10.1.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([0.25, 0.75]), np.ones(2), np.ones(2, int))
+    (0.5, 0.25)
+    """
+    kept = ~np.isnan(values)
+    if not kept.any():
+        return float("nan"), float("nan")
+    parts = [kept & (repeats == r) for r in np.unique(repeats[kept])]
+    means, errors = [], []
+    for part in parts:
+        v, w = values[part], weights[part]
+        mean = float(w @ v / w.sum())
+        variance = np.nan
+        if len(v) > 1:
+            variance = w @ np.square(v - mean) / w.sum() / (len(v) - 1)
+        means.append(mean)
+        errors.append(float(np.sqrt(variance)))
+    return float(np.mean(means)), float(np.sqrt(np.square(errors).mean()))
+
+
+def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return estimate and standard error of each metric, from a line for each fold.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Columns ``repeat``, ``weight`` and the metrics.
+    names : list of str
+        Names of the metrics.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``term, estimate, std_error``.
+    """
+    weights = lines["weight"].to_numpy(dtype=np.float64)
+    repeats = lines["repeat"].to_numpy(dtype=np.int64)
+    pairs = [
+        mean_and_error(lines[name].to_numpy(dtype=np.float64), weights, repeats)
+        for name in names
+    ]
+    rows = [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+    return pd.DataFrame(rows, columns=["term", "estimate", "std_error"])

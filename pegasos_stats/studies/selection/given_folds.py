@@ -1,4 +1,4 @@
-"""Folds that the user gives: by number, by label, as pairs of rows, or again."""
+"""Folds as a user gives them: a number, labels, pairs of rows, or earlier folds."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import column_of_labels, factor_levels, positions
@@ -18,11 +18,8 @@ from pegasos_stats.studies.selection.folds import (
     Folds,
     Split,
     check_classes,
-    codes_of_signs,
     drawn_folds,
 )
-
-Rows = NDArray[np.int64]
 
 MOST = 1_000_000  # folds in a list, which may have no end
 CURE = (
@@ -57,7 +54,8 @@ def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Fol
     """
     check_count("repeats", repeats)
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        found = drawn_folds(codes_of_signs(sample.y), int(folds), int(repeats), rng)
+        codes = (sample.y > 0).astype(np.intp)
+        found = drawn_folds(codes, int(folds), int(repeats), rng)
     else:
         found = _given(folds, sample)
         if repeats != 1:
@@ -85,21 +83,17 @@ def _given(folds: Any, sample: Sample) -> Folds:
         raise OptionError(f"folds={shown(folds)} is not allowed; {CURE}.")
     with refusing(OptionError(f"folds={shown(folds)} cannot be read; {CURE}.")):
         items = list(islice(folds, MOST))
-        pairs = bool(items) and all(_is_pair(item) for item in items)
+        pairs = bool(items) and all(
+            isinstance(item, tuple | list)
+            and len(item) == 2
+            and all(np.ndim(rows) == 1 for rows in item)
+            for item in items
+        )
     if pairs:
         return _by_pairs(items, n)
-    return _by_labels(_rectangle(items), sample)
-
-
-def _rectangle(items: list[Any]) -> Any:
     with refusing(OptionError(f"folds are lists of different lengths; {CURE}.")):
-        return np.asarray(items)
-
-
-def _is_pair(item: Any) -> bool:
-    """Whether an item is (train, test), both of them lists of rows."""
-    two = isinstance(item, tuple | list) and len(item) == 2
-    return two and all(np.ndim(rows) == 1 for rows in item)
+        labels = np.asarray(items)
+    return _by_labels(labels, sample)
 
 
 def _by_labels(labels: Any, sample: Sample) -> Folds:

@@ -1,35 +1,40 @@
-"""A fit on a part of the rows, and the scores of the rows held out."""
+"""Fits on parts of the rows: which solver, which seeds, and how they are run."""
 
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.checks import LARGEST_INTEGER, check_flag
 from pegasos_stats.data.columns import selected
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.models.base import Model
+from pegasos_stats.errors import ConvergenceWarning, OptionError, counted, warn_caller
+from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel import pegasos_alone
+from pegasos_stats.parallel import map_in_order, n_workers
+from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
+from pegasos_stats.solvers.kernel_run import check_kernel_solver, run_kernel_pegasos
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import MORE_TIME
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
-from pegasos_stats.studies.selection.folds import Split
+from pegasos_stats.studies.selection.folds import Folds, Split
 
-Vector = NDArray[np.float64]
-Rows = NDArray[np.int64]
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Fits on the rows of a split, or on all, one for each lambda.
+    """What is to be fitted: the rows of a split, or all, once for each lambda.
 
     Attributes
     ----------
@@ -69,8 +74,100 @@ class Fitted:
     solutions: tuple[AnySolution, ...]
 
 
+def checked_model(model: Any) -> Model:
+    """Return the model, or raise `OptionError` if it is none."""
+    if not isinstance(model, Model):
+        raise OptionError(
+            f"model is of type {type(model).__name__}; give a model such as "
+            "ps.svm(formula, data), not yet fitted."
+        )
+    return model
+
+
+def checked_fold_solver(model: Model, solver: Any, default: SDCA) -> Pegasos | SDCA:
+    """Return the solver, checked: it suits the model and any part of its rows.
+
+    Parameters
+    ----------
+    model : Model
+    solver : Pegasos, SDCA or None
+    default : SDCA
+        Taken if `solver` is None; with a kernel it is ``Pegasos()``.
+
+    Raises
+    ------
+    OptionError
+        If it does not suit the model, or lists the rows to visit.
+    """
+    problem = model.problem
+    kernel = isinstance(problem, KernelProblem)
+    if solver is None and not kernel:
+        return default
+    chosen = checked_solver(solver, Pegasos)
+    if chosen.to_optimum and not kernel:
+        return chosen
+    stepwise = pegasos_alone(chosen)
+    if not isinstance(stepwise.order, str):
+        raise OptionError(
+            "order names rows of the whole data, and each fold fits a part of them; "
+            "give 'shuffle', 'sequential' or 'replace'."
+        )
+    if isinstance(problem, KernelProblem):
+        check_kernel_solver(problem, stepwise)
+    check_solver(problem, stepwise)
+    return stepwise
+
+
+def with_seed(solver: Pegasos | SDCA, seed: int | None) -> Pegasos | SDCA:
+    """Give a solver this seed, unless it has one or draws nothing."""
+    if solver.seed is not None or not solver.uses_random_numbers:
+        return solver
+    return solver.with_seed(seed)
+
+
+def fold_tasks(
+    model: Model, folds: Folds, solver: Pegasos | SDCA, lambdas: Vector, rng: RRandom
+) -> list[Task]:
+    """Return one task for each fold.
+
+    Where the solver has no seed each fold gets one of its own, drawn as by R's
+    ``sample.int(.Machine$integer.max, length(folds))``.
+    """
+    solvers = [solver] * len(folds)
+    if solver.seed is None and solver.uses_random_numbers:
+        seeds = rng.sample_int(LARGEST_INTEGER, len(folds))
+        solvers = [solver.with_seed(int(seed)) for seed in seeds]
+    pairs = zip(folds.splits, solvers, strict=True)
+    return [Task(model, split, use, lambdas) for split, use in pairs]
+
+
+def run_tasks(
+    tasks: Sequence[Task], workers: int | None, progress: bool
+) -> list[Fitted]:
+    """Run all fits, several at the same time; numbers do not depend on the workers."""
+    check_flag("progress", progress)
+    found: Iterable[Fitted] = map_in_order(fitted, tasks, n_workers(workers))
+    if progress:
+        found = with_progress(found, len(tasks), "fold")
+    return list(found)
+
+
+def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) -> None:
+    """Warn, in one warning, of all fits that have not reached their tolerance."""
+    if not solver.stops:
+        return
+    late = [at.relative_gap for at in certificates if not solver.reached(at)]
+    if late:
+        warn_caller(
+            f"SDCA has not reached its tolerance in {len(late)} of "
+            f"{counted(len(certificates), 'fit')}; their largest relative gap is "
+            f"{max(late):.2g}: {MORE_TIME}.",
+            ConvergenceWarning,
+        )
+
+
 def fitted(task: Task) -> Fitted:
-    """Fit, and score the rows held out; changes nothing and warns of nothing."""
+    """Fit on the rows of a task, and score the rows held out; warns of nothing."""
     problem, held_out = task.model.problem, None
     if task.split is not None:
         problem, held_out = training(task.model, task.split)
@@ -88,7 +185,7 @@ def fitted(task: Task) -> Fitted:
 
 
 def training(model: Model, split: Split) -> tuple[Problem, Any]:
-    """The problem of the rows to fit, and the predictors of those held out.
+    """Return the problem of the rows to fit, and the predictors of those held out.
 
     What was estimated from all rows is estimated again from those to fit: the scaling
     of ``standardize=True`` (scaled columns scaled again are the columns scaled once)
@@ -104,7 +201,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Any]:
 
 
 def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
-    """Rows of the predictors; of a precomputed kernel these columns of them."""
+    """Take rows of the predictors, and these columns of a precomputed kernel."""
     if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
         return np.ascontiguousarray(problem.X[np.ix_(rows, columns)])
     if np.array_equal(rows, np.arange(problem.n)):
@@ -116,7 +213,7 @@ def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
 def path_solutions(
     problem: Problem, solver: Pegasos | SDCA, lambdas: Vector
 ) -> list[Any]:
-    """Solutions for each lambda, largest first; SDCA begins where it last ended.
+    """Solve for each lambda, largest first; SDCA begins where it last ended.
 
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
     number up to 1, are a feasible start for the next.
@@ -127,13 +224,16 @@ def path_solutions(
         at, dual = replace(problem, lam=float(lam)), None
         if found and solver.to_optimum:
             dual = next_dual(found[-1], before, at)
-        found.append(_solution(at, solver, dual))
+        if isinstance(at, KernelProblem):
+            found.append(run_kernel_pegasos(at, pegasos_alone(solver)))
+        else:
+            found.append(run_linear(at, solver, dual=dual, warn=False))
         before = at.lam
     return found
 
 
 def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
-    """Dual weights to begin with, from the solution for a larger lambda.
+    """Return dual weights to begin with, from the solution for a larger lambda.
 
     For the hinge ``t a`` with the ``t`` up to 1 that makes the dual largest at the
     new lambda ``lam'``: ``D(t a) = t mean(a) - t^2 (lam ||beta||)^2 / (2 lam')``.
@@ -149,14 +249,8 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     return last.dual * min(1.0, best)
 
 
-def _solution(problem: Problem, solver: Pegasos | SDCA, dual: Vector | None) -> Any:
-    if isinstance(problem, KernelProblem):
-        return run_kernel_pegasos(problem, pegasos_alone(solver))
-    return run_linear(problem, solver, dual=dual, warn=False)
-
-
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:
-    """The same model with another lambda; the data are shared."""
+    """Return the same model with another lambda; the data are shared."""
     other = copy(model)
     other.problem = replace(model.problem, lam=float(lam))
     return other

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import position_of
@@ -29,7 +29,6 @@ from pegasos_stats.metrics.rates import ratio
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Vector = NDArray[np.float64]
 Strategy = Literal["uniform", "quantile"]
 
 COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
@@ -187,7 +186,7 @@ def reliability(
 
 def _outcomes(
     actual: Any, probabilities: Any, positive: Any
-) -> tuple[NDArray[np.intp], Vector, Any]:
+) -> tuple[Codes, Vector, Any]:
     """Whether the level came (-1: not known), its probability, the level."""
     framed = isinstance(probabilities, pd.DataFrame)
     if framed and probabilities.shape[1] != 2:
@@ -250,9 +249,7 @@ def _ends(bins: Any, strategy: Strategy, p: Vector) -> Vector:
     return ends
 
 
-def _binned(
-    came: NDArray[np.intp], p: Vector, ends: Vector, level: float
-) -> pd.DataFrame:
+def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
     """One line for each bin."""
     place = np.searchsorted(ends[1:-1], p)
     lines = []

@@ -1,33 +1,33 @@
-"""What a study found: the record of all runs, and what is computed from it."""
+"""What a comparison of solvers found: statistics over the runs, and the summary."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from pegasos_stats.checks import check_flag, number_of
-from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.compare.report import (
-    TITLE,
-    end_table,
-    model_facts,
-    study_notes,
-    tolerance_of,
-)
-from pegasos_stats.studies.compare.statistics import (
-    at_the_end,
-    runs_at_tolerance,
-    statistics_by_epoch,
-)
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+MEASURES = (
+    "objective",
+    "gap",
+    "relative_gap",
+    "violations",
+    "training_error",
+    "test_error",
+    "cpu_seconds",
+)
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -148,14 +148,24 @@ class SolverComparison:
             none), then ``_mean`` and ``_sd`` of every measure at the last epoch of
             each run.
         """
-        last = at_the_end(self.runs)
-        reached = {
-            name: runs_at_tolerance(self.runs[self.runs["solver"] == name], solver)
-            for name, solver in self.solvers.items()
+        last = self.runs.groupby(["solver", "run"], observed=True).tail(1)
+        by_solver = last.groupby("solver", observed=True)
+        columns = {
+            "n_runs": by_solver.size(),
+            "epochs_min": by_solver["epoch"].min(),
+            "epochs_max": by_solver["epoch"].max(),
         }
-        counts = [reached[name] for name in last["solver"]]
-        last.insert(4, "n_reached", pd.Series(counts, dtype="Int64"))
-        return last
+        for name in measures_of(self.runs):
+            columns[f"{name}_mean"] = by_solver[name].mean()
+            columns[f"{name}_sd"] = by_solver[name].std()
+        found = pd.DataFrame(columns).reset_index()
+        runs = {name: self.runs[self.runs["solver"] == name] for name in self.solvers}
+        reached = [
+            runs_at_tolerance(runs[name], self.solvers[name])
+            for name in found["solver"]
+        ]
+        found.insert(4, "n_reached", pd.Series(reached, dtype="Int64"))
+        return found
 
     def summary(self) -> Summary:
         """Every solver at the end of its runs, in words.
@@ -165,17 +175,49 @@ class SolverComparison:
         Summary
             ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
         """
-        last, limits = self.glance(), (self.lower_bound, self.least_objective)
-        tolerances = {
-            name: tolerance_of(solver)
-            for name, solver in self.solvers.items()
-            if solver.stops
-        }
-        notes = study_notes(
-            last, tolerances, limits, self.n_runs, self.seed, self.workers
+        last, problem = self.glance(), self.model.problem
+        left = [
+            ("Outcome:", self.model.coding.name),
+            ("Loss:", problem.loss),
+            ("lambda:", significant(problem.lam, 6)),
+            ("Intercept:", "free" if problem.intercept else "none"),
+            ("No. Observations:", f"{problem.n:,}"),
+        ]
+        right = [
+            ("Runs of each:", f"{self.n_runs:,}"),
+            ("Seed:", str(self.seed)),
+            ("Held-out rows:", "none" if self.n_test is None else f"{self.n_test:,}"),
+            ("Lower bound:", significant(self.lower_bound, 6)),
+            ("Least objective:", significant(self.least_objective, 6)),
+        ]
+        notes = self._notes(last)
+        return Summary("Comparison of Solvers", left, right, end_table(last), notes)
+
+    def _notes(self, last: pd.DataFrame) -> list[str]:
+        """What the numbers of the summary are."""
+        low, high = (
+            significant(v, 8) for v in (self.lower_bound, self.least_objective)
         )
-        left = model_facts(self.model.problem, self.model.coding.name)
-        return Summary(TITLE, left, self._right(), end_table(last), notes)
+        reached = last.set_index(last["solver"].astype(str))["n_reached"]
+        threads = (
+            "one thread"
+            if self.workers == 1
+            else f"{self.workers} threads side by side"
+        )
+        return [
+            "Means over the runs, each at its last epoch; standard deviations in "
+            "brackets.",
+            f"Certified by duality: the optimum lies between {low} and {high}.",
+            *(
+                f"{name} stops at {tolerance_of(solver)}: "
+                f"{counted(int(reached[name]), 'run')} of {self.n_runs:,} reached it."
+                for name, solver in self.solvers.items()
+                if solver.stops
+            ),
+            f"CPU time of the updates alone, in {threads}.",
+            f"Seeds: sample.int(2147483647, {self.n_runs}) after "
+            f"set.seed({self.seed}) in R, the same for every solver.",
+        ]
 
     def plot(
         self, ax: "Sequence[Axes] | None" = None, *, excess: bool = False
@@ -224,19 +266,18 @@ class SolverComparison:
         check_flag("excess", excess)
         return plot_comparison(self._by_epoch, self.lower_bound, excess, ax)
 
-    def _right(self) -> Fields:
-        held_out = "none" if self.n_test is None else f"{self.n_test:,}"
-        return [
-            ("Runs of each:", f"{self.n_runs:,}"),
-            ("Seed:", str(self.seed)),
-            ("Held-out rows:", held_out),
-            ("Lower bound:", significant(self.lower_bound, 6)),
-            ("Least objective:", significant(self.least_objective, 6)),
-        ]
-
     @cached_property
     def _by_epoch(self) -> pd.DataFrame:
-        return statistics_by_epoch(self.runs)
+        """As `tidy`; missing values, such as an error rate of no row, do not count."""
+        measures = pd.CategoricalDtype(measures_of(self.runs))
+        names = list(measures.categories)
+        long = self.runs.melt(["solver", "epoch"], names, "measure")
+        long = long.astype({"measure": measures, "value": "float64"})
+        keys = ["solver", "epoch", "measure"]
+        values = long.groupby(keys, observed=True)["value"]
+        columns = {"n_runs": values.count(), "mean": values.mean(), "sd": values.std()}
+        columns |= {name: values.quantile(share) for name, share in QUANTILES.items()}
+        return pd.DataFrame(columns).reset_index()
 
     def __str__(self) -> str:
         return self.summary().as_text()
@@ -249,3 +290,67 @@ class SolverComparison:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def measures_of(runs: pd.DataFrame) -> list[str]:
+    """Return the measures of a record: without held-out rows there is no test error."""
+    return [name for name in MEASURES if name in runs.columns]
+
+
+def runs_at_tolerance(runs: pd.DataFrame, solver: Pegasos | SDCA) -> int | None:
+    """Count the runs of one solver that reached its tolerance; None if it has none.
+
+    They ended before the last epoch allowed, or with a gap that is small enough.
+    """
+    if not solver.stops:
+        return None
+    last = runs.groupby("run").tail(1)
+    near = last["gap"] <= solver.tol * last["objective"]
+    if solver.gap_tol:
+        near |= last["gap"] <= solver.gap_tol
+    return int((near | (last["epoch"] < solver.epochs)).sum())
+
+
+def end_table(last: pd.DataFrame) -> pd.DataFrame:
+    """Write means, with standard deviations in brackets, as cells of the summary.
+
+    Parameters
+    ----------
+    last : DataFrame
+        As `SolverComparison.glance` gives it.
+    """
+    errors = "test" if "test_error_mean" in last.columns else "training"
+    rows = []
+    for _, line in last.iterrows():
+        low, high = line["epochs_min"], line["epochs_max"]
+        cells = {
+            "epochs": str(low) if low == high else f"{low}-{high}",
+            "objective": _with_spread(line, "objective", 1.0, 5),
+            "gap": significant(line["gap_mean"], 3),
+            f"{errors} error %": _with_spread(line, f"{errors}_error", 100.0, 3),
+            "CPU ms": _with_spread(line, "cpu_seconds", 1000.0, 3),
+        }
+        rows.append(cells)
+    return pd.DataFrame(rows, index=last["solver"].astype(str).rename(None))
+
+
+def _with_spread(line: "pd.Series[Any]", name: str, scale: float, digits: int) -> str:
+    """Write a mean, and after it the standard deviation in brackets if there is one."""
+    mean, sd = scale * line[f"{name}_mean"], scale * line[f"{name}_sd"]
+    if isnan(sd):
+        return significant(mean, digits)
+    return f"{significant(mean, digits)} ({significant(sd, 2)})"
+
+
+def tolerance_of(solver: Pegasos | SDCA) -> str:
+    """Write the tolerance of a solver in words.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> tolerance_of(ps.SDCA(tol=1e-6, gap_tol=0.1))
+    'a relative gap of 1e-06 or a gap of 0.1'
+    """
+    words = [f"a relative gap of {solver.tol:g}"] if solver.tol > 0.0 else []
+    words += [f"a gap of {solver.gap_tol:g}"] if solver.gap_tol else []
+    return " or ".join(words)

@@ -1,1 +1,0 @@
-"""Probabilities: made from scores, and held against what happened."""
