@@ -9,9 +9,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsError
-from pegasos_stats.models.inference.covariance import Sandwich
 from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.resampling import Bootstrap
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.studies.selection.folds import Folds
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])

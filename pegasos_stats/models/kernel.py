@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from pegasos_stats.data.sample import (
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.kernel_results import KernelResults, new_scores
 from pegasos_stats.solvers.kernel_problem import (
     KernelFunction,
     KernelName,
@@ -242,9 +241,18 @@ class KernelSVM(Model):
         recorder = self._recorder(trace, test, chosen.ties)
         began = time.perf_counter()
         solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
-        trace_frame = None if recorder is None else recorder.frame()
-        seconds = time.perf_counter() - began
-        return replace(self._results(chosen, solution, trace_frame), seconds=seconds)
+        return KernelResults(
+            problem=self.problem,
+            solver=chosen,
+            solution=solution,
+            design=self.design,
+            coding=self.coding,
+            index=self._sample.index,
+            dropped=self.dropped,
+            trace=None if recorder is None else recorder.frame(),
+            columns=self._columns,
+            seconds=time.perf_counter() - began,
+        )
 
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
@@ -252,23 +260,8 @@ class KernelSVM(Model):
         """Run a solver: a solution with nothing around it."""
         return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
 
-    def _results(
-        self, solver: Pegasos, solution: KernelSolution, trace: Any = None
-    ) -> KernelResults:
-        return KernelResults(
-            problem=self.problem,
-            solver=solver,
-            solution=solution,
-            design=self.design,
-            coding=self.coding,
-            index=self._sample.index,
-            dropped=self.dropped,
-            trace=trace,
-            columns=self._columns,
-        )
-
     def _errors_on(self, X: Any, y: Any, found: KernelSolution, ties: Ties) -> float:
-        signs = signs_of(self._results(Pegasos(), found)._scores(X), ties)
+        signs = signs_of(new_scores(self.problem, found, X, self._columns), ties)
         decided = ~np.isnan(signs)
         return float((signs != y)[decided].mean()) if decided.any() else float("nan")
 

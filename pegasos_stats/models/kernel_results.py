@@ -1,4 +1,4 @@
-"""What a kernel fit gives beside what every fit gives: its support."""
+"""What a fit with a kernel gives: the rows that its function is made of."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from pegasos_stats.errors import counted
 from pegasos_stats.models.results import Results
+from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
+    scores_of_kernel,
     support_of,
 )
 from pegasos_stats.tables import Summary, significant
@@ -77,13 +79,7 @@ class KernelResults(Results):
         return KernelPlots(self)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of rows; for a precomputed kernel rows of ``K(x, training)``."""
-        dense = X if isinstance(X, np.ndarray) else X.toarray()
-        X = np.ascontiguousarray(dense, dtype=np.float64)
-        precomputed = self.problem.kernel.name == "precomputed"
-        if precomputed and X.shape[1] != self.nobs:
-            X = X[:, self.columns]
-        return super()._scores(X)
+        return new_scores(self.problem, self.solution, X, self.columns)
 
     def _size(self) -> str:
         return counted(self.n_support, "support row")
@@ -133,4 +129,28 @@ class KernelResults(Results):
             "Intercept": significant(self.intercept, 5),
         }
         function = pd.DataFrame({"function": list(cells.values())}, list(cells))
-        return self._summarised(function, [])
+        return summary_of(self, function)
+
+
+def new_scores(
+    problem: KernelProblem,
+    found: KernelSolution,
+    X: Any,
+    columns: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
+    """Scores of rows, shape (q,).
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    found : KernelSolution
+    X : array or scipy sparse array, shape (q, p)
+        For a precomputed kernel ``K(x, x_j)`` with the rows of the fit, or with all
+        rows given to the model, among which `columns` are those of the fit.
+    columns : int64 array, shape (n,), optional
+    """
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    X = np.ascontiguousarray(dense, dtype=np.float64)
+    if problem.kernel.name == "precomputed" and X.shape[1] != problem.n:
+        X = X[:, columns]
+    return np.asarray(scores_of_kernel(problem, found, X))

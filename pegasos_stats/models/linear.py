@@ -18,7 +18,7 @@ from pegasos_stats.data.sample import (
 )
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.models.inferring import CovName, CovType, checked_cov_type
+from pegasos_stats.models.inference.options import CovName, CovType, checked_cov_type
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos import Pegasos

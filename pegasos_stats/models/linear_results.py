@@ -1,42 +1,33 @@
-"""What a linear fit gives: standard errors, tests, intervals, a summary of them."""
+"""What a linear fit gives: coefficients, standard errors, tests, intervals."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import pandas as pd
 
 from pegasos_stats.checks import check_flag, check_fraction
-from pegasos_stats.errors import OptionError
-from pegasos_stats.models.coefficients import Inference
-from pegasos_stats.models.frames import TIDY_COLUMNS
-from pegasos_stats.models.hypothesis_tests import ContrastTests, JointTest
-from pegasos_stats.models.inference.bootstrap import BootstrapResult
-from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inferring import (
-    SANDWICH,
-    CovName,
-    CovType,
-    checked_cov_type,
-    estimated_covariance,
-)
-from pegasos_stats.models.linear_fits import LinearFit
-from pegasos_stats.models.linear_summaries import NO_COVARIANCE, largest, why_left_out
+from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.models import summaries
+from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.models.inference.wald import TIDY_COLUMNS, ContrastTests, JointTest
 from pegasos_stats.models.notes import Note
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.tables import Summary, aligned, estimate_cells
-
-CARRIED = ("certificate", "training_table")  # what another covariance does not change
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.linear_results import LinearPlots
 
+CARRIED = ("certificate", "training_table")  # what another covariance does not change
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LinearResults(LinearFit):
+class LinearResults(Results):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    What a fit of any kind has, certificate, predictions and reports, is here too; see
-    `Results`.
+    `Results` says what every fit has: certificate, predictions, reports.
 
     Attributes
     ----------
@@ -47,21 +38,106 @@ class LinearResults(LinearFit):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-    >>> result.params.index[:3].tolist()
-    ['Intercept', 'p00', 'p01']
+    >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
+    >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    >>> result.tidy()[["term", "estimate", "std_error"]].round(2)
+            term  estimate  std_error
+    0  Intercept      0.33       0.44
+    1        p34     -0.15       0.03
+    2        p43      0.05       0.03
+    >>> other = result.with_covariance(ps.Sandwich(correction="HC3"))
+    >>> bool((other.bse > result.bse).all())
+    True
+    >>> result.wald_test("p34 = p43 = 0").df_num
+    2
+    >>> result.confusion(test).table
+    Predicted   5   6
+    Actual
+    5          56  26
+    6          27  54
     """
 
-    cov_type: CovType = SANDWICH
+    solution: Solution
+    cov_type: options.CovType = options.SANDWICH
 
     @property
-    def covariance(self) -> Covariance | BootstrapResult:
+    def coef(self) -> "pd.Series[float]":
+        """Coefficients ``beta``, shape (p,), the intercept left out."""
+        return pd.Series(self.solution.beta, index=list(self.design.names), name="coef")
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Intercept first, if the model has one, then the coefficients."""
+        if not self.problem.intercept:
+            return self.coef.rename("params")
+        first = pd.Series({"Intercept": self.intercept})
+        return pd.concat([first, self.coef]).rename("params")
+
+    @property
+    def params_original(self) -> "pd.Series[float]":
+        """`params` for the predictors as they were before ``standardize=True``.
+
+        ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``; the same
+        as `params` where nothing was scaled.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("abab"), "x": [1.0, 20.0, 3.0, 40.0]})
+        >>> model = ps.svm("y ~ x", data, lam=0.01, standardize=True)
+        >>> result = model.fit(ps.SDCA(seed=1))
+        >>> scores = result.params_original["x"] * data["x"]
+        >>> scores += result.params_original["Intercept"]
+        >>> bool((scores - result.decision_function()).abs().max() < 1e-12)
+        True
+        """
+        if self.scaling is None:
+            return self.params.rename("params_original")
+        beta, alpha = self.scaling.undone(self.solution.beta, self.intercept)
+        found = pd.Series(beta, index=list(self.design.names))
+        if self.problem.intercept:
+            found = pd.concat([pd.Series({"Intercept": alpha}), found])
+        return found.rename("params_original")
+
+    @property
+    def llf(self) -> float:
+        """Log-likelihood at the fit, ``-sum_i w_i log(1 + exp(-m_i))``.
+
+        The penalty is not in it, so it is below its maximum. NaN for the hinge loss,
+        which is no likelihood.
+        """
+        if self.problem.loss != "log":
+            return float("nan")
+        beta = self.solution.beta
+        loss = self.objective - 0.5 * self.problem.lam * float(beta @ beta)
+        return -self.nobs * loss
+
+    @property
+    def n_support(self) -> int:
+        """Rows with a dual weight above zero; for the log loss all of them."""
+        return int((self.solution.dual > 0.0).sum())
+
+    @property
+    def df_model(self) -> int:
+        """Number of coefficients, the intercept left out."""
+        return self.problem.p
+
+    @property
+    def df_resid(self) -> int:
+        """Rows minus coefficients and intercept, as counted: below 0 for wide data.
+
+        The penalty makes a fit simpler than this count says.
+        """
+        return self.nobs - self.df_model - int(self.problem.intercept)
+
+    @property
+    def covariance(self) -> estimating.Estimate:
         """The estimate as a whole.
 
         Of the sandwich bread, meat and bandwidth; of the bootstrap the coefficients of
         all replicates, and the seed.
         """
-        return self._inference.with_warnings().covariance
+        return self._errors.covariance
 
     @property
     def bse(self) -> "pd.Series[float]":
@@ -83,16 +159,8 @@ class LinearResults(LinearFit):
             If the fit may be further from its optimum than is small beside them.
         UndefinedMetricWarning
             If they are not defined.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> model.fit(ps.SDCA(tol=1e-8, seed=1)).bse.round(3).tolist()
-        [...]
         """
-        errors = self._inference.with_warnings().std_error
+        errors = self._errors.std_error
         return pd.Series(errors, index=self.params.index, name="bse")
 
     @property
@@ -106,18 +174,8 @@ class LinearResults(LinearFit):
         return self._column("p_value", "pvalues")
 
     def cov_params(self) -> pd.DataFrame:
-        """Covariance of `params`, shape (k, k), by name.
-
-        Examples
-        --------
-        >>> import numpy as np, pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-        >>> bool(np.allclose(np.sqrt(np.diag(result.cov_params())), result.bse))
-        True
-        """
-        matrix, names = self._inference.with_warnings().matrix, self.params.index
+        """Covariance of `params`, shape (k, k), by name."""
+        matrix, names = self._errors.covariance.matrix, self.params.index
         return pd.DataFrame(matrix.copy(), index=names, columns=names)
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -136,21 +194,13 @@ class LinearResults(LinearFit):
         ------
         OptionError
             If `alpha` is not between 0 and 1; and as for `bse`.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> model.fit(ps.SDCA(tol=1e-8, seed=1)).conf_int(alpha=0.1).shape
-        (3, 2)
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        frame = self._inference.with_warnings().frame(level)
+        frame = self._errors.frame(level)
         limits = frame[["conf_low", "conf_high"]].set_axis([0, 1], axis=1)
         return limits.set_axis(self.params.index)
 
-    def t_test(self, r_matrix: Any) -> ContrastTests:
+    def t_test(self, r_matrix: object) -> ContrastTests:
         """Test linear hypotheses ``R theta = q`` about `params`, each alone.
 
         Parameters
@@ -178,9 +228,9 @@ class LinearResults(LinearFit):
         >>> result.t_test("p34 = p43").hypotheses
         ['p34 - p43 = 0']
         """
-        return self._inference.with_warnings().t_test(r_matrix)
+        return self._errors.t_test(r_matrix)
 
-    def wald_test(self, r_matrix: Any) -> JointTest:
+    def wald_test(self, r_matrix: object) -> JointTest:
         """Test linear hypotheses ``R theta = q`` about `params` together.
 
         Parameters
@@ -192,36 +242,17 @@ class LinearResults(LinearFit):
         -------
         JointTest
             With ``statistic, pvalue, df_num, df_denom``: a chi-squared test.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-        >>> result.wald_test("p34 = p43 = 0").df_num
-        2
         """
-        return self._inference.with_warnings().wald_test(r_matrix)
+        return self._errors.wald_test(r_matrix)
 
-    def with_covariance(self, cov_type: CovType | CovName) -> Self:
+    def with_covariance(self, cov_type: options.CovType | options.CovName) -> Self:
         """The same fit with another estimate of the covariance.
 
         Parameters
         ----------
         cov_type : "sandwich", "bootstrap", "none", Sandwich or Bootstrap
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-        >>> other = result.with_covariance(ps.Sandwich(correction="HC3"))
-        >>> bool((other.bse > result.bse).all())
-        True
         """
-        other = replace(self, cov_type=checked_cov_type(cov_type))
+        other = replace(self, cov_type=options.checked_cov_type(cov_type))
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)
         return other
@@ -247,14 +278,6 @@ class LinearResults(LinearFit):
         ------
         OptionError
             If `conf_level` is not between 0 and 1.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> model.fit(ps.SDCA(tol=1e-8, seed=1)).tidy()["term"].tolist()
-        ['Intercept', 'p34', 'p43']
         """
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
@@ -262,7 +285,7 @@ class LinearResults(LinearFit):
             table = self._plain_table()
             chosen = self.params_original if original else self.params
             return table.assign(estimate=chosen.to_numpy())
-        inference = self._inference.with_warnings()
+        inference = self._errors
         if original and self.scaling is not None:
             transform = self.scaling.undoing(self.problem.intercept)
             inference = inference.transformed(transform)
@@ -293,30 +316,30 @@ class LinearResults(LinearFit):
         """
         level = 1.0 - check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
-        if self._missing() or not self._inference.is_defined:
-            shown, more = largest(self._plain_table(), max_terms)
+        shown, more = summaries.largest(self.coefficient_table(level), max_terms)
+        if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
-            shown, more = largest(self._inference.frame(level), max_terms)
-            cells = estimate_cells(shown, self._inference.df, alpha)
+            cells = estimate_cells(shown, self.estimated.df, alpha)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]
-        return self._summarised(cells, [*notes, *more])
+        return summaries.summary_of(self, cells, [*notes, *more])
 
-    def coefficient_table(self) -> pd.DataFrame:
+    def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """Columns as of `tidy`; NaN for intervals that would take long, or are none."""
-        return self._plain_table() if self._missing() else self._inference.frame(0.95)
+        return (
+            self._plain_table() if self._missing() else self._uncertainty.frame(level)
+        )
 
     def notes_on_errors(self) -> list[Note]:
         """What there is to say of standard errors, computed if that is quick."""
-        return self._missing() or self._inference.notes()
+        return self._missing() or self._uncertainty.remarks()
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""
-        if self.has_covariance:
-            return []
-        return why_left_out(self.problem, self.cov_type)
+        given = self.problem, self.cov_type
+        return [] if self.has_covariance else estimating.why_left_out(*given)
 
     @property
     def plot(self) -> "LinearPlots":
@@ -326,7 +349,7 @@ class LinearResults(LinearFit):
         return LinearPlots(self)
 
     @cached_property
-    def estimated(self) -> Covariance | BootstrapResult:
+    def estimated(self) -> estimating.Estimate:
         """The covariance with notes on it; `covariance` warns of them.
 
         Raises
@@ -335,8 +358,10 @@ class LinearResults(LinearFit):
             With ``cov_type="none"``.
         """
         if self.cov_type is None:
-            raise OptionError(NO_COVARIANCE)
-        return estimated_covariance(self.problem, self.solution, self.cov_type)
+            raise OptionError(estimating.NO_COVARIANCE)
+        return estimating.estimated_covariance(
+            self.problem, self.solution, self.cov_type
+        )
 
     @property
     def has_covariance(self) -> bool:
@@ -344,8 +369,8 @@ class LinearResults(LinearFit):
         return "estimated" in vars(self)
 
     @cached_property
-    def _inference(self) -> Inference:
-        return Inference(
+    def _uncertainty(self) -> Uncertainty:
+        return Uncertainty(
             theta=self.params,
             covariance=self.estimated,
             nobs=self.nobs,
@@ -354,12 +379,22 @@ class LinearResults(LinearFit):
             goes_on="tol" if self.solver.to_optimum else "refine",
         )
 
+    @property
+    def _errors(self) -> Uncertainty:
+        """The same; warns, the first time, if the numbers cannot be trusted."""
+        if "_has_warned" not in vars(self):
+            vars(self)["_has_warned"] = True
+            self._uncertainty.warn()
+        return self._uncertainty
+
     def _column(self, column: str, name: str) -> "pd.Series[float]":
-        frame = self._inference.with_warnings().frame(0.95)
-        return frame.set_index("term")[column].rename(name).rename_axis(None)
+        numbers = self._errors.frame(0.95)[column]
+        return numbers.set_axis(self.params.index).rename(name)
 
     def _plain_table(self) -> pd.DataFrame:
         """Coefficients without standard errors."""
         given = {"term": self.params.index, "estimate": self.params.to_numpy()}
-        others = dict.fromkeys(TIDY_COLUMNS[2:], float("nan"))
-        return pd.DataFrame(given | others)
+        return pd.DataFrame(given).reindex(columns=TIDY_COLUMNS)
+
+    def _size(self) -> str:
+        return counted(len(self.coef), "coefficient")

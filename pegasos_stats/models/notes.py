@@ -1,19 +1,20 @@
 """What there is to say of a fit beside its numbers: a note for each fact."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.fits import Fit
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.objective import zero_objective
+from pegasos_stats.solvers.objective import Certificate, zero_objective
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
 Vector = NDArray[np.float64]
@@ -143,18 +144,26 @@ def listed(notes: Iterable[Note]) -> list[str]:
     ]
 
 
-def notes_of(fit: Fit, training: ConfusionMatrix) -> list[Note]:
+def about_fit(
+    problem: Problem,
+    certificate: Certificate,
+    solver: Solver,
+    refinement: Solver | None,
+    coding: LabelCoding,
+    standardized: bool,
+    training: ConfusionMatrix,
+) -> tuple[Note, ...]:
     """What there is to say of every fit, and of its table of the training rows."""
-    negative, positive = fit.coding.levels
-    signs = f"A positive score predicts {positive!r}, a negative one {negative!r}."
-    return [
-        Note("certificate", "note", _certified(fit)),
-        Note("labels", "note", signs),
-        Note("penalty", "note", _penalised(fit)),
-        *_ran_away(fit),
-        *_one_answer(fit, training),
-        *_repeated(fit),
-    ]
+    to_optimum = solver.to_optimum or refinement is not None
+    untried = untried_options(problem, to_optimum, standardized)
+    return (
+        certified(certificate),
+        signs(coding),
+        penalised(problem, standardized),
+        *ran_away(problem, certificate, solver, untried),
+        *one_answer(problem, training, untried),
+        *repeated(solver),
+    )
 
 
 UNCERTIFIED = (
@@ -163,49 +172,60 @@ UNCERTIFIED = (
 )
 
 
-def _certified(fit: Fit) -> str:
-    """How far the fit is from the optimum."""
-    share = fit.relative_gap
-    if fit.gap == math.inf:
-        return UNCERTIFIED
+def certified(at: Certificate) -> Note:
+    """How far a fit is from the optimum, at most."""
+    if at.gap == math.inf:
+        return Note("certificate", "note", UNCERTIFIED)
+    share = at.relative_gap
     most = "less than 0.01%" if share < 1e-4 else f"at most {share:.2%}"
     gained = f"{most} of the objective"
     if share == math.inf:  # of an objective of 0
-        gained = f"at most {significant(fit.gap, 3)}"
-    return (
+        gained = f"at most {significant(at.gap, 3)}"
+    text = (
         "Certified by duality: the optimum is not below "
-        f"{significant(fit.dual_objective, 6)}, so {gained} could be gained."
+        f"{significant(at.dual_objective, 6)}, so {gained} could be gained."
     )
+    return Note("certificate", "note", text)
 
 
-def _penalised(fit: Fit) -> str:
+def signs(coding: LabelCoding) -> Note:
+    """Which level a positive score predicts."""
+    negative, positive = coding.levels
+    text = f"A positive score predicts {positive!r}, a negative one {negative!r}."
+    return Note("labels", "note", text)
+
+
+def penalised(problem: Problem, standardized: bool) -> Note:
     """What is penalised, and on which scale."""
-    is_kernel = isinstance(fit.problem, KernelProblem)
+    is_kernel = isinstance(problem, KernelProblem)
     what = "The length of the function is" if is_kernel else "Coefficients are"
-    free = (
-        ", the intercept is not" if fit.problem.intercept else "; there is no intercept"
-    )
-    if not isinstance(fit.design, ScaledDesign):
-        return f"{what} penalised{free}."
-    of = "It is a function" if is_kernel else "They are those"
-    original = "; params_original has those of the predictors as they were"
-    end = "" if is_kernel else original
-    return f"{what} penalised{free}. {of} of standardized predictors{end}."
+    free = ", the intercept is not" if problem.intercept else "; there is no intercept"
+    text = f"{what} penalised{free}."
+    if standardized and is_kernel:
+        text += " It is a function of standardized predictors."
+    elif standardized:
+        text += (
+            " They are those of standardized predictors; params_original has those of "
+            "the predictors as they were."
+        )
+    return Note("penalty", "note", text)
 
 
-def _ran_away(fit: Fit) -> list[Note]:
-    """That the fit is worse than none."""
-    zero = zero_objective(fit.problem)
-    if not fit.objective > zero:
+def ran_away(
+    problem: Problem, at: Certificate, solver: Solver, untried: Sequence[Setting]
+) -> list[Note]:
+    """That a fit is worse than the model that is all zero, if it is."""
+    zero = zero_objective(problem)
+    if not at.objective > zero:
         return []
-    moving = fit.problem.intercept and not fit.solver.refit_intercept
+    moving = problem.intercept and not solver.refit_intercept
     text = (
         f"the objective is above {zero:.4g}, that of the model that is all zero: the "
         f"{'intercept' if moving else 'coefficients'} ran away in the first, large "
         "steps."
     )
     options = [
-        *_not_taken(fit),
+        *untried,
         *([Setting("refit_intercept", True)] if moving else []),
         Setting("epochs", change="more"),
         Setting("lam", change="a larger"),
@@ -213,8 +233,10 @@ def _ran_away(fit: Fit) -> list[Note]:
     return [Note("run", "warning", text, Cure(tuple(options)))]
 
 
-def _one_answer(fit: Fit, training: ConfusionMatrix) -> list[Note]:
-    """That all training rows are predicted alike."""
+def one_answer(
+    problem: Problem, training: ConfusionMatrix, untried: Sequence[Setting]
+) -> list[Note]:
+    """That all training rows are predicted alike, if they are."""
     answers = training.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
         return []
@@ -223,33 +245,33 @@ def _one_answer(fit: Fit, training: ConfusionMatrix) -> list[Note]:
         f"every training row is predicted {level}: the error rate is that of always "
         "answering so."
     )
-    balanced = Setting("weights", "balanced")
     options = [
-        *_not_taken(fit),
-        *([balanced] if fit.problem.weights is None else []),
+        *untried,
+        *([Setting("weights", "balanced")] if problem.weights is None else []),
         Setting("lam", change="a smaller"),
     ]
     return [Note("predictions", "warning", text, Cure(tuple(options)))]
 
 
-def _not_taken(fit: Fit) -> list[Setting]:
-    """Options that were not taken, and often help."""
-    kernel = fit.problem.kernel if isinstance(fit.problem, KernelProblem) else None
-    scaled = isinstance(fit.design, ScaledDesign)
-    optimal = fit.solver.to_optimum or fit.refinement is not None
-    no_columns = kernel is not None and kernel.name == "precomputed"
-    return [
-        *([] if scaled or no_columns else [Setting("standardize", True)]),
-        *([] if optimal or kernel is not None else [Setting("solver", "SDCA")]),
-    ]
+def untried_options(
+    problem: Problem, to_optimum: bool, standardized: bool
+) -> list[Setting]:
+    """Options that the fit did not take, and that often help."""
+    kernel = problem.kernel if isinstance(problem, KernelProblem) else None
+    found = []
+    if not standardized and (kernel is None or kernel.name != "precomputed"):
+        found.append(Setting("standardize", True))
+    if not to_optimum and kernel is None:
+        found.append(Setting("solver", "SDCA"))
+    return found
 
 
-def _repeated(fit: Fit) -> list[Note]:
-    """What repeats the fit."""
-    if not fit.solver.uses_random_numbers:
+def repeated(solver: Solver) -> list[Note]:
+    """That the seed repeats the fit, where random numbers were used."""
+    if not solver.uses_random_numbers:
         return []
-    source = "drawn, not given" if fit.solver.seed is None else "given"
-    also = "" if fit.solver.to_optimum else ", in R too"
+    source = "drawn, not given" if solver.seed is None else "given"
+    also = "" if solver.to_optimum else ", in R too"
     text = f"The seed was {source}; it repeats this fit{also}."
     return [Note("seed", "note", text)]
 

@@ -1,6 +1,6 @@
-"""What every fit gives: predictions, tables, a summary, data frames."""
+"""What a fit of any kind gives: its certificate, predictions, tables, data frames."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -10,24 +10,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.data.design import ModelMatrix
-from pegasos_stats.data.labels import Ties
+from pegasos_stats.data.design import Design, ModelMatrix
+from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.models.fits import Fit
-from pegasos_stats.models.frames import (
-    frame_of,
-    glanced,
-    known_labels,
-    labels_of,
-    scored,
-    with_columns,
-)
-from pegasos_stats.models.notes import Note, listed, notes_of
-from pegasos_stats.models.summaries import TITLES, model_lines, solver_lines
-from pegasos_stats.solvers.solutions import scores_of
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.models import frames
+from pegasos_stats.models.notes import Note, about_fit
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
+from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from pegasos_stats.output.report.report import Report
@@ -35,30 +32,115 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Results(Fit):
+class Results(ABC):
     """A fitted model; made by the `fit` method of a model.
 
-    Attributes are those of `Fit`: problem, solver, solution, design, coding, index,
-    dropped, trace and refinement, with the numbers that follow from them.
+    Attributes
+    ----------
+    problem : Problem
+        The rows used, as numbers.
+    solver : Pegasos or SDCA
+    solution : Solution or KernelSolution
+    design : Design
+        How data become a matrix; used again for new data.
+    coding : LabelCoding
+        Which level is -1 and which +1.
+    index : Index, shape (n,)
+        Row labels of the rows used.
+    dropped : Dropped
+        Counts of the rows left out for missing values.
+    trace : DataFrame or None
+        One line per epoch, where ``fit(trace=True)`` asked for it.
+    refinement : SDCA or None
+        The solver that went on from the first one's dual point, where ``fit(refine=)``
+        asked for it.
+    seconds : float or None
+        Run time of the fit.
     """
 
+    problem: Problem
+    solver: Pegasos | SDCA
+    solution: AnySolution
+    design: Design
+    coding: LabelCoding
+    index: pd.Index
+    dropped: Dropped
+    trace: pd.DataFrame | None = None
+    refinement: SDCA | None = None
+    seconds: float | None = None
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit, and the gap between them."""
+        return certificate_of(self.problem, self.solution)
+
+    @property
+    def objective(self) -> float:
+        """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
+        return self.certificate.objective
+
+    @property
+    def dual_objective(self) -> float:
+        """Dual objective at a feasible point: no model has a smaller risk."""
+        return self.certificate.dual_objective
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, ``objective - dual_objective``."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``."""
+        return self.certificate.relative_gap
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether the tolerance was reached; None for a run without one (Pegasos)."""
+        last = self.refinement or self.solver
+        return last.reached(self.certificate) if last.stops else None
+
+    @property
     @abstractmethod
-    def summary(self) -> Summary:
-        """Header, coefficients and notes."""
+    def n_support(self) -> int:
+        """Number of training rows that the fit depends on."""
 
-    @abstractmethod
-    def tidy(self) -> pd.DataFrame:
-        """What predictions are made of, a row for each term."""
+    @property
+    def intercept(self) -> float:
+        """Intercept ``alpha``; 0 for a model without one."""
+        return float(self.solution.alpha)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows of a matrix."""
-        return scores_of(self.problem, self.solution, X)
+    @property
+    def nobs(self) -> int:
+        """Number of rows used."""
+        return self.problem.n
 
-    @abstractmethod
-    def _size(self) -> str:
-        """How large the fit is, in words."""
+    @property
+    def n_iter(self) -> int:
+        """Number of steps taken."""
+        return int(self.solution.n_iter)
 
-    def decision_function(self, data: Any = None) -> "pd.Series[float]":
+    @property
+    def n_violations(self) -> int:
+        """Visits of rows with a margin below 1; for the log loss, below 0."""
+        return int(self.solution.n_violations)
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the run; ``set.seed()`` of R with it repeats the fit."""
+        return self.solution.seed
+
+    @property
+    def solver_name(self) -> str:
+        """The solver, and the one that went on from it if there is one."""
+        return self.solver.name + (", then SDCA" * bool(self.refinement))
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """How the predictors were scaled, by ``standardize=True``; else None."""
+        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
+
+    def decision_function(self, data: object = None) -> "pd.Series[float]":
         """Scores ``x'beta + alpha``; above 0 speaks for the second level.
 
         Parameters
@@ -74,19 +156,15 @@ class Results(Fit):
         ------
         ColumnError
             If `data` lack a column, or hold values that the model cannot use.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-        >>> result.decision_function(test).head(3).round(3).tolist()
-        [...]
         """
-        matrix = self._matrix(data)
+        if data is None:
+            everything = np.ones(self.nobs, dtype=bool)
+            matrix = ModelMatrix(self.problem.X, everything, self.index)
+        else:
+            matrix = self.design.matrix(data)
         return matrix.spread(self._scores(matrix.values)).rename("score")
 
-    def predict(self, data: Any = None, ties: Ties | None = None) -> "pd.Series[Any]":
+    def predict(self, data: object = None, ties: Ties | None = None) -> pd.Series:
         """Labels by the sign of the score.
 
         Parameters
@@ -101,19 +179,11 @@ class Results(Fit):
         -------
         Series of the original labels, on the index of `data`; missing in rows with
         missing values
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-        >>> result.predict(test).head(3).tolist()
-        [...]
         """
         scores = self.decision_function(data)
         return self.coding.predicted(scores, self._ties(ties))
 
-    def predict_proba(self, data: Any = None) -> pd.DataFrame:
+    def predict_proba(self, data: object = None) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-score))`` for the second.
 
         Parameters
@@ -130,14 +200,6 @@ class Results(Fit):
         ------
         OptionError
             If the model was fitted by the hinge loss, which has no probabilities.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
-        >>> result.predict_proba(test).columns.tolist()
-        [5, 6]
         """
         if self.problem.loss != "log":
             raise OptionError(
@@ -148,54 +210,36 @@ class Results(Fit):
 
     def confusion(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         ties: Ties | None = None,
-        positive: Any = None,
+        positive: object = None,
         mode: Mode | None = None,
         prevalence: float | None = None,
         beta: float = 1.0,
     ) -> ConfusionMatrix:
         """Table of actual against predicted labels, with all that follows from it.
 
-        The scores give the area under the ROC curve, a logistic fit also log loss and
-        Brier score.
+        With the area under the ROC curve; of a logistic fit log loss and Brier score.
 
         Parameters
         ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
-        actual : Series or array, optional
-            Their labels; taken from the outcome's column of `data` if left out.
-        ties : "na", "positive" or "negative", optional
+        data, ties : optional
             As for `predict`.
+        actual : Series or array, optional
+            Labels of the rows; taken from the outcome's column of `data` if left out.
         positive, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
 
         Returns
         -------
         ConfusionMatrix
-
-        Raises
-        ------
-        ColumnError
-            If `data` have no column of the outcome and `actual` is not given.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-        >>> result.confusion(train).table
-        Predicted    5    6
-        Actual
-        ...
         """
         scores = self.decision_function(data)
         logistic = self.problem.loss == "log"
         return confusion(
-            labels_of(self, data) if actual is None else actual,
+            self._rows.labels(data) if actual is None else actual,
             self.coding.predicted(scores, self._ties(ties)),
             positive,
             levels=self.coding.levels,
@@ -205,6 +249,16 @@ class Results(Fit):
             prevalence=prevalence,
             beta=beta,
         )
+
+    @cached_property
+    def training_table(self) -> ConfusionMatrix:
+        """Confusion table of the rows of the fit; a loaded model has its counts."""
+        actual, levels = self._rows.labels(), self.coding.levels
+        return confusion(actual, self.predict(), levels=levels)
+
+    @abstractmethod
+    def tidy(self) -> pd.DataFrame:
+        """What predictions are made of, a row for each term."""
 
     def glance(self) -> pd.DataFrame:
         """The fit in one row, as by broom's ``glance``.
@@ -217,22 +271,26 @@ class Results(Fit):
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
             seed`` (missing where nothing was drawn) and ``converged`` (missing for a
             run without tolerance). ``pd.concat`` of several compares fits.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(tol=1e-6, seed=1))
-        >>> result.glance()[["nobs", "lam", "error_rate", "converged"]]
-           nobs  lam  error_rate  converged
-        0   200  1.0         0.0       True
         """
-        return glanced(self, self.training_table.error_rate)
+        facts = ("objective", "dual_objective", "gap", "relative_gap")
+        counts = ("n_iter", "n_violations", "n_support")
+        cells = {
+            "nobs": self.nobs,
+            "dropped": self.dropped.total,
+            "loss": self.problem.loss,
+            "lam": self.problem.lam,
+            **{name: getattr(self, name) for name in (*facts, *counts)},
+            "error_rate": self.training_table.error_rate,
+            "solver": self.solver_name,
+            "seed": pd.array([self.seed], dtype="Int64"),
+            "converged": pd.array([self.converged], dtype="boolean"),
+        }
+        return pd.DataFrame(cells, index=[0])
 
     def augment(
         self,
-        data: Any = None,
-        actual: Any = None,
+        data: object = None,
+        actual: object = None,
         *,
         ties: Ties | None = None,
         prefix: str = "",
@@ -244,13 +302,10 @@ class Results(Fit):
         data : DataFrame or array, optional
             New rows. If left out, the rows of the fit: the outcome and the columns
             of the matrix, factors as columns of 0 and 1.
-        actual : Series or array, optional
-            Labels; taken from the outcome's column of `data`, if there is one.
-        ties : "na", "positive" or "negative", optional
-            As for `predict`.
+        actual, ties : optional
+            As for `confusion`; without labels there is neither margin nor loss.
         prefix : str, default ""
-            Put before the new names, where the data have a column of such a name
-            already.
+            Put before the new names, if the data have columns of such names already.
 
         Returns
         -------
@@ -264,28 +319,16 @@ class Results(Fit):
         ------
         ColumnError
             If the data have a column of one of these names.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-        >>> result.augment(test).iloc[:2, -4:].round(3)
-            predicted  score  margin   loss
-        ...
         """
-        frame = frame_of(self, data)
-        labels = known_labels(self, data, actual)
-        scores = self.decision_function(data)
-        return with_columns(
-            frame, scored(self, scores, labels, self._ties(ties)), prefix
-        )
+        frame = self._rows.frame(data)
+        labels = self._rows.known_labels(data, actual)
+        scores, loss = self.decision_function(data), self.problem.loss
+        added = frames.predictions(scores, labels, self.coding, loss, self._ties(ties))
+        return frames.with_columns(frame, added, prefix)
 
-    @cached_property
-    def training_table(self) -> ConfusionMatrix:
-        """Confusion table of the rows of the fit; a loaded model has its counts."""
-        actual, levels = labels_of(self, None), self.coding.levels
-        return confusion(actual, self.predict(), levels=levels)
+    @abstractmethod
+    def summary(self) -> Summary:
+        """Header, coefficients and notes."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -299,11 +342,19 @@ class Results(Fit):
         >>> [note.topic for note in wild.notes if note.severity == "warning"]
         ['run']
         """
-        return tuple(notes_of(self, self.training_table))
+        return about_fit(
+            self.problem,
+            self.certificate,
+            self.solver,
+            self.refinement,
+            self.coding,
+            self.scaling is not None,
+            self.training_table,
+        )
 
     def report(
         self,
-        test: Any = None,
+        test: object = None,
         path: str | PathLike[str] | None = None,
         *,
         format: "Format | None" = None,
@@ -312,16 +363,7 @@ class Results(Fit):
         image_shape: tuple[int, int] | None = None,
         overwrite: bool = False,
     ) -> "Report":
-        """Report the fit on one page; as `pegasos_stats.report`.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
-        >>> result.report(test)  # with a path it is written there
-        <Report: digit: 5 or 6>
-        """
+        """Report the fit on one page; as `pegasos_stats.report`."""
         from pegasos_stats.output.report.report import report
 
         return report(
@@ -342,22 +384,17 @@ class Results(Fit):
             f"objective {significant(self.objective, 6)}, seed {self.seed}>"
         )
 
+    @abstractmethod
+    def _size(self) -> str:
+        """How large the fit is, in words."""
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of a matrix."""
+        return scores_of(self.problem, self.solution, X)
+
+    @property
+    def _rows(self) -> frames.TrainingRows:
+        return frames.TrainingRows(self.problem, self.design, self.coding, self.index)
+
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given
-
-    def _matrix(self, data: Any) -> ModelMatrix:
-        if data is None:
-            everything = np.ones(self.nobs, dtype=bool)
-            return ModelMatrix(self.problem.X, everything, self.index)
-        return self.design.matrix(data)
-
-    def _summarised(
-        self, params: pd.DataFrame, notes: list[Note], further: Fields = ()
-    ) -> Summary:
-        """Put coefficients and their notes under the header of every fit."""
-        left = [*model_lines(self, self.training_table), *further]
-        title = TITLES[self.problem.loss]
-        # Training errors are in the header, which says what they are.
-        own = [note for note in self.notes if note.topic != "predictions"]
-        shown = listed([*own, *notes])
-        return Summary(title, left, solver_lines(self), params, shown)

@@ -1,57 +1,77 @@
-"""The header of the summary of every fit."""
+"""The summary of a fit: the header that all have, and the coefficients it shows."""
 
-from typing import Any
+from collections.abc import Sequence
 
-from pegasos_stats.data.scaling import ScaledDesign
+import pandas as pd
+
+from pegasos_stats.checks import check_count
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.fits import Fit
-from pegasos_stats.tables import Fields, significant
+from pegasos_stats.models.notes import Note, listed
+from pegasos_stats.models.results import Results
+from pegasos_stats.tables import Fields, Summary, significant
 
+INTERCEPT = "Intercept"
 TITLES = {
     "hinge": "Support Vector Machine Results",
     "log": "Penalised Logistic Regression Results",
 }
 
 
-def model_lines(fit: Fit, training: ConfusionMatrix) -> Fields:
+def summary_of(
+    result: Results, table: pd.DataFrame, notes: Sequence[Note] = ()
+) -> Summary:
+    """A table of coefficients under the header of every fit, with notes on both."""
+    # Training errors are in the header, which says what they are.
+    own = [note for note in result.notes if note.topic != "predictions"]
+    title = TITLES[result.problem.loss]
+    header = model_lines(result), solver_lines(result)
+    return Summary(title, *header, table, listed([*own, *notes]))
+
+
+def model_lines(result: Results) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
-    negative, positive = fit.coding.levels
-    problem = fit.problem
+    negative, positive = result.coding.levels
+    problem, weights = result.problem, result.problem.weights
     counts = {sign: int((problem.y == sign).sum()) for sign in (-1.0, 1.0)}
-    scaled = isinstance(fit.design, ScaledDesign)
-    return [
-        ("Outcome:", fit.coding.name),
+    lines = [
+        ("Outcome:", result.coding.name),
         ("Negative (-1):", f"{negative} ({counted(counts[-1.0], 'row')})"),
         ("Positive (+1):", f"{positive} ({counted(counts[1.0], 'row')})"),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
         ("Intercept:", "free" if problem.intercept else "none"),
-        *([("Predictors:", "standardized")] if scaled else []),
-        *weights_line(getattr(problem, "weights", None)),
-        ("No. Observations:", f"{fit.nobs:,}"),
-        ("Rows dropped (NA):", str(fit.dropped)),
-        ("Training errors:", errors_of(training)),
+    ]
+    if result.scaling is not None:
+        lines.append(("Predictors:", "standardized"))
+    if weights is not None:
+        low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
+        lines.append(("Row weights:", f"{low} to {high}"))
+    return [
+        *lines,
+        ("No. Observations:", f"{result.nobs:,}"),
+        ("Rows dropped (NA):", str(result.dropped)),
+        ("Training errors:", errors_of(result.training_table)),
     ]
 
 
-def solver_lines(fit: Fit) -> Fields:
+def solver_lines(result: Results) -> Fields:
     """How it was minimised, and how near the fit is to the optimum."""
-    solver, drawn = fit.solver, fit.solver.uses_random_numbers
+    solver, drawn = result.solver, result.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()
-    hinge = fit.problem.loss == "hinge"
+    hinge = result.problem.loss == "hinge"
     return [
-        ("Solver:", fit.solver_name),
+        ("Solver:", result.solver_name),
         ("Order:", solver.order_name),
         ("Form:", solver.options or "plain"),
-        ("Steps:", f"{fit.n_iter:,}"),
-        ("Margin violations:", f"{fit.n_violations:,}"),
-        *([("Support rows:", f"{fit.n_support:,}")] if hinge else []),
-        ("Seed:", str(fit.seed) if drawn else "none needed"),
+        ("Steps:", f"{result.n_iter:,}"),
+        ("Margin violations:", f"{result.n_violations:,}"),
+        *([("Support rows:", f"{result.n_support:,}")] if hinge else []),
+        ("Seed:", str(result.seed) if drawn else "none needed"),
         ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
-        ("Objective:", significant(fit.objective, 6)),
-        ("Duality gap:", significant(fit.gap, 3)),
-        ("Relative gap:", significant(fit.relative_gap, 3)),
+        ("Objective:", significant(result.objective, 6)),
+        ("Duality gap:", significant(result.gap, 3)),
+        ("Relative gap:", significant(result.relative_gap, 3)),
     ]
 
 
@@ -63,9 +83,57 @@ def errors_of(table: ConfusionMatrix) -> str:
     return f"{table.n_errors:,} ({table.error_rate:.2%}){undecided}"
 
 
-def weights_line(weights: Any) -> Fields:
-    """The line of a header for the weights of the rows; none where all are 1."""
-    if weights is None:
-        return []
-    low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
-    return [("Row weights:", f"{low} to {high}")]
+def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, list[Note]]:
+    """The intercept and so many coefficients, the largest by absolute value.
+
+    Returns
+    -------
+    shown : DataFrame
+        In the order of `tidy`.
+    notes : list of Note
+        That there are more, if there are.
+
+    Raises
+    ------
+    OptionError
+        If the limit is neither None nor a whole number above zero.
+    """
+    if limit is None:
+        return tidy, []
+    check_count("max_terms", limit)
+    shown, p = largest_terms(tidy, limit), int((tidy["term"] != INTERCEPT).sum())
+    if len(shown) == len(tidy):
+        return tidy, []
+    which = "largest" if limit == 1 else f"{limit} largest"
+    text = (
+        f"The {which} of {p:,} coefficients by absolute value "
+        f"{'is' if limit == 1 else 'are'} shown; all are in params and tidy()."
+    )
+    return shown, [Note("terms", "note", text)]
+
+
+def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
+    """The intercept and so many terms, the largest by absolute value.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With columns ``term`` and ``estimate``; of equal ones the first is larger.
+    limit : int or None
+        ``None`` keeps all.
+
+    Returns
+    -------
+    DataFrame
+        In the order of `table`.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"term": ["Intercept", "a", "b"], "estimate": [0, 1, -2]})
+    >>> largest_terms(table, 1)["term"].tolist()
+    ['Intercept', 'b']
+    """
+    slopes = table.loc[table["term"] != INTERCEPT, "estimate"]
+    by_size = slopes.abs().sort_values(ascending=False, kind="stable")
+    kept = slice(len(slopes)) if limit is None else slice(limit)
+    return table.drop(index=by_size.index.difference(by_size.index[kept]))

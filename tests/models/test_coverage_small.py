@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference.covariance import Sandwich
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.wald import estimates
 from pegasos_stats.solvers.problem import Problem

@@ -17,15 +17,16 @@ from scipy.stats import norm
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.regression import quantile_regression as peer
 
-from pegasos_stats.models.inference import bandwidth, moments
-from pegasos_stats.models.inference.covariance import Sandwich
-from pegasos_stats.models.inference.curvature import (
+from pegasos_stats.models.inference import bandwidth, bread_and_meat
+from pegasos_stats.models.inference.bread_and_meat import (
     curvature_of,
     leverages,
     lines_to_margin,
+    meat_of,
+    slopes_of,
 )
 from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.meat import meat_of, slopes_of
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import (
     ROUNDING,
     check_size,
@@ -63,24 +64,26 @@ def test_sums_over_rows_are_sums_over_rows(problem, seed, small):
     d, v, A = rng.standard_normal(problem.n), rng.standard_normal(k), np.eye(k)
     A = A + rng.standard_normal((k, k))
     A = A + A.T
-    found = moments.cross_product(problem, d)
+    found = bread_and_meat.cross_product(problem, d)
     np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=SAME * np.abs(Z).max() ** 2)
-    sums = moments.column_sums(problem, d)
+    sums = bread_and_meat.column_sums(problem, d)
     np.testing.assert_allclose(sums, d @ Z, atol=SAME * np.abs(Z).max())
-    np.testing.assert_allclose(moments.images(problem, v), Z @ v, rtol=SAME, atol=SAME)
+    np.testing.assert_allclose(
+        bread_and_meat.images(problem, v), Z @ v, rtol=SAME, atol=SAME
+    )
     forms = np.einsum("ij,jk,ik->i", Z, A, Z)
-    found = moments.quadratic_forms(problem, A)
+    found = bread_and_meat.quadratic_forms(problem, A)
     np.testing.assert_allclose(found, forms, atol=SAME * np.abs(Z).max() ** 2)
 
 
 def test_rows_are_taken_some_at_a_time_and_all_of_them(monkeypatch):
-    monkeypatch.setattr(moments, "BLOCK", 1)
+    monkeypatch.setattr(bread_and_meat, "BLOCK", 1)
     rng = np.random.default_rng(1)
     for n in (255, 256, 257, 700):
         y = np.where(rng.random(n) < 0.2, 1.0, -1.0)
         problem = Problem(rng.standard_normal((n, 2)) - 3.0, y, 1.0)
         Z, d = rows_of(problem), rng.standard_normal(n)
-        found = moments.cross_product(problem, d)
+        found = bread_and_meat.cross_product(problem, d)
         np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=1e-9)
 
 
@@ -344,8 +347,8 @@ def test_tests_are_those_of_statsmodels(seed, k, df):
     np.testing.assert_allclose(limits, one.conf_int(1.0 - level), rtol=1e-7, atol=1e-9)
     joint, found = results.wald_test((R, q), scalar=True), wald_test(theta, V, R, q, df)
     assert found.statistic == pytest.approx(joint.statistic, rel=1e-7)
-    assert found.p_value == pytest.approx(joint.pvalue, rel=1e-5, abs=1e-300)
-    assert (found.df, found.df_denominator) == (len(R), df)
+    assert found.pvalue == pytest.approx(joint.pvalue, rel=1e-5, abs=1e-300)
+    assert (found.df_num, found.df_denom) == (len(R), df)
 
 
 @given(seed=SEEDS)
@@ -356,7 +359,7 @@ def test_a_joint_test_asks_for_the_subspace_and_not_its_rows(seed):
     assume(np.linalg.cond(mixed) < 50 and np.linalg.cond(R @ V @ R.T) < 1e4)
     q = rng.standard_normal(2)
     once, again = wald_test(theta, V, R, q), wald_test(theta, V, mixed @ R, mixed @ q)
-    assert once.df == again.df == 2
+    assert once.df_num == again.df_num == 2
     assert again.statistic == pytest.approx(once.statistic, rel=1e-6)
 
 

@@ -10,7 +10,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import (
     DataError,
 )
-from pegasos_stats.models import inferring
+from pegasos_stats.models.inference import estimating
 from tests.models.close_fits import CLOSE, wide_fit
 
 
@@ -40,7 +40,7 @@ def test_a_wide_fit_has_its_errors_when_it_is_asked_for_them(wide):
 )
 def test_dense_sandwiches_are_quick_up_to_a_number_of_products(n, p, quick):
     problem = SimpleNamespace(n=n, p=p, X=np.zeros((1, 1)))
-    assert inferring.is_quick(problem) is quick
+    assert estimating.is_quick(problem) is quick
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_dense_sandwiches_are_quick_up_to_a_number_of_products(n, p, quick):
 )
 def test_sparse_sandwiches_are_quick_where_rows_have_few_entries(n, p, stored, quick):
     X = SimpleNamespace(tocsr=None, nnz=stored)
-    assert inferring.is_quick(SimpleNamespace(n=n, p=p, X=X)) is quick
+    assert estimating.is_quick(SimpleNamespace(n=n, p=p, X=X)) is quick
 
 
 def test_four_matrices_of_the_covariance_fit_into_the_memory(monkeypatch):
     problem = SimpleNamespace(p=2**15 - 1)
     memory = {"SC_PAGE_SIZE": 2**12, "SC_PHYS_PAGES": 2**23}  # 32 GiB
-    monkeypatch.setattr(inferring.os, "sysconf", memory.__getitem__)
-    inferring._check_memory(problem)
+    monkeypatch.setattr(estimating.os, "sysconf", memory.__getitem__)
+    estimating.check_memory(problem)
     memory["SC_PHYS_PAGES"] -= 1
     with pytest.raises(DataError) as caught:
-        inferring._check_memory(problem)
+        estimating.check_memory(problem)
     assert str(caught.value) == (
         "The covariance of 32,767 coefficients takes 32 GiB and there are 32; fit "
         "fewer predictors, or do without: result.with_covariance('none')."

@@ -237,7 +237,7 @@ def test_the_distance_is_a_bound(digits):
     optimum = model.fit(CLOSE).coef
     for epochs in (1, 5, 50):
         result = model.fit(ps.Pegasos(epochs=epochs, seed=2))
-        bound = np.nanmax(result._inference.distance)
+        bound = np.nanmax(result._uncertainty.distance)
         assert bound == pytest.approx(np.sqrt(2.0 * result.gap / 0.1), rel=1e-12)
         assert np.linalg.norm(result.coef - optimum) <= bound
 

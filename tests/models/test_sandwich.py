@@ -7,8 +7,8 @@ import statsmodels.api as sm
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.models.inference.covariance import Sandwich
-from pegasos_stats.models.inference.curvature import lines_to_margin
+from pegasos_stats.models.inference.bread_and_meat import lines_to_margin
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.inferring import SANDWICH
-from pegasos_stats.models.linear_summaries import largest, why_left_out
-from pegasos_stats.models.summaries import errors_of
+from pegasos_stats.models.inference.estimating import why_left_out
+from pegasos_stats.models.inference.options import SANDWICH
+from pegasos_stats.models.summaries import errors_of, largest
 from pegasos_stats.solvers.problem import Problem
 
 X = np.array([[0.0, 1.0, 3.0, 2.0, 5.0, 4.0, 9.0], [2, -1, 0.5, -2, 1, 0.25, -3]]).T

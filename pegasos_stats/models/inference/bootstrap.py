@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.resampling import INTERVALS, Bootstrap, Interval
-from pegasos_stats.models.inference.wald import check_level
+from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
@@ -72,9 +71,36 @@ class BootstrapResult:
     notes: tuple[Note, ...] = ()
 
     @property
+    def matrix(self) -> Matrix:
+        """The same as `covariance`, under the name that the sandwich gives it."""
+        return self.covariance
+
+    @property
     def std_error(self) -> Vector:
         """Standard deviations of the replicates, shape (k,)."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of tests: infinite, as for the normal law."""
+        return float("inf")
+
+    @property
+    def description(self) -> str:
+        """The estimate in words."""
+        return (
+            f"pairs bootstrap, {counted(len(self.estimates), 'replicate')}, seed "
+            f"{self.seed}; intervals: {self.options.interval}; tests by the normal law"
+        )
+
+    def combined(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of the linear combinations ``R theta``."""
+        return replace(
+            self,
+            estimate=R @ self.estimate,
+            estimates=self.estimates @ R.T,
+            covariance=R @ self.covariance @ R.T,
+        )
 
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
         """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
@@ -84,7 +110,7 @@ class BootstrapResult:
         OptionError
             If the level is not between 0 and 1, or the kind not known.
         """
-        check_level(level)
+        level = check_fraction("level", level)
         kind = self.options.interval if interval is None else interval
         check_choice("interval", kind, INTERVALS)
         shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]

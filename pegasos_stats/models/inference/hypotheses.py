@@ -13,6 +13,7 @@ from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.language.reading import Source
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
+from pegasos_stats.tables import significant
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -66,6 +67,20 @@ def constraints(hypotheses: Any, names: Sequence[Any]) -> tuple[Matrix, Vector]:
         q = np.array([value for _, value in pairs])
     _check(R, q, hypotheses)
     return R, q
+
+
+def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
+    """Write ``R theta = q`` in names, a text for each row.
+
+    Examples
+    --------
+    >>> written_hypotheses(np.array([[1.0, -0.5]]), np.array([2.0]), ["a", "b"])
+    ['a - 0.5 * b = 2']
+    """
+    return [
+        f"{_combination(row, names)} = {significant(value, 6)}"
+        for row, value in zip(R, q, strict=True)
+    ]
 
 
 def _as_text(hypotheses: Any) -> list[str] | None:
@@ -222,3 +237,14 @@ def _check(R: Matrix, q: Vector, hypotheses: Any) -> None:
             f"hypotheses={shown(hypotheses)} contradict each other; give ones that can "
             "hold together."
         )
+
+
+def _combination(row: Vector, names: Sequence[str]) -> str:
+    text = ""
+    for place in np.flatnonzero(row).tolist():
+        value = float(row[place])
+        times = "" if abs(value) == 1.0 else f"{significant(abs(value), 6)} * "
+        name = names[place]
+        name = f"`{name}`" if NUMBER.fullmatch(name) else name
+        text += f" {'-' if value < 0.0 else '+'} {times}{name}"
+    return f"-{text[3:]}" if text.startswith(" -") else text[3:]

@@ -1,6 +1,6 @@
 """The sandwich covariance of a penalised fit."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.models.inference.covariance import Covariance, Sandwich
-from pegasos_stats.models.inference.curvature import (
+from pegasos_stats.models.inference.bread_and_meat import (
     Curvature,
     bread,
+    column_sums,
     curvature_of,
     leverages,
+    meat_of,
+    slopes_of,
 )
-from pegasos_stats.models.inference.meat import meat_of, slopes_of
-from pegasos_stats.models.inference.moments import column_sums
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
@@ -30,6 +31,56 @@ ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """Estimated covariance of the coefficients, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    matrix : float64 array, shape (k, k)
+        ``(1/n) H^-1 G H^-1``; NaN throughout where it is not defined.
+    bread : float64 array, shape (k, k)
+        ``H``, the curvature of the risk, penalty included.
+    meat : float64 array, shape (k, k)
+        ``G``, the covariance of the scores of the rows.
+    bandwidth : float or None
+        ``h`` for the hinge; None for the log loss.
+    newton_step : float64 array, shape (k,), or None
+        ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
+        nearly. None for the hinge, which has no gradient at its optimum.
+    df : float
+        Degrees of freedom of tests and intervals; infinite for the normal law.
+    description : str
+        The estimate in words.
+    notes : tuple of Note
+        Why it is not defined, or what is lost in rounding.
+    """
+
+    matrix: Matrix
+    bread: Matrix
+    meat: Matrix
+    bandwidth: float | None
+    newton_step: Vector | None
+    df: float
+    description: str
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.matrix, self.bread, self.meat, self.newton_step):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
+        found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
+        return found
+
+    def combined(self, R: Matrix) -> "Covariance":
+        """The covariance of the linear combinations ``R theta``."""
+        return replace(self, matrix=R @ self.matrix @ R.T)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -1,26 +1,40 @@
-"""Tests and intervals from coefficients and their covariance."""
+"""Wald tests and intervals, from coefficients and their covariance.
 
-from dataclasses import dataclass
-from typing import Any
+statsmodels has such tests too. Ours stand here because theirs take the rank of
+``R V R'`` as it is, so that of hypotheses on scales far apart only some are tested, and
+because their results cannot have the intervals of a bootstrap.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.models.inference.hypotheses import constraints
-
-__all__ = [
-    "Estimates",
-    "WaldTest",
-    "check_level",
-    "constraints",
-    "estimates",
-    "t_test",
-    "wald_test",
-]
+from pegasos_stats.checks import check_fraction
+from pegasos_stats.models.inference.bootstrap import BootstrapResult
+from pegasos_stats.tables import (
+    estimate_cells,
+    params_html,
+    params_text,
+    significant,
+    statistic_name,
+)
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+
+TIDY_COLUMNS = [
+    "term",
+    "estimate",
+    "std_error",
+    "statistic",
+    "p_value",
+    "conf_low",
+    "conf_high",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +61,144 @@ class Estimates:
     df: float
     level: float
 
+    def frame(self, terms: Sequence[str]) -> pd.DataFrame:
+        """A row for each term, with the columns of broom's ``tidy``."""
+        numbers = {name: getattr(self, name) for name in TIDY_COLUMNS[1:]}
+        return pd.DataFrame({"term": list(terms)} | numbers)
 
-@dataclass(frozen=True, eq=False)
-class WaldTest:
-    """Test of linear hypotheses together.
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ContrastTests:
+    """Linear combinations of coefficients, each estimated and tested alone.
+
+    Made by ``result.t_test()``; attributes have the names that statsmodels gives them.
+
+    Attributes
+    ----------
+    hypotheses : list of str, length m
+    effect : float64 array, shape (m,)
+        ``R theta``.
+    sd : float64 array, shape (m,)
+        Standard errors.
+    null : float64 array, shape (m,)
+        Values ``q`` under the hypotheses.
+    df_denom : float
+        Degrees of freedom of Student's t; infinite for the normal law.
+    resampled : BootstrapResult or None
+        The bootstrap of these combinations, where intervals are from it.
+
+    Examples
+    --------
+    >>> found = ContrastTests(["a - b = 0"], np.ones(1), np.ones(1), np.zeros(1))
+    >>> print(found)
+    ==============================================================================
+                    coef    std err          z      P>|z|     [0.025     0.975]
+    ------------------------------------------------------------------------------
+    a - b = 0     1.0000      1.000      1.000      0.317    -0.9600      2.960
+    ==============================================================================
+    """
+
+    hypotheses: Sequence[str]
+    effect: Vector
+    sd: Vector
+    null: Vector
+    df_denom: float = np.inf
+    resampled: BootstrapResult | None = None
+
+    def estimates(self, level: float = 0.95) -> Estimates:
+        """Statistics, p-values and intervals of this level."""
+        found = estimates(self.effect, self.sd, self.df_denom, level, self.null)
+        if self.resampled is None:
+            return found
+        low, high = self.resampled.conf_int(level).T
+        return replace(found, conf_low=low, conf_high=high)
+
+    @property
+    def statistic(self) -> Vector:
+        """``(effect - null) / sd``, shape (m,)."""
+        return self.estimates().statistic
+
+    @property
+    def tvalue(self) -> Vector:
+        """The same as `statistic`."""
+        return self.statistic
+
+    @property
+    def pvalue(self) -> Vector:
+        """Two-sided p-values, shape (m,)."""
+        return self.estimates().p_value
+
+    def conf_int(self, alpha: float = 0.05) -> Matrix:
+        """Intervals of level ``1 - alpha``, shape (m, 2)."""
+        found = self.estimates(1.0 - check_fraction("alpha", alpha))
+        return np.column_stack([found.conf_low, found.conf_high])
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Estimates, tests and intervals, a row for each hypothesis."""
+        found = self.estimates(1.0 - check_fraction("alpha", alpha))
+        letter = statistic_name(self.df_denom)
+        names = ["coef", "std err", letter, f"P>|{letter}|"]
+        names += ["Conf. Int. Low", "Conf. Int. Upp."]
+        table = found.frame(self.hypotheses).set_index("term").rename_axis(None)
+        return table.set_axis(names, axis=1)
+
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """The same with broom's columns."""
+        found = self.estimates(check_fraction("conf_level", conf_level))
+        table = found.frame(self.hypotheses)
+        table.insert(1, "null_value", self.null)
+        return table
+
+    def _cells(self) -> pd.DataFrame:
+        return estimate_cells(self.tidy(), self.df_denom)
+
+    def __repr__(self) -> str:
+        return "\n".join(params_text(self._cells()))
+
+    def _repr_html_(self) -> str:
+        return params_html(self._cells())
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JointTest:
+    """Wald's test of several hypotheses together; made by ``result.wald_test()``.
 
     Attributes
     ----------
     statistic : float
-        ``(R theta - q)' (R V R')^-1 (R theta - q)``, divided by `df` for the F law.
-    p_value : float
-    df : int
+        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for the F law divided by `df_num`.
+    pvalue : float
+    df_num : int
         Number of hypotheses that do not follow from the others.
-    df_denominator : float
+    df_denom : float
         Of the F law; infinite for the chi-squared law.
+    hypotheses : list of str
+
+    Examples
+    --------
+    >>> JointTest(10.0, 0.00674, 2, hypotheses=["a = 0", "b = 0"])
+    <Wald test of a = 0, b = 0: chi2 = 10, df = 2, p = 0.00674>
     """
 
     statistic: float
-    p_value: float
-    df: int
-    df_denominator: float
+    pvalue: float
+    df_num: int
+    df_denom: float = np.inf
+    hypotheses: Sequence[str] = ()
+
+    @property
+    def distribution(self) -> Literal["chi2", "F"]:
+        """Law of the statistic."""
+        return "F" if np.isfinite(self.df_denom) else "chi2"
+
+    def __repr__(self) -> str:
+        finite = np.isfinite(self.df_denom)
+        df = f"{self.df_num}, {self.df_denom:g}" if finite else f"{self.df_num}"
+        return (
+            f"<Wald test of {', '.join(self.hypotheses)}: {self.distribution} = "
+            f"{significant(self.statistic)}, df = {df}, p = "
+            f"{significant(self.pvalue, 3)}>"
+        )
 
 
 def estimates(
@@ -102,8 +234,10 @@ def estimates(
     >>> found.p_value.round(4), found.conf_low.round(2)
     (array([0.0027]), array([1.04]))
     """
-    check_level(level)
-    law = _law(df)
+    from scipy.stats import norm, t
+
+    level = check_fraction("level", level)
+    law = t(df) if np.isfinite(df) else norm
     with np.errstate(all="ignore"):
         statistic = (estimate - null) / std_error
         reach = float(law.ppf((1.0 + level) / 2.0)) * std_error
@@ -165,7 +299,8 @@ def wald_test(
     R: Matrix,
     q: Vector | float = 0.0,
     df: float = np.inf,
-) -> WaldTest:
+    hypotheses: Sequence[str] = (),
+) -> JointTest:
     """Test ``R theta = q`` by the chi-squared law, by the F law for finite `df`.
 
     Hypotheses that follow from the others are not counted twice.
@@ -178,10 +313,12 @@ def wald_test(
     q : float or float64 array, shape (m,)
     df : float
         Of the covariance; infinite for the chi-squared law.
+    hypotheses : list of str, length m
+        What the rows say, in names.
 
     Returns
     -------
-    WaldTest
+    JointTest
         NaN where the covariance is not defined.
 
     References
@@ -191,42 +328,26 @@ def wald_test(
 
     Examples
     --------
-    >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2))
-    WaldTest(statistic=10.0, p_value=0.0067..., df=2, df_denominator=inf)
+    >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2)).statistic
+    10.0
     """
     from scipy.stats import chi2, f
 
     R = np.atleast_2d(R)
     middle = R @ covariance @ R.T
     if not np.isfinite(middle).all():
-        return WaldTest(np.nan, np.nan, int(np.linalg.matrix_rank(R)), df)
-    statistic, rank = _squared_length((R @ theta - q), middle)
-    if np.isinf(df):
-        return WaldTest(statistic, float(chi2.sf(statistic, rank)), rank, df)
-    statistic /= rank
-    return WaldTest(statistic, float(f.sf(statistic, rank, df)), rank, df)
-
-
-def check_level(level: Any) -> None:
-    """Raise `OptionError` unless the level is a number between 0 and 1."""
-    if not isinstance(level, float | np.floating) or not 0.0 < level < 1.0:
-        raise OptionError(
-            f"level={shown(level)} is not allowed; give a number between 0 and 1."
-        )
-
-
-def _law(df: float) -> Any:
-    from scipy.stats import norm, t
-
-    return t(df) if np.isfinite(df) else norm
-
-
-def _squared_length(apart: Vector, middle: Matrix) -> tuple[float, int]:
-    """``apart' middle^-1 apart`` and the rank, all scaled to unit variances."""
-    scale = np.sqrt(np.diag(middle))
+        rank = int(np.linalg.matrix_rank(R))
+        return JointTest(np.nan, np.nan, rank, df, hypotheses)
+    scale = np.sqrt(np.diag(middle))  # to unit variances, whatever the scales
     scale[scale == 0.0] = 1.0
-    correlation, apart = middle / np.outer(scale, scale), apart / scale
-    values, vectors = np.linalg.eigh(correlation)
+    apart = (R @ theta - q) / scale
+    values, vectors = np.linalg.eigh(middle / np.outer(scale, scale))
     kept = values > 1e-10 * len(values)
-    image = vectors[:, kept].T @ apart
-    return float(image @ (image / values[kept])), int(kept.sum())
+    image, rank = vectors[:, kept].T @ apart, int(kept.sum())
+    statistic = float(image @ (image / values[kept]))
+    if np.isinf(df):
+        pvalue = float(chi2.sf(statistic, rank))
+    else:
+        statistic /= rank
+        pvalue = float(f.sf(statistic, rank, df))
+    return JointTest(statistic, pvalue, rank, df, hypotheses)

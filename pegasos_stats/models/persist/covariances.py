@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
-from pegasos_stats.models.inference.covariance import Covariance, Sandwich
-from pegasos_stats.models.inference.resampling import Bootstrap
-from pegasos_stats.models.inferring import has_rows, is_quick
+from pegasos_stats.models.inference.estimating import has_rows, is_quick
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import Note
 from pegasos_stats.models.persist.archive import Archive, Header

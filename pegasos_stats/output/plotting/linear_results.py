@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.models.terms import INTERCEPT, largest_terms
+from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting.results import Fitted, ResultPlots
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from pegasos_stats.errors import counted
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.terms import INTERCEPT, largest_terms
+from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report.document import (
     Beside,
     Block,

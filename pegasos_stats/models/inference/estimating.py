@@ -1,60 +1,33 @@
-"""From a linear fit to a covariance of its coefficients: which one, at what cost."""
+"""Standard errors of a fit: estimated, or left out for what they would cost."""
 
 import os
-from typing import Any, Literal
 
 import numpy as np
 
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+from pegasos_stats.errors import DataError, counted
 from pegasos_stats.models.inference.bootstrap import BootstrapResult, bootstrap
-from pegasos_stats.models.inference.covariance import Covariance, Sandwich
-from pegasos_stats.models.inference.resampling import Bootstrap
-from pegasos_stats.models.inference.sandwich import sandwich
+from pegasos_stats.models.inference.options import Bootstrap, CovType, Sandwich
+from pegasos_stats.models.inference.sandwich import Covariance, sandwich
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.problem import Problem, Solution
 
-CovType = Sandwich | Bootstrap | None
-CovName = Literal["sandwich", "bootstrap", "none"]
-
-SANDWICH = Sandwich()
-COV_TYPES: dict[str, CovType] = {
-    "sandwich": SANDWICH,
-    "bootstrap": Bootstrap(),
-    "none": None,
-}
+Estimate = Covariance | BootstrapResult
 
 MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
 MOST_PRODUCTS = 1e10  # some two seconds
 SPARSE_COST = 10.0  # times a product of dense rows
 MATRICES = 4  # of shape (k, k) at the same time
 
-
-def checked_cov_type(value: Any) -> CovType:
-    """Return the options of the covariance that a name or an object stands for.
-
-    Raises
-    ------
-    OptionError
-        If it is neither.
-
-    Examples
-    --------
-    >>> checked_cov_type("sandwich") == Sandwich()
-    True
-    """
-    if value is None or isinstance(value, Sandwich | Bootstrap):
-        return value
-    if isinstance(value, str) and value in COV_TYPES:
-        return COV_TYPES[value]
-    raise OptionError(
-        f"cov_type={shown(value)} is not known; give one of {listing(COV_TYPES)}, or "
-        "Sandwich(...) or Bootstrap(...) with options."
-    )
+NO_COVARIANCE = (
+    "There are no standard errors: cov_type='none'; "
+    "result.with_covariance('sandwich') gives the same fit with them."
+)
 
 
 def estimated_covariance(
     problem: Problem, found: Solution, options: Sandwich | Bootstrap
-) -> Covariance | BootstrapResult:
+) -> Estimate:
     """Estimate the covariance of the coefficients.
 
     Raises
@@ -62,13 +35,13 @@ def estimated_covariance(
     DataError
         If it is larger than the machine's memory.
     """
-    _check_memory(problem)
+    check_memory(problem)
     if isinstance(options, Bootstrap):
         return bootstrap(problem, found, options)
     return sandwich(problem, found.beta, found.alpha, options, found.dual)
 
 
-def _check_memory(problem: Problem) -> None:
+def check_memory(problem: Problem) -> None:
     """Raise `DataError` if some matrices of shape (k, k) are more than there is."""
     needed = MATRICES * 8 * (problem.p + 1) ** 2
     try:
@@ -99,3 +72,30 @@ def is_quick(problem: Problem) -> bool:
     else:
         products = float(n) * p * p
     return p <= MOST_COEFFICIENTS and products <= MOST_PRODUCTS
+
+
+def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
+    """Why a summary has no standard errors, and how to get them; empty if it has.
+
+    Examples
+    --------
+    >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
+    >>> why_left_out(wide, Sandwich())[0].text
+    'Standard errors are left out, as they take a while for 3 rows and ...'
+    """
+    if cov_type is None:
+        text = NO_COVARIANCE
+    elif not has_rows(problem):
+        text = (
+            "There are no standard errors: they need the training rows, which a saved "
+            "model does not hold; ask for them, as by result.bse, before saving."
+        )
+    elif not is_quick(problem):
+        text = (
+            "Standard errors are left out, as they take a while for "
+            f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: "
+            "result.conf_int() computes them, and the summary then shows them."
+        )
+    else:
+        return []
+    return [Note("standard errors", "note", text)]

@@ -1,22 +1,28 @@
-"""The sandwich covariance: its options, and what it gives."""
+"""How standard errors are estimated: the options of the sandwich and the bootstrap."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pegasos_stats.checks import check_choice, check_flag, check_positive, number_of
+from pegasos_stats.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    number_of,
+)
 from pegasos_stats.errors import OptionError, listing, shown
-from pegasos_stats.models.notes import Note
+from pegasos_stats.parallel import n_workers
+from pegasos_stats.rng import SampleKind, checked_seed
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
 Correction = Literal["HC0", "HC1", "HC3"]
+Interval = Literal["percentile", "normal", "basic"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC3")
+INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic")
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Sandwich:
         check_choice("correction", self.correction, CORRECTIONS)
 
 
-def checked_bandwidth(value: Any) -> Any:
+def checked_bandwidth(value: object) -> Bandwidth | float:
     """Return a rule or a width, or raise `OptionError`.
 
     Examples
@@ -105,8 +111,9 @@ def checked_bandwidth(value: Any) -> Any:
     >>> checked_bandwidth("silverman"), checked_bandwidth(1)
     ('silverman', 1.0)
     """
-    if isinstance(value, str) and value in BANDWIDTHS:
-        return value
+    for rule in BANDWIDTHS:
+        if isinstance(value, str) and value == rule:
+            return rule
     width = number_of(value)
     if not 0.0 < width <= np.finfo(np.float64).max:
         raise OptionError(
@@ -116,47 +123,111 @@ def checked_bandwidth(value: Any) -> Any:
     return width
 
 
-@dataclass(frozen=True, eq=False)
-class Covariance:
-    """Estimated covariance of the coefficients, ``k`` of them, the intercept first.
+@dataclass(frozen=True)
+class Bootstrap:
+    """Options of the pairs bootstrap: rows drawn with replacement, and fitted again.
 
-    Attributes
+    Replicate ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
+    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is.
+
+    Parameters
     ----------
-    matrix : float64 array, shape (k, k)
-        ``(1/n) H^-1 G H^-1``; NaN throughout where it is not defined.
-    bread : float64 array, shape (k, k)
-        ``H``, the curvature of the risk, penalty included.
-    meat : float64 array, shape (k, k)
-        ``G``, the covariance of the scores of the rows.
-    bandwidth : float or None
-        ``h`` for the hinge; None for the log loss.
-    newton_step : float64 array, shape (k,), or None
-        ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
-        nearly. None for the hinge, which has no gradient at its optimum.
-    df : float
-        Degrees of freedom of tests and intervals; infinite for the normal law.
-    description : str
-        The estimate in words.
-    notes : tuple of Note
-        Why it is not defined, or what is lost in rounding.
+    replicates : int, default 1000
+    seed : int, optional
+        As for R's ``set.seed()``; drawn, and kept in the result, if left out.
+    interval : "normal", "percentile" or "basic", default "normal"
+        Of the replicates ``t``, at level ``1 - 2 q``: the estimate with so many
+        standard deviations of them on both sides; their quantiles; or the quantiles
+        reflected at the estimate, ``2 estimate - t``. Quantiles are R's type 7.
+    sample_kind : "rejection" or "rounding"
+        R's ``sample.kind``.
+    tol : float, default 1e-10
+        Relative duality gap of each replicate. By ``||beta - optimum||^2 <= 2 gap /
+        lam`` it keeps the error of the refits far below their standard deviation,
+        unless `lam` is tiny; `BootstrapResult.distance` is that bound.
+    workers : int, optional
+        Number of threads; all usable cores if left out. It changes no number.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed.
+    SeedError
+        If R would refuse the seed.
+
+    Notes
+    -----
+    In simulations with 500 rows (``benchmarks/interval_coverage.py --bootstrap 200``)
+    normal intervals of nominal 95% covered 93% to 97%, those of the quantiles 91% to
+    96% with the log loss, whose small-sample bias they double, and basic ones 92% to
+    95% with the hinge. With 2,000 rows normal intervals covered 94% to 96%, those of
+    the quantiles 93% to 96% and basic ones 92% to 95%.
+
+    References
+    ----------
+    Davison & Hinkley, *Bootstrap Methods and their Application* (1997), sections 5.2,
+    5.3 and 6.2.
+
+    Examples
+    --------
+    >>> Bootstrap(replicates=200, seed=1).interval
+    'normal'
     """
 
-    matrix: Matrix
-    bread: Matrix
-    meat: Matrix
-    bandwidth: float | None
-    newton_step: Vector | None
-    df: float
-    description: str
-    notes: tuple[Note, ...] = ()
+    replicates: int = 1000
+    seed: int | None = None
+    interval: Interval = "normal"
+    sample_kind: SampleKind = "rejection"
+    tol: float = 1e-10
+    workers: int | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.matrix, self.bread, self.meat, self.newton_step):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
+        replicates = check_count("replicates", self.replicates)
+        object.__setattr__(self, "replicates", replicates)
+        if self.replicates < 2:
+            raise OptionError(
+                "replicates=1 has no spread; give 2 or more, usually 1000."
+            )
+        check_choice("interval", self.interval, INTERVALS)
+        object.__setattr__(self, "tol", check_positive("tol", self.tol))
+        if self.tol >= 1.0:
+            raise OptionError(
+                f"tol={self.tol!r} is not allowed: every fit is within it; give a "
+                "relative gap below 1."
+            )
+        checked_seed(self.seed, self.sample_kind)
+        n_workers(self.workers)
 
-    @property
-    def std_error(self) -> Vector:
-        """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
-        found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
-        return found
+
+CovType = Sandwich | Bootstrap | None
+CovName = Literal["sandwich", "bootstrap", "none"]
+
+SANDWICH = Sandwich()
+COV_TYPES: dict[str, CovType] = {
+    "sandwich": SANDWICH,
+    "bootstrap": Bootstrap(),
+    "none": None,
+}
+
+
+def checked_cov_type(value: object) -> CovType:
+    """Return the options of the covariance that a name or an object stands for.
+
+    Raises
+    ------
+    OptionError
+        If it is neither.
+
+    Examples
+    --------
+    >>> checked_cov_type("sandwich") == Sandwich()
+    True
+    """
+    if value is None or isinstance(value, Sandwich | Bootstrap):
+        return value
+    if isinstance(value, str) and value in COV_TYPES:
+        return COV_TYPES[value]
+    raise OptionError(
+        f"cov_type={shown(value)} is not known; give one of {listing(COV_TYPES)}, or "
+        "Sandwich(...) or Bootstrap(...) with options."
+    )

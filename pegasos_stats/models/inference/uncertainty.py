@@ -1,0 +1,195 @@
+"""How uncertain coefficients are: by their covariance, and by how the fit was found."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
+from pegasos_stats.models import notes
+from pegasos_stats.models.inference import hypotheses as linear
+from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.bootstrap import BootstrapResult
+from pegasos_stats.models.inference.sandwich import Covariance
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.rounding import CLOSEST
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# A coefficient that is off by a quarter of its standard error has an interval that
+# covers with a probability of 94.3% instead of 95%.
+SMALL = 0.25
+CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
+FAR = 1e-4  # and of one that is not
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """What follows from coefficients and their covariance.
+
+    Attributes
+    ----------
+    theta : Series, shape (k,)
+        Coefficients by name, the intercept first.
+    covariance : Covariance or BootstrapResult
+    nobs : int
+    lam : float
+    certificate : Certificate
+        Of the fit.
+    goes_on : str
+        The option that takes the relative gap at which a fit is to end.
+    """
+
+    theta: "pd.Series[float]"
+    covariance: Covariance | BootstrapResult
+    nobs: int
+    lam: float
+    certificate: Certificate
+    goes_on: str
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a covariance."""
+        return not np.isnan(self.covariance.matrix).any()
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard errors, shape (k,); 0 where rounding makes a variance negative."""
+        return np.sqrt(np.clip(np.diag(self.covariance.matrix), 0.0, None))
+
+    @property
+    def distance(self) -> Vector:
+        """How far each coefficient may be from the optimum, shape (k,).
+
+        ``sqrt(2 gap / lam)`` by strong convexity, for those that are penalised; with
+        the log loss the Newton step where that is smaller, and for the intercept. NaN
+        for the intercept of a hinge fit.
+        """
+        bound = distance_at(self.certificate.gap, self.lam)
+        found = np.where(self.theta.index == "Intercept", np.nan, bound)
+        step = getattr(self.covariance, "newton_step", None)
+        return found if step is None else np.fmin(found, np.abs(step))
+
+    @cached_property
+    def far(self) -> NDArray[np.bool_]:
+        """Which coefficients may be too far from the optimum for their errors.
+
+        Those left out have errors so small that no certificate could tell.
+        """
+        allowed = SMALL * self.std_error
+        floor = distance_at(CLOSEST * self.certificate.objective, self.lam)
+        found: NDArray[np.bool_] = (self.distance > allowed) & (allowed > floor)
+        return found
+
+    @property
+    def remedy(self) -> notes.Setting:
+        """What goes on to the optimum, near enough for the smallest error.
+
+        The relative gap to reach is a power of ten.
+        """
+        near, objective = CLOSE, self.certificate.objective
+        if self.far.any() and objective > 0.0:
+            allowed = SMALL * float(self.std_error[self.far].min())
+            needed = 0.5 * self.lam * allowed**2 / objective
+            if 0.0 < needed < CLOSE:
+                near = 10.0 ** math.floor(math.log10(needed))
+        return notes.Setting(self.goes_on, near)
+
+    def warn(self) -> None:
+        """Warn if the numbers cannot be trusted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit may be too far from the optimum.
+        UndefinedMetricWarning
+            If the covariance is not defined, or resamples were left out.
+        """
+        if self.covariance.notes:
+            remarks = " ".join(note.sentence for note in self._on_covariance())
+            warn_caller(remarks, UndefinedMetricWarning)
+        for note in self._too_far():
+            warn_caller(note.sentence, ConvergenceWarning)
+
+    def frame(self, level: float) -> pd.DataFrame:
+        """Coefficients with broom's columns, intervals of this level."""
+        names, nothing = list(self.theta.index), np.zeros(len(self.theta))
+        given = names, self._theta, self.std_error, nothing, self.covariance.df
+        each = wald.ContrastTests(*given, resampled=self._resampled)
+        return each.estimates(level).frame(names)
+
+    def transformed(self, R: Matrix) -> Self:
+        """What follows for ``R theta``, with the names of ``theta``."""
+        theta = pd.Series(R @ self._theta, self.theta.index, name=self.theta.name)
+        return replace(self, theta=theta, covariance=self.covariance.combined(R))
+
+    def t_test(self, hypotheses: object) -> wald.ContrastTests:
+        """Test each of the hypotheses ``R theta = q`` alone."""
+        names, resampled = list(self.theta.index), self._resampled
+        R, q = linear.constraints(hypotheses, names)
+        found = wald.t_test(self._theta, self.covariance.matrix, R, q)
+        return wald.ContrastTests(
+            linear.written_hypotheses(R, q, names),
+            found.estimate,
+            found.std_error,
+            q,
+            self.covariance.df,
+            None if resampled is None else resampled.combined(R),
+        )
+
+    def wald_test(self, hypotheses: object) -> wald.JointTest:
+        """Test the hypotheses ``R theta = q`` together."""
+        names, V = list(self.theta.index), self.covariance
+        R, q = linear.constraints(hypotheses, names)
+        written = linear.written_hypotheses(R, q, names)
+        return wald.wald_test(self._theta, V.matrix, R, q, V.df, written)
+
+    def remarks(self) -> list[notes.Note]:
+        """What the numbers mean, and how far they can be trusted."""
+        if not self.is_defined:
+            return self._on_covariance()
+        return [
+            *self._too_far(),
+            *notes.few_rows(self.nobs, len(self.theta)),
+            *notes.estimated_by(self.covariance.description, self.covariance.notes),
+        ]
+
+    def _on_covariance(self) -> list[notes.Note]:
+        """What there is to say of the covariance; and if undefined, what may help."""
+        remarks = [*self.covariance.notes]
+        if self.is_defined or self.certificate.relative_gap <= FAR:
+            return remarks
+        return [*remarks, notes.not_there(self.remedy)]
+
+    def _too_far(self) -> list[notes.Note]:
+        """That the fit may be too far from its optimum, if it may be."""
+        if not self.far.any():
+            return []
+        most = float(np.nanmax(self.distance[self.far]))
+        return [notes.too_far(most, self.std_error[self.far], self.remedy)]
+
+    @property
+    def _resampled(self) -> BootstrapResult | None:
+        """The resamples that intervals are from, if they are."""
+        found = self.covariance
+        return found if isinstance(found, BootstrapResult) else None
+
+    @property
+    def _theta(self) -> Vector:
+        return np.asarray(self.theta, dtype=np.float64)
+
+
+def distance_at(gap: float, lam: float) -> float:
+    """Bound ``sqrt(2 gap / lam)`` of ``||beta - beta*||``.
+
+    Examples
+    --------
+    >>> distance_at(0.02, 1.0)
+    0.2
+    """
+    return float(np.sqrt(2.0 * max(gap, 0.0) / lam))
