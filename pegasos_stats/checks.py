@@ -3,7 +3,6 @@
 import math
 import numbers
 import sys
-from typing import Any
 
 import numpy as np
 
@@ -12,13 +11,13 @@ from pegasos_stats.errors import OptionError, listing, shown
 LARGEST_INTEGER = 2**31 - 1  # of R
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether `value` is one real number; a boolean is none, nor is a duration."""
     others = bool | np.bool_ | np.timedelta64
     return isinstance(value, numbers.Real) and not isinstance(value, others)
 
 
-def number_of(value: Any) -> float:
+def number_of(value: object) -> float:
     """Return `value` as a float; NaN for what is no real number, or too large.
 
     Examples
@@ -27,30 +26,34 @@ def number_of(value: Any) -> float:
     (2.0, nan, nan, nan)
     """
     try:
-        return float(value) if is_number(value) else math.nan
+        if isinstance(value, numbers.Real) and is_number(value):
+            return float(value)
     except Exception:  # code of others, and integers beyond every float
-        return math.nan
+        pass
+    return math.nan
 
 
-def check_count(name: str, value: Any, most: float = LARGEST_INTEGER) -> int:
+def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
     """Return `value` as an int, or raise `OptionError` unless it is a whole number.
 
     It has to be from 1 to `most`.
     """
-    whole = isinstance(value, numbers.Integral) and is_number(value)
-    if not whole or value < 1:
+    whole = (
+        int(value) if isinstance(value, numbers.Integral) and is_number(value) else 0
+    )
+    if whole < 1:
         raise OptionError(
             f"{name}={shown(value)} is not allowed; give a whole number above zero."
         )
-    if int(value) > most:
+    if whole > most:
         raise OptionError(
             f"{name}={shown(value)} is not allowed; give a whole number from 1 to "
             f"{most}."
         )
-    return int(value)
+    return whole
 
 
-def check_positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is above zero."""
     found = number_of(value)
     if not 0.0 < found <= sys.float_info.max:
@@ -60,7 +63,7 @@ def check_positive(name: str, value: Any) -> float:
     return found
 
 
-def check_nonnegative(name: str, value: Any) -> float:
+def check_nonnegative(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` if it is below zero."""
     found = number_of(value)
     if not 0.0 <= found <= sys.float_info.max:
@@ -70,7 +73,7 @@ def check_nonnegative(name: str, value: Any) -> float:
     return found
 
 
-def check_fraction(name: str, value: Any) -> float:
+def check_fraction(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is inside (0, 1)."""
     found = number_of(value)
     if not 0.0 < found < 1.0:
@@ -80,13 +83,13 @@ def check_fraction(name: str, value: Any) -> float:
     return found
 
 
-def check_flag(name: str, value: Any) -> None:
+def check_flag(name: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise OptionError(f"{name}={shown(value)} is not allowed; give True or False.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise OptionError(

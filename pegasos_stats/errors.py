@@ -97,7 +97,7 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     return first + (f" and {more} more" if more > 0 else "")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Write any value for an error message: in one line, not too long.
 
     Examples

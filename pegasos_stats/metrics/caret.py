@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
-from typing import Any
 
 import pandas as pd
 
@@ -50,7 +49,7 @@ class ConfusionReport:
     table: pd.DataFrame
     sentences: Sequence[str]
     overall: Terms
-    classes: Mapping[Any, Terms]
+    classes: Mapping[object, Terms]
     intervals: Mapping[str, Interval]
     mode: Mode
     notes: Sequence[str]
@@ -131,7 +130,7 @@ def class_fields(terms: Terms, mode: Mode) -> list[tuple[str, str]]:
     return [(label_of(n), value) for n, value in zip(names, values, strict=True)]
 
 
-def class_columns(classes: Mapping[Any, Terms], mode: Mode) -> list[str]:
+def class_columns(classes: Mapping[object, Terms], mode: Mode) -> list[str]:
     """A column for each class, in blocks that fit the width.
 
     Examples
@@ -160,7 +159,7 @@ def class_columns(classes: Mapping[Any, Terms], mode: Mode) -> list[str]:
     return lines
 
 
-def _column(label: Any, terms: Terms, names: Sequence[str]) -> list[str]:
+def _column(label: object, terms: Terms, names: Sequence[str]) -> list[str]:
     cells = [f"Class: {label}", *r_format([terms[name] for name in names], DIGITS)]
     width = max(map(len, cells))
     return [cell.rjust(width) for cell in cells]

@@ -198,7 +198,7 @@ class Choices:
         Statistics of a class that are printed.
     """
 
-    positive: Any = None
+    positive: object = None
     prevalence: tuple[float, ...] | None = None
     beta: float = 1.0
     mode: Mode | None = None
@@ -208,7 +208,11 @@ DEFAULTS = Choices()
 
 
 def checked_choices(
-    levels: Levels, positive: object, prevalence: object, beta: float, mode: Any
+    levels: Levels,
+    positive: object,
+    prevalence: object,
+    beta: float,
+    mode: Mode | None,
 ) -> Choices:
     """Return the options for a table of these levels.
 

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ class ConfusionMatrix:
     ('a', 0.5)
     """
 
-    levels: tuple[Any, ...]
+    levels: tuple[object, ...]
     counts: Counts
     errors: pd.DataFrame
     n_unlabelled: int = 0
@@ -89,7 +89,7 @@ class ConfusionMatrix:
         )
 
     @property
-    def positive(self) -> Any:
+    def positive(self) -> object:
         """Positive class: the first level by default, None with more than two."""
         if len(self.levels) > 2:
             return None
@@ -347,13 +347,13 @@ class ConfusionMatrix:
         beyond = {} if self.scored is None else self.scored.terms()
         return catalogue.overall_terms(self._square) | beyond
 
-    def _positions(self) -> dict[Any, int]:
+    def _positions(self) -> dict[object, int]:
         """Classes that the statistics are about, and where they are."""
         labels = self.levels if len(self.levels) > 2 else (self.positive,)
         return {label: self.levels.index(label) for label in labels}
 
     @cached_property
-    def _classes(self) -> dict[Any, dict[str, float]]:
+    def _classes(self) -> dict[object, dict[str, float]]:
         at = self._positions()
         counts, beta = self._square, self.choices.beta
         shares = self.choices.prevalence or [None] * len(at)

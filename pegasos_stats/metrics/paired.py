@@ -1,7 +1,6 @@
 """Two classifiers on the same rows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,9 +88,9 @@ class PairedComparison:
 
 
 def compare_predictions(
-    actual: Any,
-    predicted_a: Any,
-    predicted_b: Any,
+    actual: object,
+    predicted_a: object,
+    predicted_b: object,
     *,
     names: tuple[str, str] = ("A", "B"),
     level: float = 0.95,
@@ -167,11 +166,11 @@ def compare_predictions(
     )
 
 
-def _checked(names: Any) -> tuple[str, str]:
-    is_pair = isinstance(names, tuple | list) and len(names) == 2
-    if is_pair and all(isinstance(name, str) and name for name in names):
+def _checked(names: object) -> tuple[str, str]:
+    if isinstance(names, tuple | list) and len(names) == 2:
         first, second = names
-        if first != second:
+        texts = isinstance(first, str) and isinstance(second, str)
+        if texts and first and second and first != second:
             return first, second
     raise OptionError(
         f"names={shown(names)} is not allowed; give two different texts, such as "
@@ -179,7 +178,7 @@ def _checked(names: Any) -> tuple[str, str]:
     )
 
 
-def _wrong_counts(actual: Any, *predicted: Any) -> tuple[Counts, int]:
+def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
     """Count rows by whether either errs, and rows that lack a label."""
     side_by_side(*predicted)
     pairs = [side_by_side(actual, labels) for labels in predicted]

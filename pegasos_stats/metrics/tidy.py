@@ -1,7 +1,6 @@
 """The statistics of a table as data frames."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -11,7 +10,7 @@ from pegasos_stats.metrics.rates import Counts, ratio, true_negatives
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 
 NAN = float("nan")
-Row = tuple[str, Any, float]
+Row = tuple[str, object, float]
 
 
 def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
@@ -31,12 +30,12 @@ def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
 
 
 def estimated(
-    counts: Counts, positions: Mapping[Any, int], method: Method, level: float
+    counts: Counts, positions: Mapping[object, int], method: Method, level: float
 ) -> pd.DataFrame:
     """Error rate, accuracy, sensitivity and specificity with their intervals."""
     check_interval(method, level)
     right, n = int(counts.trace()), int(counts.sum())
-    rates: list[tuple[str, Any, int, int]] = [
+    rates: list[tuple[str, object, int, int]] = [
         ("error_rate", None, n - right, n),
         ("accuracy", None, right, n),
     ]
@@ -52,7 +51,7 @@ def estimated(
 
 def tidy_terms(
     overall: Mapping[str, float],
-    classes: Mapping[Any, Mapping[str, float]],
+    classes: Mapping[object, Mapping[str, float]],
     intervals: pd.DataFrame,
 ) -> pd.DataFrame:
     """All statistics in rows: the table's, then those of the classes, by statistic."""
@@ -75,7 +74,7 @@ def tidy_terms(
 
 def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
     """Broom's three rows, then the other statistics of the table."""
-    rows = [
+    rows: list[Row] = [
         ("accuracy", None, overall["accuracy"]),
         ("kappa", None, overall["kappa"]),
         ("mcnemar", None, NAN),
@@ -85,7 +84,7 @@ def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
     return rows + [(name, None, overall[name]) for name in further if name in overall]
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pd.DataFrame:
     """Frame whose labels stay what they are beside missing ones."""
     sides = dict(zip(columns, zip(*rows, strict=True), strict=True))
     labels = pd.Series(list(sides["class"]), dtype=object)

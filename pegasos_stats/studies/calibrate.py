@@ -33,7 +33,7 @@ def calibrate(
     model: Model,
     solver: Pegasos | SDCA | None = None,
     *,
-    folds: Any = 5,
+    folds: object = 5,
     repeats: int = 1,
     seed: int | None = None,
     workers: int | None = None,
@@ -150,7 +150,7 @@ class CalibratedResults:
     validation: CrossValidation
     logits: pd.DataFrame
 
-    def predict_proba(self, data: Any = None) -> pd.DataFrame:
+    def predict_proba(self, data: object = None) -> pd.DataFrame:
         """Probabilities of both levels.
 
         Parameters
@@ -167,7 +167,7 @@ class CalibratedResults:
         scores = self.result.decision_function(data)
         return self.result.coding.probabilities(self._logits(scores))
 
-    def predict(self, data: Any = None) -> "pd.Series[Any]":
+    def predict(self, data: object = None) -> "pd.Series[Any]":
         """Labels by the larger probability; missing where both are one half.
 
         A label may differ from that of ``result.predict()``, which goes by the sign
@@ -219,7 +219,7 @@ class CalibratedResults:
         return self._losses.copy()
 
     def reliability(
-        self, bins: Any = 10, *, strategy: Strategy = "uniform", level: float = 0.95
+        self, bins: object = 10, *, strategy: Strategy = "uniform", level: float = 0.95
     ) -> Reliability:
         """Out-of-fold probabilities beside observed shares.
 

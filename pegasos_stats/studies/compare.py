@@ -36,7 +36,7 @@ def compare_solvers(
     solvers: Mapping[str, Pegasos | SDCA],
     *,
     runs: int = 100,
-    test: Any = None,
+    test: object = None,
     seed: int | None = None,
     workers: int | None = None,
     progress: bool = False,
@@ -172,7 +172,7 @@ def record(model: Model, task: Run, held_out: HeldOut | None) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(head, index=lines.index), lines], axis=1)
 
 
-def checked_solvers(solvers: Any) -> dict[str, Pegasos | SDCA]:
+def checked_solvers(solvers: object) -> dict[str, Pegasos | SDCA]:
     """Return the solvers by name, or raise `OptionError` for anything else."""
     example = "{'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}"
     if not isinstance(solvers, Mapping):

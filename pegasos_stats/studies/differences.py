@@ -1,12 +1,12 @@
 """Where two runs of Pegasos part, and why."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -82,12 +82,28 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
     _check(run_a, run_b)
     a, b = Replay(run_a), Replay(run_b)
     while a.fetch() and b.fetch():
-        found = _in_portion(a, b)
+        found = _in_epoch(a, b)
         if found is not None:
             return found
     if a.fetch() or b.fetch():
-        return _ended(a, b)
-    return _in_what_is_returned(run_a, run_b)
+        which, longer = ("second", a) if a.pending else ("first", b)
+        steps = longer.visitor.steps
+        return Difference(
+            steps + 1,
+            f"the {which} run ends after {counted(steps, 'step')}, the other goes on.",
+            a.pending[0] if a.pending else None,
+            b.pending[0] if b.pending else None,
+            float("nan"),
+        )
+    left, right = (
+        np.concatenate([[run.intercept], run.solution.beta]) for run in (run_a, run_b)
+    )
+    if _same(left, right):
+        return None
+    kinds = " and ".join(_returned(run) for run in (run_a, run_b))
+    reason = f"all steps are the same, what is returned differs ({kinds})."
+    step = min(run_a.n_iter, run_b.n_iter) + 1
+    return Difference(step, reason, None, None, _largest(left, right))
 
 
 class Replay:
@@ -98,13 +114,11 @@ class Replay:
         self.solver = cast(Pegasos, replace(run.solver, seed=run.seed))
         self.visitor = Visitor(self.problem, self.solver)
         self.pending: list[Rows] = []
-        self._epochs = self._all_epochs()
-
-    def _all_epochs(self) -> Iterator[Rows]:
-        yield from self.solver.epochs_of_rows(self.problem.n, self.solver.generator())
+        rng = self.solver.generator()
+        self._epochs = iter(self.solver.epochs_of_rows(self.problem.n, rng))
 
     def fetch(self) -> bool:
-        """Have the steps of the next epoch pending; tell whether there are any."""
+        """Fetch the steps of the next epoch if none are pending; tell whether any are."""
         if not self.pending:
             rows = next(self._epochs, np.empty(0, dtype=np.int64))
             k = self.visitor.batch_size
@@ -112,8 +126,11 @@ class Replay:
         return bool(self.pending)
 
     def take(self, count: int) -> None:
-        """Take so many of the pending steps."""
-        for step in _merged(self.pending[:count], self.visitor.batch_size):
+        """Take the first `count` of the pending steps."""
+        steps = self.pending[:count]
+        if steps and all(len(s) == self.visitor.batch_size for s in steps[:-1]):
+            steps = [np.concatenate(steps)]  # fewer calls; a short step ends a call
+        for step in steps:
             self.visitor.visit(step)
         del self.pending[:count]
 
@@ -123,18 +140,15 @@ class Replay:
         return np.concatenate([[alpha], beta])
 
 
-def _merged(steps: list[Rows], batch_size: int) -> list[Rows]:
-    """Put steps of full size together, for fewer calls; a short one ends a call."""
-    if all(len(step) == batch_size for step in steps[:-1]):
-        return [np.concatenate(steps)] if steps else []
-    return steps
+def _in_epoch(a: Replay, b: Replay) -> Difference | None:
+    """Take the steps that are pending in both runs, and compare.
 
-
-def _in_portion(a: Replay, b: Replay) -> Difference | None:
-    """Take the steps pending in both runs, in one go where they are the same."""
+    Where their rows are the same they are taken in one go, and again one by one if
+    the results differ.
+    """
     count = min(len(a.pending), len(b.pending))
-    same = _same_steps(a.pending[:count], b.pending[:count])
-    if same:
+    pairs = zip(a.pending[:count], b.pending[:count], strict=True)
+    if all(np.array_equal(rows_a, rows_b) for rows_a, rows_b in pairs):
         start_a, start_b = a.visitor.copy(), b.visitor.copy()
         steps_a, steps_b = list(a.pending), list(b.pending)
         a.take(count)
@@ -147,10 +161,6 @@ def _in_portion(a: Replay, b: Replay) -> Difference | None:
         if found is not None:
             return found
     return None
-
-
-def _same_steps(left: list[Rows], right: list[Rows]) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(left, right, strict=True))
 
 
 def _in_step(a: Replay, b: Replay) -> Difference | None:
@@ -166,19 +176,6 @@ def _in_step(a: Replay, b: Replay) -> Difference | None:
     else:
         return None
     return Difference(step, reason, rows_a, rows_b, _largest(left, right))
-
-
-def _ended(a: Replay, b: Replay) -> Difference:
-    """One run has no more steps, the other has."""
-    which, steps = ("second", a) if a.pending else ("first", b)
-    return Difference(
-        steps.visitor.steps + 1,
-        f"the {which} run ends after {counted(steps.visitor.steps, 'step')}, the other "
-        "goes on.",
-        a.pending[0] if a.pending else None,
-        b.pending[0] if b.pending else None,
-        float("nan"),
-    )
 
 
 def _about_rows(a: Pegasos, b: Pegasos, rows_a: Rows, rows_b: Rows) -> str:
@@ -214,31 +211,27 @@ def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
         return "the predictors differ."
     if not np.array_equal(a.problem.row_weights[rows], b.problem.row_weights[rows]):
         return "the weights of the rows differ."
-    for words, one, other in (
-        ("the losses differ", a.problem.loss, b.problem.loss),
-        ("lambda differs", a.problem.lam, b.problem.lam),
-        ("the intercept is free in one run only", *_both(a, b, _free)),
-        ("the projection shortened beta in one run only", *_both(a, b, _projected)),
-        ("the arithmetic rounds differently", *_both(a, b, _arithmetic)),
-    ):
+    facts: dict[str, Callable[[Replay], object]] = {
+        "the losses differ": lambda run: run.problem.loss,
+        "lambda differs": lambda run: run.problem.lam,
+        "the intercept is free in one run only": lambda run: (
+            "free" if run.problem.intercept else "none"
+        ),
+        "the projection shortened beta in one run only": _projected,
+        "the arithmetic rounds differently": _arithmetic,
+    }
+    for words, fact in facts.items():
+        one, other = fact(a), fact(b)
         if one != other:
             return f"{words} ({one} and {other})."
     return "the arithmetic rounds differently."
 
 
-def _dense(problem: Problem, rows: Rows) -> Any:
+def _dense(problem: Problem, rows: Rows) -> Matrix:
     """Rows of the predictors as an array of doubles."""
     part = problem.X[rows]
     dense = part if isinstance(part, np.ndarray) else part.toarray()
-    return dense.astype(np.float64)
-
-
-def _both(a: Replay, b: Replay, fact: Callable[[Replay], str]) -> tuple[str, str]:
-    return fact(a), fact(b)
-
-
-def _free(run: Replay) -> str:
-    return "free" if run.problem.intercept else "none"
+    return np.asarray(dense, dtype=np.float64)
 
 
 def _projected(run: Replay) -> str:
@@ -253,22 +246,9 @@ def _arithmetic(run: Replay) -> str:
     return f"{run.solver.arithmetic}, {kind} {run.problem.X.dtype}"
 
 
-def _in_what_is_returned(run_a: Any, run_b: Any) -> Difference | None:
-    """All steps are the same; the iterates returned may not be."""
-    left, right = (
-        np.concatenate([[run.intercept], run.solution.beta]) for run in (run_a, run_b)
-    )
-    if _same(left, right):
-        return None
-    kinds = " and ".join(_returned(run) for run in (run_a, run_b))
-    reason = f"all steps are the same, what is returned differs ({kinds})."
-    step = min(run_a.n_iter, run_b.n_iter) + 1
-    return Difference(step, reason, None, None, _largest(left, right))
-
-
-def _returned(run: Any) -> str:
-    """What becomes of the iterates of a run."""
-    solver, then = run.solver, run.refinement
+def _returned(run: LinearResults) -> str:
+    """Options that say what is made of the iterates of a run."""
+    solver, then = cast(Pegasos, run.solver), run.refinement
     refined = "" if then is None else f", refine={then.tol:g}"
     return (
         f"average={solver.average!r}, refit_intercept={solver.refit_intercept}{refined}"
@@ -283,14 +263,16 @@ def _largest(left: Vector, right: Vector) -> float:
     return float(np.max(np.abs(left - right)))
 
 
-def _check(run_a: Any, run_b: Any) -> None:
-    for run in (run_a, run_b):
+def _check(*runs: object) -> None:
+    """Raise an error unless the runs are linear fits by Pegasos on the same data."""
+    shapes = []
+    for run in runs:
         if not isinstance(run, LinearResults) or not isinstance(run.solver, Pegasos):
             raise OptionError(
                 f"A run is of type {type(run).__name__}; give the results of two "
                 "linear fits by Pegasos."
             )
-    shapes = [(run.problem.n, run.problem.p) for run in (run_a, run_b)]
+        shapes.append((run.problem.n, run.problem.p))
     if shapes[0] != shapes[1]:
         raise DataError(
             f"The runs have {shapes[0]} and {shapes[1]} rows and columns; give two "

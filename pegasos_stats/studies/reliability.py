@@ -63,7 +63,7 @@ class Reliability:
     """
 
     table: pd.DataFrame
-    positive: Any
+    positive: object
     level: float
     brier_score: float
     log_loss: float
@@ -114,12 +114,12 @@ class Reliability:
 
 
 def reliability(
-    actual: Any,
-    probabilities: Any,
-    bins: Any = 10,
+    actual: object,
+    probabilities: object,
+    bins: object = 10,
     *,
     strategy: Strategy = "uniform",
-    positive: Any = None,
+    positive: object = None,
     level: float = 0.95,
 ) -> Reliability:
     """Compare predicted probabilities with how often the level came.
@@ -166,7 +166,7 @@ def reliability(
     """
     check_choice("strategy", strategy, STRATEGIES)
     level = check_interval("wilson", level)
-    came, given, known = _outcomes(actual, probabilities, positive)
+    came, given, named = _outcomes(actual, probabilities, positive)
     used = (came >= 0) & ~np.isnan(given)
     if not used.any():
         raise DataError(
@@ -176,7 +176,7 @@ def reliability(
     both = np.column_stack([1.0 - p, p])
     return Reliability(
         table=_binned(happened, p, _ends(bins, strategy, p), level),
-        positive=plain(known),
+        positive=plain(named),
         level=level,
         brier_score=brier_score(happened, both),
         log_loss=log_loss(happened, both),
@@ -185,33 +185,35 @@ def reliability(
 
 
 def _outcomes(
-    actual: Any, probabilities: Any, positive: Any
-) -> tuple[Codes, Vector, Any]:
-    """Whether the level came (-1: not known), its probability, the level."""
-    framed = isinstance(probabilities, pd.DataFrame)
-    if framed and probabilities.shape[1] != 2:
+    actual: object, probabilities: object, positive: object
+) -> tuple[Codes, Vector, object]:
+    """Return whether each row is of the level (-1: not known), and the probability.
+
+    The level itself comes last.
+    """
+    frame = probabilities if isinstance(probabilities, pd.DataFrame) else None
+    if frame is not None and frame.shape[1] != 2:
         raise OptionError(
-            f"The probabilities have the columns {listing(probabilities.columns)}; "
+            f"The probabilities have the columns {listing(frame.columns)}; "
             "give those of two levels, or a Series of one level and positive=."
         )
-    pairs = side_by_side(actual, probabilities.iloc[:, 0] if framed else probabilities)
+    pairs = side_by_side(actual, probabilities if frame is None else frame.iloc[:, 0])
     labels = pairs["actual"]
-    levels = (
-        checked_levels(probabilities.columns)
-        if framed
-        else factor_levels(labels.dropna(), "actual")
-    )
-    at = _level(levels, positive, framed)
-    if framed:
+    if frame is None:
+        levels = factor_levels(labels.dropna(), "actual")
+    else:
+        levels = checked_levels(frame.columns)
+    at = _level(levels, positive, frame is not None)
+    if frame is not None:
         codes_of(labels, levels)  # refuses labels that have no column
     came = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
-    pair = levels if framed else [None, at]
+    pair = [None, at] if frame is None else levels
     values = checked_probabilities(probabilities, pair, len(pairs), pairs.index)
     return came.astype(np.intp), values[:, pair.index(at)], at
 
 
-def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
-    """The level whose probability is looked at."""
+def _level(levels: list[Any], positive: object, framed: bool) -> object:
+    """Return the level whose probability is given: the second if none is named."""
     if not levels:
         raise OptionError(
             "No row has a label, so that there are no levels; give labels of two."
@@ -229,7 +231,7 @@ def _level(levels: list[Any], positive: Any, framed: bool) -> Any:
     return plain(levels[at])
 
 
-def _ends(bins: Any, strategy: Strategy, p: Vector) -> Vector:
+def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
     """Ends of the bins, increasing from 0 to 1; for quantiles between those of `p`."""
     if isinstance(bins, int | np.integer):
         check_count("bins", bins, MOST_BINS)

@@ -29,10 +29,10 @@ def cross_validate(
     model: Model,
     solver: Pegasos | SDCA | None = None,
     *,
-    folds: Any = 10,
+    folds: object = 10,
     repeats: int = 1,
     seed: int | None = None,
-    metrics: Any = None,
+    metrics: object = None,
     workers: int | None = None,
     progress: bool = False,
 ) -> "CrossValidation":

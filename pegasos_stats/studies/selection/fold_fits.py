@@ -74,7 +74,7 @@ class Fitted:
     solutions: tuple[AnySolution, ...]
 
 
-def checked_model(model: Any) -> Model:
+def checked_model(model: object) -> Model:
     """Return the model, or raise `OptionError` if it is none."""
     if not isinstance(model, Model):
         raise OptionError(
@@ -84,7 +84,9 @@ def checked_model(model: Any) -> Model:
     return model
 
 
-def checked_fold_solver(model: Model, solver: Any, default: SDCA) -> Pegasos | SDCA:
+def checked_fold_solver(
+    model: Model, solver: Pegasos | SDCA | None, default: SDCA
+) -> Pegasos | SDCA:
     """Return the solver, checked: it suits the model and any part of its rows.
 
     Parameters

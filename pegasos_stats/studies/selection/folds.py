@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Split:
     """
 
     repeat: int
-    fold: Any
+    fold: object
     test: Rows
     n: int
     given: Rows | None = None
@@ -93,7 +92,7 @@ class Folds:
     @classmethod
     def stratified(
         cls,
-        y: Any,
+        y: object,
         k: int = 10,
         *,
         repeats: int = 1,

@@ -1,7 +1,5 @@
 """Fits along a path of lambda, with the cross-validated error of each."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -23,13 +21,13 @@ EPOCHS = 1000  # of SDCA where no solver is given
 
 def lambda_path(
     model: Model,
-    lambdas: Any = None,
+    lambdas: object = None,
     solver: Pegasos | SDCA | None = None,
     *,
-    folds: Any = 10,
+    folds: object = 10,
     repeats: int = 1,
     seed: int | None = None,
-    metrics: Any = None,
+    metrics: object = None,
     metric: str | None = None,
     workers: int | None = None,
     progress: bool = False,
