@@ -12,13 +12,13 @@ LARGEST_INTEGER = 2**31 - 1  # of R
 
 
 def is_number(value: object) -> bool:
-    """Whether `value` is one real number; a boolean is none, nor is a duration."""
+    """Whether `value` is a real number; booleans and durations are not."""
     others = bool | np.bool_ | np.timedelta64
     return isinstance(value, numbers.Real) and not isinstance(value, others)
 
 
 def number_of(value: object) -> float:
-    """Return `value` as a float; NaN for what is no real number, or too large.
+    """Return `value` as a float, or NaN if it is no real number or too large.
 
     Examples
     --------

@@ -16,7 +16,7 @@ AHEAD = 4  # tasks handed out before their turn, for each worker
 
 
 def n_workers(workers: int | None) -> int:
-    """Return the number of threads: as given, or that of the usable cores.
+    """Return the number of threads: as given, or one for each usable core.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def map_in_order(
     items: Iterable[Item],
     workers: int | None = None,
 ) -> Iterator[Found]:
-    """Apply a function to every item, in several threads, results in order.
+    """Apply a function to every item in several threads; results come in order.
 
     Items are taken from the iterable in the calling thread, one after the other, so
     random numbers may be drawn there: no number depends on the number of threads.

@@ -55,7 +55,7 @@ class SessionInfo:
 
 
 def session_info() -> SessionInfo:
-    """Tell the versions and the machine, as R's ``sessionInfo()``.
+    """Return versions of libraries and the machine, as R's ``sessionInfo()``.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def session_info() -> SessionInfo:
 
 
 def _version(name: str) -> str:
-    """Version of a library without importing it; empty if it is not installed."""
+    """Return the version of a library, not imported; empty if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

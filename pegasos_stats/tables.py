@@ -82,7 +82,7 @@ class Summary:
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits.
+    """Write a number with `digits` significant digits.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def aligned(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits, zeros at its end kept.
+    """Write a number with `digits` significant digits, zeros at the end included.
 
     Examples
     --------
@@ -104,14 +104,14 @@ def aligned(value: float, digits: int = 4) -> str:
 
 
 def statistic_name(df: float) -> str:
-    """``z`` for the normal law, ``t`` for Student's of finite degrees of freedom."""
+    """Return ``t`` for finite degrees of freedom, else ``z``, the normal law's."""
     return "t" if isfinite(df) else "z"
 
 
 def estimate_cells(
     tidy: pd.DataFrame, df: float | None = None, alpha: float = 0.05
 ) -> pd.DataFrame:
-    """Cells of a table of estimates, under the headings that statsmodels has.
+    """Write a table of estimates under the headings that statsmodels has.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def estimate_cells(
 
 
 def header_text(title: str, left: Fields, right: Fields) -> list[str]:
-    """Names and values side by side, values that are too long cut in the middle.
+    """Write names and values side by side; values too long are cut in the middle.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def header_text(title: str, left: Fields, right: Fields) -> list[str]:
 
 
 def params_text(params: pd.DataFrame) -> list[str]:
-    """Coefficients in rows under their headings, between rules.
+    """Write coefficients in rows under their headings, between rules.
 
     Where names and numbers do not fit side by side, names are cut in the middle, but
     never so that two become the same.
@@ -198,8 +198,8 @@ def note_text(number: int, note: str) -> list[str]:
 def shortened(names: Sequence[str], width: int) -> list[str]:
     """Cut names to a width, so that different ones stay different.
 
-    They are cut in the middle; those that would become the same keep what they differ
-    in; and if that is not enough, all are cut to a larger width.
+    They are cut in the middle. Names that would become the same keep the part in which
+    they differ; if that is not enough, all are cut to a larger width.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def shortened(names: Sequence[str], width: int) -> list[str]:
 
 
 def _told_apart(short: dict[str, str], width: int) -> dict[str, str]:
-    """Cut names anew that became the same: the beginning, and where they part."""
+    """Cut anew the names that became the same: keep the beginning, and what differs."""
     groups: dict[str, list[str]] = {}
     for name, cut in short.items():
         groups.setdefault(cut, []).append(name)
@@ -261,7 +261,7 @@ def _line(text: str) -> str:
 
 
 def header_html(title: str, left: Fields, right: Fields) -> str:
-    """Names and values in two columns, under a caption."""
+    """Write names and values in two columns, under a caption."""
     caption = f'<caption style="font-weight:bold">{escape(title)}</caption>'
     rows = [
         "".join(
@@ -275,7 +275,7 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
 
 
 def params_html(params: pd.DataFrame) -> str:
-    """A table with the index as names, numbers to the right.
+    """Write a table: names from the index, numbers to the right.
 
     Examples
     --------
@@ -291,13 +291,13 @@ def params_html(params: pd.DataFrame) -> str:
 
 
 def notes_html(notes: Sequence[str]) -> str:
-    """Numbered notes."""
+    """Write notes as a numbered list."""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f'<p style="margin:0">Notes:</p><ol style="margin-top:0">{items}</ol>'
 
 
 def header_latex(title: str, left: Fields, right: Fields) -> str:
-    """Names and values in two columns, under a title; rules are those of booktabs."""
+    """Write names and values in two columns under a title, with rules of booktabs."""
     rows = [
         [latex(text) for cell in row for text in cell] for row in _beside(left, right)
     ]
@@ -306,7 +306,7 @@ def header_latex(title: str, left: Fields, right: Fields) -> str:
 
 
 def params_latex(params: pd.DataFrame) -> str:
-    """A tabular with the index as names, numbers to the right."""
+    """Write a tabular: names from the index, numbers to the right."""
     heads = ["", *(latex(str(name)) for name in params.columns)]
     rows = [
         [latex(str(name)), *(NEGATIVE.sub("$-$", latex(str(c))) for c in cells)]
@@ -328,7 +328,7 @@ def latex(text: str) -> str:
 
 
 def _beside(left: Fields, right: Fields) -> list[list[tuple[str, str]]]:
-    """Two columns in rows, the shorter one filled up."""
+    """Pair two columns row by row, the shorter one filled up with blanks."""
     height = max(len(left), len(right))
     sides = [[*side, *[("", "")] * (height - len(side))] for side in (left, right)]
     return [list(row) for row in zip(*sides, strict=True)]

@@ -16,7 +16,7 @@ class ChiSquare(NamedTuple):
 
 
 def accuracy(counts: Counts) -> float:
-    """Share of the rows predicted right, the sum of the diagonal over ``n``.
+    """Share of the rows predicted right, the sum of the diagonal divided by ``n``.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class ConfusionReport:
 
 
 def overall_fields(terms: Terms) -> list[tuple[str, str]]:
-    """Names and values of the whole table's statistics, with gaps as caret has them."""
+    """Return names and values of the table's statistics, with the gaps of caret."""
     limits = Interval(terms["accuracy_low"], terms["accuracy_high"])
     p_values = [terms["accuracy_p_value"], terms["mcnemar_p_value"]]
     above, mcnemar = format_pval(p_values, DIGITS)
@@ -124,14 +124,14 @@ def overall_fields(terms: Terms) -> list[tuple[str, str]]:
 
 
 def class_fields(terms: Terms, mode: Mode) -> list[tuple[str, str]]:
-    """Names and values of one class, all to one precision."""
+    """Return names and values of one class, all with the same precision."""
     names = shown_terms(terms, mode)
     values = r_format([terms[name] for name in names], DIGITS)
     return [(label_of(n), value) for n, value in zip(names, values, strict=True)]
 
 
 def class_columns(classes: Mapping[object, Terms], mode: Mode) -> list[str]:
-    """A column for each class, in blocks that fit the width.
+    """Write the statistics of each class in a column, in blocks that fit the width.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def _column(label: object, terms: Terms, names: Sequence[str]) -> list[str]:
 
 
 def colons(fields: Fields) -> list[str]:
-    """Names to the left of a column of colons, values to its right.
+    """Write names before a column of colons, and values after it.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def written_interval(interval: Interval) -> str:
 def error_sentences(
     n_errors: int, n_classified: int, n_undecided: int, n_unlabelled: int
 ) -> list[str]:
-    """Errors with their rate and its intervals, and the rows left out.
+    """Write the errors with their rate and its intervals, and the rows left out.
 
     Examples
     --------

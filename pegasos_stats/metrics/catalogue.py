@@ -53,7 +53,7 @@ NEEDS = {
 
 
 def overall_terms(counts: Counts) -> dict[str, float]:
-    """Statistics of the whole table.
+    """Compute the statistics of the whole table, by name.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def overall_terms(counts: Counts) -> dict[str, float]:
 def class_terms(
     counts: Counts, positive: int, share: float | None = None, beta: float = 1.0
 ) -> dict[str, float]:
-    """Statistics of one class against the rest.
+    """Compute the statistics of one class against the others, by name.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class Interval(NamedTuple):
 
 
 def check_interval(method: str, level: float) -> float:
-    """Return the level, or raise `OptionError`: it is in (0, 1), the method known."""
+    """Return the level; raise `OptionError` if it or the method is not allowed."""
     if not isinstance(method, str) or method not in STATSMODELS_NAMES:
         raise OptionError(
             f"method={shown(method)} is not known; give 'exact' or 'wilson'."

@@ -113,7 +113,7 @@ class ConfusionMatrix:
 
     @property
     def error_rate(self) -> float:
-        """Errors divided by classified rows; NaN, with a warning, without any."""
+        """Errors divided by classified rows; NaN, with a warning, if there are none."""
         if not self.n_classified:
             warnings.warn(
                 "The error rate is not defined: no row has both an actual and a "

@@ -1,4 +1,4 @@
-"""Statistics of one class against the others: sensitivity, precision and the like."""
+"""Statistics of one class against the others: sensitivity, precision and so on."""
 
 from typing import SupportsFloat
 
@@ -22,7 +22,7 @@ def ratio(numerator: SupportsFloat, denominator: SupportsFloat) -> float:
 
 
 def sensitivity(counts: Counts, positive: int = 0) -> float:
-    """Rows of the class that were predicted so, ``TP / (TP + FN)``.
+    """Share of the rows of the class that are predicted as such, ``TP / (TP + FN)``.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ recall = sensitivity
 
 
 def specificity(counts: Counts, positive: int = 0) -> float:
-    """Rows of other classes that were not predicted so, ``TN / (TN + FP)``.
+    """Share of the rows of other classes not predicted as it, ``TN / (TN + FP)``.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def specificity(counts: Counts, positive: int = 0) -> float:
 
 
 def precision(counts: Counts, positive: int = 0) -> float:
-    """Rows predicted so that are of the class, ``TP / (TP + FP)``.
+    """Share of the rows predicted as the class that are of it, ``TP / (TP + FP)``.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def precision(counts: Counts, positive: int = 0) -> float:
 
     Returns
     -------
-    float, NaN where no row was predicted so
+    float, NaN where no row is predicted as the class
 
     Examples
     --------
@@ -87,7 +87,7 @@ def precision(counts: Counts, positive: int = 0) -> float:
 
 
 def true_negatives(counts: Counts, positive: int) -> tuple[int, int]:
-    """Rows of other classes: those not predicted so, and all of them.
+    """Count the rows of other classes: those not predicted as the class, and all.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def f_beta(counts: Counts, positive: int = 0, beta: float = 1.0) -> float:
 
 
 def detection_rate(counts: Counts, positive: int = 0) -> float:
-    """Share of all rows that are of the class and predicted so, ``TP / n``.
+    """Share of all rows that are of the class and predicted as such, ``TP / n``.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def detection_rate(counts: Counts, positive: int = 0) -> float:
 
 
 def detection_prevalence(counts: Counts, positive: int = 0) -> float:
-    """Share of all rows that were predicted so, ``(TP + FP) / n``.
+    """Share of all rows that are predicted as the class, ``(TP + FP) / n``.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ Row = tuple[str, object, float]
 
 
 def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
-    """Rows of sensitivity and specificity: those predicted right, and all.
+    """Count the rows of sensitivity and specificity: those predicted right, and all.
 
     Examples
     --------

@@ -42,18 +42,18 @@ def calibrate(
     """Fit a model and Platt's sigmoid, which turns its scores into probabilities.
 
     The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted
-    on out-of-fold scores, of each row by a fit that has not seen it, because scores
-    of rows that a fit has seen are too far apart. It assumes that those scores are
-    distributed as the scores of the fit on all rows are on new rows, which holds
-    better with more folds. ``pegasos_stats/studies/platt.py`` has the
+    on out-of-fold scores, which each row gets from a fit that has not seen it, because
+    scores of rows that a fit has seen are too far apart. This assumes that out-of-fold
+    scores are distributed as the scores that the fit on all rows gives to new rows,
+    which holds better with more folds. ``pegasos_stats/studies/platt.py`` has the
     likelihood and its regularised targets.
 
     Parameters
     ----------
     model : SVM, KernelSVM or Logit
     solver, folds, repeats, seed, workers, progress
-        As for `cross_validate`; `folds` are 5 if left out, at least 2. The fit on all
-        rows has the seed of the folds.
+        As for `cross_validate`, with at least 2 folds. The fit on all rows has the
+        seed of the folds.
 
     Returns
     -------
@@ -156,8 +156,8 @@ class CalibratedResults:
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows; those of the fit if left out, which the fit has seen: for
-            these see `probabilities`.
+            New rows; those of the fit if left out. As the fit has seen these, better
+            take `probabilities` for them.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class CalibratedResults:
 
         The estimate is cross-fitted: neither the fit nor the sigmoid behind a
         probability have seen the row. ``in_sample`` is that of ``predict_proba()``
-        on the rows of the fit, for comparison; it is too good.
+        on the rows of the fit, for comparison; it is too optimistic.
         """
         return self._losses.copy()
 

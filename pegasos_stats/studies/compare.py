@@ -87,7 +87,7 @@ def compare_solvers(
     -----
     ``cpu_seconds`` is the processor time of the updates alone, in the thread of the
     run; drawing rows, objectives and errors are not in it. SDCA runs once before all
-    others, so that no time has the loading of compiled code in it. The runs of the
+    others, so that no time includes the loading of compiled code. The runs of the
     solvers alternate: what slows the machine for a while slows all of them. Threads
     side by side share caches and memory, which costs each of them time:
     ``workers=1`` gives the cleanest times. With a kernel model each thread holds its

@@ -85,7 +85,7 @@ class SolverComparison:
         return float(self.runs["objective"].min())
 
     def solver(self, name: str, run: int) -> Pegasos | SDCA:
-        """Return a solver with the seed of one of its runs: it repeats that run.
+        """Return a solver with the seed of one of its runs; fitting by it repeats it.
 
         Parameters
         ----------
@@ -121,8 +121,8 @@ class SolverComparison:
             measure, n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are
             ``objective, gap, relative_gap, violations, training_error, test_error,
             cpu_seconds``. Quantiles are R's type 7, ``sd`` has the divisor ``n - 1``
-            (NaN for one run). Runs that ended before an epoch are not in it: `n_runs`
-            counts those that are.
+            (NaN for one run). Runs that ended before an epoch are left out there;
+            `n_runs` counts the others.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class SolverComparison:
         return found
 
     def summary(self) -> Summary:
-        """Every solver at the end of its runs, in words.
+        """Summarise every solver at the end of its runs.
 
         Returns
         -------

@@ -118,7 +118,7 @@ class Replay:
         self._epochs = iter(self.solver.epochs_of_rows(self.problem.n, rng))
 
     def fetch(self) -> bool:
-        """Fetch the steps of the next epoch if none are pending; tell whether any are."""
+        """Fetch the next epoch if no step is pending; tell whether one is then."""
         if not self.pending:
             rows = next(self._epochs, np.empty(0, dtype=np.int64))
             k = self.visitor.batch_size

@@ -38,20 +38,21 @@ STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Reliability:
-    """How often came what was predicted with some probability; made by `reliability`.
+    """Predicted probabilities beside observed shares; made by `reliability`.
 
     Attributes
     ----------
     table : DataFrame
-        One line for each bin of probabilities, which holds its upper end, the first
-        one both: ``low, high, n, mean_predicted, observed, conf_low, conf_high``.
-        Bins without a row have NaN.
+        One line for each bin of probabilities: ``low, high, n, mean_predicted,
+        observed, conf_low, conf_high``. A bin includes its upper end, the first one
+        also its lower end. Bins without a row have NaN.
     positive : label
-        The level whose probability it is.
+        The level that the probabilities are of.
     level : float
         Of Wilson's intervals of the observed shares.
     brier_score, log_loss : float
-        Mean of ``(p - [y = 1])^2``, and of ``-log`` of the probability of what came.
+        Means of ``(p - [y = 1])^2`` and of ``-log`` of the probability of the level
+        that was observed.
     n_left_out : int
         Rows without a label or a probability.
 
@@ -122,7 +123,7 @@ def reliability(
     positive: object = None,
     level: float = 0.95,
 ) -> Reliability:
-    """Compare predicted probabilities with how often the level came.
+    """Compare predicted probabilities with the observed share of the level.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def reliability(
     strategy : "uniform" or "quantile"
         Bins of the same width, or with about the same number of rows.
     positive : label, optional
-        The level whose probability is looked at: the second one if left out.
+        The level that the probabilities are of; the second one if left out.
     level : float, default 0.95
         Confidence level of Wilson's intervals of the observed shares.
 

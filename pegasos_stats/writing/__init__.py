@@ -1,4 +1,4 @@
-"""Files that are written: whole or not at all, and never over what is not ours.
+"""Writing files: as a whole or not at all, and over no file of others unasked.
 
 A file is written beside its place under a name of its own, brought to the disk, and
 put in its place by one renaming. Whatever stops this, a full disk or an interrupt,

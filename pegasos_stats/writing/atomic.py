@@ -1,4 +1,4 @@
-"""Files written as wholes: beside their places first, then put there together."""
+"""Files that are written beside their places first, then put there together."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from pegasos_stats.writing.paths import Place, check_earlier, new_part, remove_p
 
 @contextmanager
 def outputs() -> Iterator["Outputs"]:
-    """Write files as wholes: all of them, or what was there before stays.
+    """Write files so that either all are in their places, whole, or none is.
 
     Yields
     ------

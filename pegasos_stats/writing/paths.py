@@ -1,4 +1,4 @@
-"""Where a file may be written, looked at first; and its name until it is whole."""
+"""Where a file may be written, checked first; and its path until it is whole."""
 
 import atexit
 import os
@@ -102,7 +102,7 @@ class Place:
 
 
 def checked_place(path: object, kind: Kind, overwrite: bool = False) -> Place:
-    """Look at where a file is to be written, before anything is computed.
+    """Check where a file is to be written, before anything is computed.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _what(mode: int) -> str:
 
 
 def checked_path(path: object) -> str:
-    """Return a path as text, made sure to be one that a system can have.
+    """Return a path as text, or raise `OptionError` if no file can have it.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def checked_path(path: object) -> str:
 
 
 def shown_path(path: str) -> str:
-    r"""Write a path for a message: in quotes where it would break the line.
+    r"""Write a path for a message, in quotes if it would break the line.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def shown_path(path: str) -> str:
 
 
 def is_same(path: str, other: str) -> bool:
-    """Whether two paths lead to one file, by links too, or to one that is to be made.
+    """Whether two paths lead to the same file, through links or before it is made too.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def open_descriptor(path: str) -> int | None:
 
 
 def new_part(folder: str) -> str:
-    """Return the path of a part that no other thread, process or call has.
+    """Return a path for a file that is not whole yet, which nothing else uses.
 
     It is known from before the file is made until `remove_part`, so that a handler of
     signals finds it at any moment.

@@ -36,7 +36,7 @@ def cross_validate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "CrossValidation":
-    """Fit on all folds but one, score the rows of that one, for every fold.
+    """Fit on all folds but one and score the rows of the one left out, for each fold.
 
     From one stream of R's random numbers come first the folds, then a seed for the
     fit of each: ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and
@@ -62,8 +62,8 @@ def cross_validate(
         As for R's ``set.seed()``. Without one a seed is drawn and kept.
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge); ``"log_loss"``,
-        ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. All of
-        the model's loss if left out. Rows count with their weights: with
+        ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. If left
+        out, all that go with the model's loss. Rows count with their weights: with
         ``weights="balanced"`` the error rate is that of levels of the same size.
     workers : int, optional
         Number of threads; all usable cores if left out. No number depends on it.

@@ -63,7 +63,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a cross-validation; to be used again in another.
+    """The splits of a cross-validation, which may be used again in another.
 
     Iterating gives pairs ``(train, test)`` of rows counted from zero, which is what
     scikit-learn takes for ``cv=list(folds)``.

@@ -23,7 +23,7 @@ KERNEL_RATIO = 1e-3  # Pegasos is far from the optimum where lambda is small
 
 
 def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) -> Vector:
-    """Propose values of lambda, from the one where a path begins downwards.
+    """Propose values of lambda for a path, largest first.
 
     The largest is half the range of the scores ``x_i'g`` (without intercept the
     largest ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the
@@ -40,7 +40,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     model : SVM, Logit or KernelSVM
     count : int, default 30
     ratio : float, optional
-        Smallest by largest value, below 1: 1e-5, with a kernel 1e-3.
+        Smallest divided by largest value, below 1: 1e-5, with a kernel 1e-3.
 
     Returns
     -------

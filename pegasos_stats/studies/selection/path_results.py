@@ -273,7 +273,7 @@ class LambdaPath:
         return int(np.nanargmin(losses))
 
     def marks(self) -> dict[str, float]:
-        """`lambda_min` and `lambda_1se` by rule, those that can be told."""
+        """Return `lambda_min` and `lambda_1se` by their rules, where defined."""
         marks: dict[str, float] = {}
         if self.by_fold is None:
             return marks
