@@ -4,8 +4,8 @@
 # **Question.** Is a handwritten digit a five or a six, and how often is the answer
 # wrong?
 #
-# **Answer.** Of 600 new digits of 16 × 16 pixels 23 are taken for the other, of the 163
-# digits that come with the package, 8 × 8 pixels, one is.
+# **Answer.** Of 600 new digits of 16 × 16 pixels, 23 are taken for the other one; of the
+# 163 test digits that come with the package, 8 × 8 pixels, one is.
 
 # %%
 import os
@@ -95,7 +95,8 @@ pd.DataFrame(
 # %% [markdown]
 # ## Which digits were taken for the other?
 #
-# The surest mistakes come first. A score above 0 says six, one below 0 says five.
+# The mistakes with the largest scores come first. A score above 0 says six, one below
+# 0 says five.
 
 # %%
 wrong = result.confusion(test).errors

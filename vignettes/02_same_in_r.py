@@ -298,9 +298,9 @@ with styled():
     figure.legend(loc="outside upper left", ncols=3)
 
 # %% [markdown]
-# Differences of that size matter to nobody's conclusions. What they do is take away
-# the cheapest check there is, that two programs gave the same. `first_difference`
-# tells at which step two runs part, and why:
+# Differences of that size change no conclusion. But they take away the cheapest check
+# there is: that two programs give the same numbers. `first_difference` tells at which
+# step two runs part, and why:
 
 # %%
 changed = {
@@ -334,8 +334,8 @@ check_bits(fit.params, hexadecimal(r(path + code, shown=code)))
 
 # %% [markdown]
 # Decimal fractions are another matter. R's `write.csv()` keeps 15 digits, where 17 are
-# needed; and when R reads 17 digits, it takes the neighbour of the right number now and
-# then. Hexadecimal is safe both ways: `sprintf("%a", x)` in R, `x.hex()` in Python.
+# needed; and when R reads 17 digits, it sometimes takes the number next to the right
+# one. Hexadecimal is safe both ways: `sprintf("%a", x)` in R, `x.hex()` in Python.
 # 20,000 numbers, written by Python into a `folder` in both ways, and how many of them
 # come out as others in R:
 

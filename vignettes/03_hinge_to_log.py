@@ -8,8 +8,8 @@
 # **Answer.** The predictions change little, if each loss has a $\lambda$ that suits
 # it. The log loss gives probabilities too, and takes every row into account where the
 # hinge leaves out those that are well on their side. A step can be written in three
-# forms, of which two touch the entries of one row alone. With these a fit to text
-# costs the same as one to a short table.
+# forms. Two of them change only the coefficients of the predictors that are not 0 in
+# the row, so that a fit to text costs no more than one to a short table.
 
 # %%
 import os
@@ -381,7 +381,7 @@ print(f"{positive}:", *coefficients.index[:-13:-1])
 # * **Labels only:** either. Compare them on held-out rows, as above.
 # * **Probabilities:** the log loss, with a $\lambda$ that held-out rows have chosen,
 #   since the penalty draws them towards one half.
-# * **Few rows in the model, bits as in R:** the hinge. Its arithmetic has no `exp()`,
+# * **Few rows in the model, or the same bits as in R:** the hinge. Its arithmetic has no `exp()`,
 #   and rows well on their side cost a step without an update.
 # * **Sparse data:** pass them sparse. The form of the step follows from that.
 #

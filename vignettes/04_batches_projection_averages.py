@@ -179,9 +179,9 @@ drawings.lengths(first_pass, limit=10.0)
 # %% [markdown]
 # The step size does by itself what projection does: it brings the length down as
 # $1/t$. For noise the two forms soon are one, and projection changes nothing that
-# lasts. It is the digits for which it pays, and not by the length: coefficients that
-# stay short leave the intercept less to chase, which the section on the intercept
-# takes up.
+# lasts. It helps with the digits, and not because of the length itself: with short
+# coefficients the intercept has less to make up for, as the section on the intercept
+# shows.
 #
 # ## Averages: the last half, not all
 #
@@ -234,8 +234,8 @@ drawings.intercepts(
 # Where every pixel has a mean above 0, a change of all coefficients works like a
 # change of the intercept. After the first steps have thrown the intercept to one side,
 # the coefficients make up for it, and most margins are above 1. What still moves it
-# are steps that shrink like $1/t$, which take it back by $\log t$ at best: more epochs
-# are no cure.
+# are steps that shrink like $1/t$. Together they take it back by some multiple of
+# $\log t$ at best, so more epochs are no cure.
 #
 # That is why a refitted intercept helps so little: the coefficients have been fitted
 # to the wrong one. What does help: batches, which do not take the first huge steps on
@@ -272,7 +272,7 @@ pd.DataFrame(found).T.round(4).astype({"test errors": int})
 # %% [markdown]
 # No fit hides it: the gap of the runaway fits is as large as their objective. Where
 # the objective is above that of the model that is all zero, the summary warns. Of the
-# cures that it names SDCA is the sure one.
+# cures that it names, SDCA is the one that always works.
 
 # %%
 runaway = models["digits"][0].fit(ps.Pegasos(epochs=1, seed=443))
@@ -304,8 +304,8 @@ print(exactly.to_string(float_format="{:.6g}".format))
 
 # %% [markdown]
 # The steps of the refined fits include those of Pegasos before: SDCA takes about as
-# many of its own as from nothing. So `refine=` is for a run that one has, with its
-# seed and its order; who wants the minimum alone asks for it at once.
+# many of its own as from zero. So `refine=` is for going on from a given run, with its
+# seed and its order; for the minimum alone use `SDCA` from the start.
 #
 # How fast each comes down, for noise. The study draws it itself: the objective less
 # the lower bound against processor time, the errors and the gap against passes.

@@ -161,7 +161,7 @@ assert (counts == ours).all()
 
 # %% [markdown]
 # Counts are whole numbers, so that parity with R is equality here. The largest counts
-# belong to the rows on the wrong side, which no circle gets right:
+# belong to the rows on the wrong side, which no circle classifies correctly:
 
 # %%
 kept = train.assign(count=ours, predicted=fits["Gaussian, gamma 1"].predict())
@@ -188,8 +188,8 @@ assert np.allclose(linear.coef, beta, rtol=1e-9, atol=0)
 # ## How bent the curve is
 #
 # The Gaussian kernel is $\exp(-\gamma \Vert x - z \Vert^2)$. Where $\gamma$ is small
-# the curve is stiff, where it is large each row rules over its own small
-# neighbourhood: the training error goes to 0, the other one does not.
+# the curve is stiff; where it is large each row decides in its own small
+# neighbourhood: the training error goes to 0, the error on new rows does not.
 
 # %%
 gammas = np.logspace(-2, 3, 11)

@@ -5,10 +5,10 @@
 # rows of few? A published study says: SDCA on 14,400 pixels, Pegasos on the first 40
 # principal components of the same pictures. Does that hold?
 #
-# **Answer.** For the pixels it does: to within 1% of the minimum SDCA takes 120 ms and
-# Pegasos 313. For the components it says more of the programs that were timed: in an
-# interpreter an epoch of SDCA takes fifteen times as long, compiled the two take the
-# same. The errors on new pictures are those published.
+# **Answer.** For the pixels it does: to come within 1% of the minimum SDCA takes 120 ms
+# and Pegasos 313. For the components it says more about the programs that were timed: in
+# an interpreter an epoch of SDCA takes fifteen times as long as one of Pegasos; compiled,
+# both take about the same. The errors on new pictures are those published.
 #
 # The study is D. Bouche and C. Verluise, *SDCA vs. Pegasos for linear SVM fitting:
 # applications to blood cells classification*
@@ -254,7 +254,7 @@ cell_pictures.crops(train)
 # pictures are projected with them. The coordinates are whitened: divided by their
 # standard deviations, so that each has variance 1. As in the study they come from a
 # randomised algorithm, which is exact for the first and not quite for the last of the
-# 40; exact ones make 0.2074 of the error of SDCA on the blood cells, two pictures more.
+# 40; with exact ones the error of SDCA on the blood cells is 0.2074, two pictures more.
 # The first components are pictures themselves.
 
 # %% {"alt": "Mean crop, a bright disc, and nine principal components as pictures: rings, a disc, and patterns that change sign from left to right or from top to bottom."}
