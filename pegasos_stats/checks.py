@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.errors import OptionError, listing
 
 LARGEST_INTEGER = 2**31 - 1  # of R
 
@@ -43,13 +43,11 @@ def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
     )
     if whole < 1:
         raise OptionError(
-            f"{name}={shown(value)} is not allowed; give a whole number above zero."
+            "is not allowed; give a whole number above zero.", name, value
         )
     if whole > most:
-        raise OptionError(
-            f"{name}={shown(value)} is not allowed; give a whole number from 1 to "
-            f"{most}."
-        )
+        cure = f"give a whole number from 1 to {most}."
+        raise OptionError(f"is not allowed; {cure}", name, value)
     return whole
 
 
@@ -58,7 +56,7 @@ def check_positive(name: str, value: object) -> float:
     found = number_of(value)
     if not 0.0 < found <= sys.float_info.max:
         raise OptionError(
-            f"{name}={shown(value)} is not allowed; give a finite number above zero."
+            "is not allowed; give a finite number above zero.", name, value
         )
     return found
 
@@ -68,7 +66,7 @@ def check_nonnegative(name: str, value: object) -> float:
     found = number_of(value)
     if not 0.0 <= found <= sys.float_info.max:
         raise OptionError(
-            f"{name}={shown(value)} is not allowed; give a finite number, 0 or more."
+            "is not allowed; give a finite number, 0 or more.", name, value
         )
     return found
 
@@ -77,21 +75,17 @@ def check_fraction(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is inside (0, 1)."""
     found = number_of(value)
     if not 0.0 < found < 1.0:
-        raise OptionError(
-            f"{name}={shown(value)} is not allowed; give a number between 0 and 1."
-        )
+        raise OptionError("is not allowed; give a number between 0 and 1.", name, value)
     return found
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}={shown(value)} is not allowed; give True or False.")
+        raise OptionError("is not allowed; give True or False.", name, value)
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise OptionError(
-            f"{name}={shown(value)} is not known; give one of {listing(choices)}."
-        )
+        raise OptionError(f"is not known; give one of {listing(choices)}.", name, value)

@@ -45,7 +45,32 @@ class FormulaError(PegasosStatsError, ValueError):
 
 
 class OptionError(PegasosStatsError, ValueError):
-    """An option has a value, or a combination of values, that makes no sense."""
+    """An option has a value, or a combination of values, that makes no sense.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, and what is allowed.
+    option : str
+        The option that it is about, as Python names it, if it is about a single one;
+        the message then begins with option and value.
+    value : object
+        What was given for it.
+
+    Attributes
+    ----------
+    reason, option, value
+        As given; the value as text.
+
+    Examples
+    --------
+    >>> str(OptionError("is not allowed; give a number above zero.", "lam", -1.0))
+    'lam=-1.0 is not allowed; give a number above zero.'
+    """
+
+    def __init__(self, reason: str, option: str = "", value: object = None) -> None:
+        self.reason, self.option, self.value = reason, option, shown(value)
+        super().__init__(f"{option}={self.value} {reason}" if option else reason)
 
 
 class SeedError(OptionError):

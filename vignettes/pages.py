@@ -16,9 +16,12 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonLexer, SLexer
 
-from pegasos_stats.output.report.html import page, scrolled
-from pegasos_stats.output.report.mathematics import formula_svg
-from pegasos_stats.output.report.rendering import templates
+from pegasos_stats.output.report.rendering import (
+    formula_svg,
+    page,
+    scrolled,
+    templates,
+)
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }

@@ -19,7 +19,7 @@ from pegasos_stats.solvers.kernel_problem import (
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
-    from pegasos_stats.output.plotting.results import KernelPlots
+    from pegasos_stats.output.plotting.result_plots import KernelPlots
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -74,7 +74,7 @@ class KernelResults(Results):
     @property
     def plot(self) -> "KernelPlots":
         """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
-        from pegasos_stats.output.plotting.results import KernelPlots
+        from pegasos_stats.output.plotting.result_plots import KernelPlots
 
         return KernelPlots(self)
 

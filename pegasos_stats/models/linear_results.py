@@ -18,7 +18,7 @@ from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.tables import Summary, aligned, estimate_cells
 
 if TYPE_CHECKING:
-    from pegasos_stats.output.plotting.linear_results import LinearPlots
+    from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 CARRIED = ("certificate", "training_table")  # what another covariance does not change
 
@@ -344,7 +344,7 @@ class LinearResults(Results):
     @property
     def plot(self) -> "LinearPlots":
         """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
-        from pegasos_stats.output.plotting.linear_results import LinearPlots
+        from pegasos_stats.output.plotting.result_plots import LinearPlots
 
         return LinearPlots(self)
 

@@ -27,8 +27,8 @@ from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
+    from pegasos_stats.output.report.destination import Format
     from pegasos_stats.output.report.report import Report
-    from pegasos_stats.output.report.writing import Format
 
 
 @dataclass(frozen=True, repr=False, eq=False)

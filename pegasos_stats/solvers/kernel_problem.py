@@ -88,9 +88,8 @@ def checked_kernel(
     if name == "polynomial":
         degree = DEGREE if degree is None else check_count("degree", degree, math.inf)
         if degree > MOST_DEGREES:
-            raise OptionError(
-                f"degree={shown(degree)} is not allowed; give at most {MOST_DEGREES}."
-            )
+            cure = f"is not allowed; give at most {MOST_DEGREES}."
+            raise OptionError(cure, "degree", degree)
         return KernelFunction(name, degree, _checked_offset(offset))
     if name == "gaussian":
         gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)

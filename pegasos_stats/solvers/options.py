@@ -38,9 +38,9 @@ class Option:
 
     name: str
     kind: Any
-    choices: tuple[str, ...]
-    optional: bool
-    default: Any
+    choices: tuple[str, ...] = ()
+    optional: bool = True
+    default: Any = None
     help: str = ""
     default_words: str = ""
     metavar: str | None = None
@@ -48,11 +48,6 @@ class Option:
     form: str = ""
     said: str = ""
     in_r: bool = False
-
-    @property
-    def flag(self) -> str:
-        """The option as the command line has it: ``--batch-size``."""
-        return f"--{self.name.replace('_', '-')}"
 
     def checked(self, value: Any) -> Any:
         """Return the value to keep, or raise `OptionError` if it is not allowed."""

@@ -27,8 +27,9 @@ def _checked_tol(name: str, value: Any) -> float:
     tol = check_nonnegative(name, value)
     if tol >= 1.0:
         raise OptionError(
-            f"tol={tol!r} is not allowed: every fit is within it; give a relative gap "
-            "below 1."
+            "is not allowed: every fit is within it; give a relative gap below 1.",
+            name,
+            tol,
         )
     return tol
 

@@ -1,7 +1,11 @@
 """No exception of others leaves the command line."""
 
+import pickle
+
 import pytest
 
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli import main
 
 
@@ -40,6 +44,31 @@ def test_the_traceback_can_be_asked_for(monkeypatch):
     )
     with pytest.raises(KeyError):
         main(["demo"])
+
+
+NOT_ALLOWED = {
+    "--epochs 0": "--epochs 0 is not allowed; give a whole number above zero.",
+    "--lambda -1": "--lambda -1.0 is not allowed; give a finite number above zero.",
+    "--refine 0": "--refine 0.0 is not allowed; give a finite number above zero.",
+    "--kernel gaussian --gamma 0": "--gamma 0.0 is not allowed; give a finite number "
+    "above zero.",
+    "--solver sdca --tol 1": "--tol 1.0 is not allowed: every fit is within it; give a "
+    "relative gap below 1.",
+}
+
+
+@pytest.mark.parametrize("words", NOT_ALLOWED)
+def test_an_option_in_a_message_is_spelled_as_on_the_command_line(words, capsys):
+    assert main(["demo", *words.split()]) == 2
+    assert capsys.readouterr().err == f"pegasos-stats: {NOT_ALLOWED[words]}\n"
+
+
+def test_an_error_keeps_the_option_that_it_is_about():
+    with pytest.raises(OptionError) as caught:
+        ps.Pegasos(batch_size=0)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.option, error.value) == ("batch_size", "0")
+        assert str(error) == f"batch_size=0 {error.reason}"
 
 
 WRONG = {

@@ -8,13 +8,20 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.figures import drawn
 from pegasos_stats.output.plotting.margins import bin_edges, draw_margins, level_shares
 from pegasos_stats.output.plotting.roc import draw_roc
-from pegasos_stats.output.plotting.scales import wide, write_decimals, write_percent
-from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
+from pegasos_stats.output.plotting.style import (
+    NEGATIVE,
+    POSITIVE,
+    room_of,
+    wide,
+    wrapped,
+    write_decimals,
+    write_percent,
+    written,
+)
 from pegasos_stats.output.plotting.trace import draw_trace
-from pegasos_stats.output.plotting.words import room_of, wrapped, written
+from pegasos_stats.output.report.drawing import drawn
 from tests.output.figures import ROUNDING, axes, legend, line
 
 mpl.use("Agg")

@@ -5,9 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pegasos_stats.output.plotting.coefficients import draw_coefficients
+from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
 from pegasos_stats.output.plotting.confusion import draw_confusion, ink_on
-from pegasos_stats.output.plotting.image import draw_image
 from pegasos_stats.output.plotting.reliability import draw_reliability
 from tests.output.figures import ROUNDING, axes, legend
 

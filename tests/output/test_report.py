@@ -12,9 +12,7 @@ from jinja2 import UndefinedError
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
-from pegasos_stats.output.report.markdown import escaped
-from pegasos_stats.output.report.mathematics import formula_svg
-from pegasos_stats.output.report.rendering import templates
+from pegasos_stats.output.report.rendering import escaped, formula_svg, templates
 from pegasos_stats.output.report.subject import held_out_rows, misclassified
 
 SECTIONS = [
@@ -317,7 +315,7 @@ def test_matplotlib_is_asked_for(result, monkeypatch):
 def test_jinja2_is_asked_for_before_there_is_work_done(result, monkeypatch):
     templates.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr("pegasos_stats.output.report.report.training_rows", None)
+    monkeypatch.setattr("pegasos_stats.output.report.subject.training_rows", None)
     with pytest.raises(DependencyError, match=r"pegasos_stats\[report\]"):
         result.report()
 

@@ -22,14 +22,18 @@ from pegasos_stats.output.report.document import (
     Tiles,
     prose,
 )
-from pegasos_stats.output.report.html import UNBROKEN, inline
-from pegasos_stats.output.report.markdown import block_markdown
-from pegasos_stats.output.report.numbers import aligned, largest_class
-from pegasos_stats.output.report.rendering import templates
+from pegasos_stats.output.report.formatting import aligned
+from pegasos_stats.output.report.rendering import (
+    UNBROKEN,
+    inline,
+    templates,
+    written_markdown,
+)
+from pegasos_stats.output.report.subject import Judged
 
 
 def markdown(block):
-    return block_markdown(block, lambda figure: "")
+    return written_markdown(block, lambda figure: "").removesuffix("\n")
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.md"])
@@ -86,7 +90,7 @@ def test_misclassified_rows_are_counted_in_their_caption(
     monkeypatch.setattr(errors_made, "misclassified", lambda *_: found)
     subject = SimpleNamespace(is_logistic=True, result=None)
     judged = SimpleNamespace(name="test", scores=pd.Series(0.0, rows))
-    (table,) = errors_made._misclassified(subject, judged)
+    table = errors_made._misclassified(subject, judged)
     first = "Misclassified test rows, those farthest on the wrong side first"
     assert table.caption == first + said
     assert len(table.rows) == 30
@@ -100,12 +104,14 @@ def test_misclassified_rows_are_counted_in_their_caption(
         (ps.Pegasos(), True, "R's order of operations: R's numbers to 12 digits"),
         (ps.Pegasos(arithmetic="fast"), False, "summed as it suits the machine"),
         (ps.SDCA(), False, "summed as it suits the machine"),
+        (ps.SDCA(algorithm="perm"), False, "R's numbers, bit for bit"),
     ],
 )
 def test_the_arithmetic_is_that_of_the_solver(solver, logistic, said):
-    result = SimpleNamespace(solver=solver, refinement=None)
-    subject = SimpleNamespace(result=result, is_logistic=logistic, is_kernel=False)
-    assert fitted._arithmetic(subject).endswith(said)
+    problem = SimpleNamespace(loss="log" if logistic else "hinge")
+    result = SimpleNamespace(solver=solver, refinement=None, problem=problem)
+    subject = SimpleNamespace(result=result, is_kernel=False)
+    assert fitted._arithmetic(result).endswith(said)
     by_sdca = isinstance(solver, ps.SDCA)
     assert str(fitted._method(subject)).startswith("By SDCA") == by_sdca
 
@@ -123,13 +129,14 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
     actual, predicted, level, error
 ):
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
-    assert largest_class(table) == (level, error)
+    judged = Judged("test", len(actual), table, None)
+    assert judged.largest_class == (level, error)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01234, 12.3, None])
 def test_the_run_time_is_there_where_it_is_known(seconds):
     result = SimpleNamespace(seconds=seconds, trace=None)
-    rows = fitted._run_time(SimpleNamespace(result=result))
+    rows = fitted._run_time(result)
     shown = {0.0: "0", 0.01234: "0.012", 12.3: "12"}.get(seconds)
     text = f"{shown} s, with loading of the compiled code"
     assert rows == [("Run time", text)] * (shown is not None)

@@ -1,4 +1,4 @@
-"""The command line: ``pegasos-stats fit``, ``report``, ``predict``, ``demo``."""
+"""The commands: ``fit``, ``report``, ``predict``, ``demo``."""
 
 import argparse
 import time
@@ -9,12 +9,14 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.data import datasets
+from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import DataError, LabelError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.persist import Saved, load_saved, save
-from pegasos_stats.output.cli.cautions import cautions
-from pegasos_stats.output.cli.endings import no_part_left
+from pegasos_stats.models.results import Results
+from pegasos_stats.output.cli import pages, printed
+from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.input import (
     Rows,
     formula_for,
@@ -23,16 +25,9 @@ from pegasos_stats.output.cli.input import (
     style_of,
 )
 from pegasos_stats.output.cli.options import model_of, solver_of
-from pegasos_stats.output.cli.pages import (
-    page_of_digits,
-    page_of_files,
-    where,
-    written,
-    written_page,
-)
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
-from pegasos_stats.output.cli.report import FitReport, PredictReport
-from pegasos_stats.output.cli.streams import PROGRAM
+from pegasos_stats.output.cli.process import PROGRAM, no_part_left
+from pegasos_stats.output.report.subject import Fitted
 from pegasos_stats.writing import checked_place, outputs
 
 
@@ -60,15 +55,15 @@ def fit(options: argparse.Namespace) -> Printed:
 
 
 def report(options: argparse.Namespace) -> Printed:
-    """Fit a file, test on another, and write a page about it."""
+    """Fit a file, test on another, and write a report."""
     check_places(options)
     formula, train, tests = _files(options)
     result = _fit_rows(formula, train, tests, options)
-    made = page_of_files(result, train, tests, options)
+    made = pages.page_of_files(result, train, tests, options)
     tables = _tables(result, tests)
     warned = cautions(result, train.frame)
     title = f"{PROGRAM}: {options.train}"
-    return Printed(written_page(title, result, tables, warned, made))
+    return Printed(printed.printed_report(title, result, tables, warned, made))
 
 
 def _files(
@@ -95,24 +90,26 @@ def demo(options: argparse.Namespace) -> Printed:
     if options.report is None:
         return _fitted(title, *given, options)
     traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
-    page = page_of_digits(_fit_rows(*given, traced), train, test, options)
-    printed = _fitted(title, *given, options)
-    return Printed(f"{printed.out}{where(written(page, options))}\n", printed.err)
+    page = pages.page_of_digits(_fit_rows(*given, traced), train, test, options)
+    shown = _fitted(title, *given, options)
+    return Printed(
+        f"{shown.out}{printed.where(pages.written(page, options))}\n", shown.err
+    )
 
 
 def predict(options: argparse.Namespace) -> Printed:
-    """Predict the rows of a file by a saved model."""
+    """Predict the rows of a file with a saved model."""
     options.output = predictions_path(options.output)
     check_places(options)
     saved = load_saved(options.model)
     rows = _rows_for(saved, options)
     result = saved.result
-    predictions = _predictions(result, rows, options)
-    actual, why = _known_labels(result, rows, options)
+    predictions = _predictions(result, rows, options.ties)
+    actual, why = _known_labels(result, rows, options.unlabelled)
     table = None
     if actual is not None:
         table = result.confusion(rows.X, actual, ties=options.ties)
-    report = PredictReport(
+    found = printed.PrintedPredictions(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
         predictions=predictions,
@@ -120,7 +117,15 @@ def predict(options: argparse.Namespace) -> Printed:
         notes=[note for note in (rows.note, why) if note],
         written=options.output,
     )
-    return _reported(report, options)
+    shown = found.as_json() if options.json else found.as_text()
+    if options.output is None and not options.json:
+        return Printed(found.as_csv(), shown, exact=True)
+    if options.output is not None:
+        text = found.as_csv()
+        with no_part_left(), outputs() as files:
+            place = checked_place(options.output, PREDICTIONS, options.overwrite)
+            files.write(place, text)
+    return Printed(shown)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
@@ -149,11 +154,13 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = cautions(result, train.frame)
-    report = FitReport(title, result, tables, notes, warned, options.save, seconds)
-    return Printed(report.as_json() if options.json else report.as_text())
+    found = printed.PrintedFit(
+        title, result, tables, notes, warned, options.save, seconds
+    )
+    return Printed(found.as_json() if options.json else found.as_text())
 
 
-def _tables(result: Any, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
+def _tables(result: Fitted, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
     """Confusion tables of the training data and of the test data."""
     tables = {"training": result.training_table}
     for name, rows in tests.items():
@@ -163,8 +170,11 @@ def _tables(result: Any, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
 
 
 def _fit_rows(
-    formula: str | None, train: Rows, tests: dict[str, Rows], options: Any
-) -> Any:
+    formula: str | None,
+    train: Rows,
+    tests: dict[str, Rows],
+    options: argparse.Namespace,
+) -> Fitted:
     solver = solver_of(options)
     model_class, arguments = model_of(options, solver)
     if formula is None:
@@ -176,11 +186,12 @@ def _fit_rows(
     fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
     if options.refine is not None:
         fitting["refine"] = options.refine
-    return model.fit(solver, **fitting)
+    found: Fitted = model.fit(solver, **fitting)
+    return found
 
 
 def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
-    """Read data as those that the model was fitted on."""
+    """Read data in the format and style of those that the model was fitted on."""
     result, format_ = saved.result, options.format
     rows = read_data(
         options.data,
@@ -199,9 +210,9 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
     return rows
 
 
-def _predictions(result: Any, rows: Rows, options: Any) -> pd.DataFrame:
+def _predictions(result: Results, rows: Rows, ties: Ties | None) -> pd.DataFrame:
     scores = result.decision_function(rows.X)
-    labels = result.predict(rows.X, options.ties)
+    labels = result.predict(rows.X, ties)
     frame = pd.DataFrame({"predicted": labels, "score": scores})
     if result.problem.loss == "log":
         found = result.predict_proba(rows.X)
@@ -211,12 +222,12 @@ def _predictions(result: Any, rows: Rows, options: Any) -> pd.DataFrame:
 
 
 def _known_labels(
-    result: Any, rows: Rows, options: Any
+    result: Results, rows: Rows, unlabelled: bool
 ) -> tuple["pd.Series[Any] | None", str]:
     """Labels to compare with, or why there are none."""
-    labels = None if options.unlabelled else rows.labels(result)
+    labels = None if unlabelled else rows.labels(result)
     if labels is None or not labels.notna().any():
-        return None, "" if options.unlabelled else "no labels among the data"
+        return None, "" if unlabelled else "no labels among the data"
     try:
         result.coding.encode(labels)
     except LabelError:
@@ -227,17 +238,3 @@ def _known_labels(
             f"levels, {known}: predictions only"
         )
     return labels, ""
-
-
-def _reported(report: PredictReport, options: argparse.Namespace) -> Printed:
-    """Write the predictions to their file, or to standard output."""
-    shown = report.as_json() if options.json else report.as_text()
-    if options.output is None and not options.json:
-        return Printed(report.as_csv(), shown, exact=True)
-    if options.output is None:
-        return Printed(shown)
-    text = report.as_csv()
-    with no_part_left(), outputs() as files:
-        place = checked_place(options.output, PREDICTIONS, options.overwrite)
-        files.write(place, text)
-    return Printed(shown)

@@ -1,4 +1,4 @@
-"""Facts about a fit for the command line: lines to read, and values for JSON."""
+"""What the command line says of a fit: lines to read, values for JSON, warnings."""
 
 import json
 import math
@@ -7,33 +7,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.formula import unwrapped
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import counted, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.notes import Setting
 from pegasos_stats.models.results import Results
+from pegasos_stats.output.cli.options import flag
+from pegasos_stats.output.report.subject import Fitted, factor_levels
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
 
-NO_FACTS = ("seed", "steps", "ties")  # seed and steps are told as those of the run
+NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
+FEW = 10  # different numbers that a factor may well have as its levels
+
+Facts = dict[str, object]  # by name, for JSON
 
 
-def factors(result: Results) -> dict[str, int]:
-    """Number of levels of each column that became a factor."""
-    design = result.design
-    if isinstance(design, ScaledDesign):
-        design = design.design
-    if not isinstance(design, FormulaDesign):
-        return {}
-    return {
-        unwrapped(name): len(state["categories"])
-        for name, (_, state) in design.spec.encoder_state.items()
-        if "categories" in state
-    }
-
-
-def strict_json(content: Any) -> str:
+def strict_json(content: object) -> str:
     """Write JSON without NaN and infinity, which become null.
 
     Examples
@@ -44,7 +35,7 @@ def strict_json(content: Any) -> str:
     return json.dumps(_finite(content), indent=2, allow_nan=False) + "\n"
 
 
-def _finite(content: Any) -> Any:
+def _finite(content: object) -> object:
     if isinstance(content, dict):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
@@ -54,25 +45,21 @@ def _finite(content: Any) -> Any:
     return content
 
 
-def is_kernel(result: Results) -> bool:
-    """Whether a fit is one of a kernel model."""
-    return isinstance(result, KernelResults)
-
-
-def model_facts(result: Any) -> dict[str, Any]:
+def model_facts(result: Fitted) -> Facts:
     """What is minimised."""
     problem = result.problem
+    kernel = problem.kernel if isinstance(problem, KernelProblem) else None
     return {
         "loss": problem.loss,
         "lambda": problem.lam,
         "intercept": problem.intercept,
-        "kernel": str(problem.kernel) if is_kernel(result) else None,
-        "weighted": getattr(problem, "weights", None) is not None,
+        "kernel": str(kernel) if kernel else None,
+        "weighted": problem.weights is not None,
         "standardized": isinstance(result.design, ScaledDesign),
     }
 
 
-def solver_facts(result: Any) -> dict[str, Any]:
+def solver_facts(result: Fitted) -> Facts:
     """How it is minimised."""
     solver, refinement = result.solver, result.refinement
     names = [name for name in offered(type(solver)) if name not in NO_FACTS]
@@ -83,9 +70,9 @@ def solver_facts(result: Any) -> dict[str, Any]:
     return {"solver": solver.name, **facts, "refine": refine, "seed": result.seed}
 
 
-def fitted_facts(result: Any) -> dict[str, Any]:
+def fitted_facts(result: Fitted) -> Facts:
     """What was found."""
-    facts = {
+    facts: Facts = {
         "n_iter": result.n_iter,
         "n_violations": result.n_violations,
         "objective": result.objective,
@@ -93,75 +80,13 @@ def fitted_facts(result: Any) -> dict[str, Any]:
         "gap": result.gap,
         "relative_gap": result.relative_gap,
     }
-    if is_kernel(result):
+    if isinstance(result, KernelResults):
         return facts | {"n_support": result.n_support, "alpha": result.intercept}
     original = result.params_original.to_dict()
     return facts | {"params": result.params.to_dict(), "params_original": original}
 
 
-def outcome_line(result: Results) -> str:
-    """Name the outcome and the coding of its levels."""
-    negative, positive = result.coding.levels
-    return f"Outcome    {result.coding.name}: {negative} is -1, {positive} is +1"
-
-
-def size(result: Any) -> str:
-    """How large the fit is."""
-    free = "an intercept" if result.problem.intercept else "no intercept"
-    if is_kernel(result):
-        return f"{counted(result.n_support, 'support row')} and {free}"
-    return f"{counted(len(result.coef), 'coefficient')} and {free}"
-
-
-def factors_line(result: Results) -> list[str]:
-    """Name the columns that became factors: a single '?' makes a column one."""
-    found = [f"{k} ({counted(n, 'level')})" for k, n in factors(result).items()]
-    return [f"Factors    {', '.join(found)}"] if found else []
-
-
-def model_line(result: Results) -> str:
-    """Name what is minimised."""
-    facts = model_facts(result)
-    words = [
-        f"{facts['loss']} loss, lambda = {facts['lambda']:g}",
-        *(["weighted rows"] if facts["weighted"] else []),
-        *(["standardized features"] if facts["standardized"] else []),
-    ]
-    return f"Model      {', '.join(words)}"
-
-
-def solver_line(result: Any) -> str:
-    """Name the solver, its options, and what it did."""
-    solver, then = result.solver, result.refinement
-    seed = "no seed needed" if result.seed is None else f"seed {result.seed}"
-    options = [seed, *solver.words("said")]
-    if solver.to_optimum:
-        options.append(f"to a relative gap of {solver.tol:g}")
-    last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
-    return (
-        f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
-        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
-    )
-
-
-def written_trace(trace: pd.DataFrame) -> str:
-    """Write the trace as a table."""
-    return "Trace\n" + trace.to_string(index=False, float_format="{:.6g}".format)
-
-
-def label_counts(table: ConfusionMatrix) -> dict[str, int]:
-    """Count the actual labels of a table, by level."""
-    totals = table.counts.sum(axis=1)
-    return {str(k): int(n) for k, n in zip(table.levels, totals, strict=True)}
-
-
-def written_counts(table: ConfusionMatrix) -> str:
-    """Write the counts of the actual labels."""
-    counts = label_counts(table)
-    return ", ".join(f"{level}: {count:,}" for level, count in counts.items())
-
-
-def table_facts(table: ConfusionMatrix) -> dict[str, Any]:
+def table_facts(table: ConfusionMatrix) -> Facts:
     """What a confusion table says."""
     return {
         "actual": [str(level) for level in table.table.index],
@@ -174,3 +99,116 @@ def table_facts(table: ConfusionMatrix) -> dict[str, Any]:
         "interval_wilson": list(table.error_interval("wilson")),
         "misclassified_rows": [str(row) for row in table.errors.index],
     }
+
+
+def label_counts(table: ConfusionMatrix) -> dict[str, int]:
+    """Count the actual labels of a table, by level."""
+    totals = table.counts.sum(axis=1)
+    return {str(k): int(n) for k, n in zip(table.levels, totals, strict=True)}
+
+
+def outcome_line(result: Results) -> str:
+    """The outcome and the coding of its levels."""
+    negative, positive = result.coding.levels
+    return f"Outcome    {result.coding.name}: {negative} is -1, {positive} is +1"
+
+
+def size(result: Fitted) -> str:
+    """How large the fit is."""
+    free = "an intercept" if result.problem.intercept else "no intercept"
+    if isinstance(result, KernelResults):
+        return f"{counted(result.n_support, 'support row')} and {free}"
+    return f"{counted(len(result.coef), 'coefficient')} and {free}"
+
+
+def factors_line(result: Fitted) -> list[str]:
+    """The columns that became factors, which a single '?' among numbers may do."""
+    levels = factor_levels(result.design).items()
+    found = [f"{name} ({counted(len(each), 'level')})" for name, each in levels]
+    return [f"Factors    {', '.join(found)}"] if found else []
+
+
+def model_line(result: Fitted) -> str:
+    """What is minimised, in a line."""
+    facts = model_facts(result)
+    words = [
+        f"{facts['loss']} loss, lambda = {facts['lambda']:g}",
+        *(["weighted rows"] if facts["weighted"] else []),
+        *(["standardized features"] if facts["standardized"] else []),
+    ]
+    return f"Model      {', '.join(words)}"
+
+
+def solver_line(result: Fitted) -> str:
+    """The solver, its options, and what it did."""
+    solver, then = result.solver, result.refinement
+    seed = "no seed needed" if result.seed is None else f"seed {result.seed}"
+    options = [seed, *solver.words("said")]
+    if solver.to_optimum:
+        options.append(f"to a relative gap of {solver.tol:g}")
+    last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
+    return (
+        f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
+        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
+    )
+
+
+def cautions(result: Fitted, frame: pd.DataFrame | None) -> list[str]:
+    """What to look at before a fit is believed, one after the other.
+
+    Parameters
+    ----------
+    result : LinearResults or KernelResults
+    frame : DataFrame or None
+        The training data, of a CSV file.
+    """
+    notes = [note for note in result.notes if note.severity == "warning"]
+    found = [note.written(as_option) for note in notes]
+    for name, levels in factor_levels(result.design).items():
+        column = None if frame is None else frame.get(name)
+        text = "" if column is None else _numbers_as_text(name, column)
+        if text:
+            found.append(text)
+        elif len(levels) > max(FEW, result.nobs / 2):
+            found.append(
+                f"{name} has {counted(len(levels), 'level')} in "
+                f"{counted(result.nobs, 'row')}: if it only names the rows, leave it "
+                "out by --formula"
+            )
+    return found
+
+
+def as_option(setting: Setting) -> str:
+    """Spell a setting as the command line takes it.
+
+    Examples
+    --------
+    >>> as_option(Setting("refit_intercept", True))
+    '--refit-intercept'
+    >>> as_option(Setting("solver", "SDCA"))
+    '--solver sdca'
+    >>> as_option(Setting("lam", change="a larger"))
+    'a larger --lambda'
+    """
+    name = flag(setting.name)
+    if setting.change:
+        return f"{setting.change} {name}"
+    return name if setting.value is True else f"{name} {setting.value}".lower()
+
+
+def _numbers_as_text(name: str, column: "pd.Series[Any]") -> str:
+    """A caution about a column of numbers that a few words, or commas, made a factor.
+
+    Empty if there is no reason for one.
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return ""
+    texts = column.dropna().astype(str)
+    meant = pd.to_numeric(texts.str.replace(",", ""), errors="coerce")
+    if meant.notna().mean() <= 0.5 or meant.nunique() <= FEW:
+        return ""
+    words = texts[pd.to_numeric(texts, errors="coerce").isna()].unique()
+    return (
+        f"{name} is mostly numbers, and a factor for {listing(words, 3)}: write "
+        "numbers as 1234.5, and leave the cells of missing ones empty"
+    )

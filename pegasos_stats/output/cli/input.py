@@ -1,4 +1,4 @@
-"""Data files of the command line: CSV or svmlight, found out by what is in them."""
+"""Data files of the command line: CSV or svmlight, told apart by their content."""
 
 import argparse
 from collections.abc import Mapping
@@ -151,9 +151,9 @@ def formula_for(
     weights: str | None = None,
     formula: str | None = None,
 ) -> str | None:
-    """The formula given, or that of all other columns of a CSV file.
+    """The formula given, or that of the outcome on all other columns of a CSV file.
 
-    A column of weights is left out of the latter. It is None for an svmlight file.
+    A column of weights is none of the predictors. None for an svmlight file.
 
     Raises
     ------
@@ -166,7 +166,12 @@ def formula_for(
     if outcome is not None and formula is not None:
         raise OptionError("--outcome and --formula exclude each other; give one.")
     if train.frame is None:
-        _refuse_names(train, {"--outcome": outcome, "--formula": formula})
+        for flag, value in {"--outcome": outcome, "--formula": formula}.items():
+            if value is not None:
+                raise OptionError(
+                    f"{train.path} is an svmlight file, whose labels stand in front of "
+                    f"the rows; leave {flag} out."
+                )
         return None
     if formula is not None:
         return formula
@@ -181,16 +186,6 @@ def formula_for(
     if weights in train.frame.columns and weights != "balanced":
         return f"{name} ~ . - {_quoted(str(weights))}"
     return f"{name} ~ ."
-
-
-def _refuse_names(train: Rows, given: dict[str, str | None]) -> None:
-    """Raise `OptionError` for an option that names columns, which svmlight has not."""
-    for flag, value in given.items():
-        if value is not None:
-            raise OptionError(
-                f"{train.path} is an svmlight file, whose labels stand in front of the "
-                f"rows; leave {flag} out."
-            )
 
 
 def _quoted(name: str) -> str:

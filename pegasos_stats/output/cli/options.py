@@ -1,11 +1,17 @@
-"""The solver and the model that the options of the command line describe."""
+"""Options of the command line, and the solver and the model that they describe.
+
+Those of a solver or a kernel, such as ``--batch-size``, are the fields of its
+dataclass.
+"""
 
 import argparse
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.data.files import UNREADABLE, opened, unreadable
 from pegasos_stats.errors import DataError, OptionError
@@ -13,17 +19,99 @@ from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import Option, offered
-from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos import Average, Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 
 SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
 
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
+NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
+)
+SHOWN = 40  # characters of a wrong word
+
+
+def flag(name: str) -> str:
+    """An option of Python as the command line spells it.
+
+    Examples
+    --------
+    >>> flag("batch_size"), flag("lam")
+    ('--batch-size', '--lambda')
+    """
+    return "--lambda" if name == "lam" else f"--{name.replace('_', '-')}"
+
+
+def whole(text: str) -> int:
+    """Read a whole number of at most 18 digits, in ASCII alone.
+
+    Examples
+    --------
+    >>> whole("443")
+    443
+    """
+    if not WHOLE.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"invalid int value: {_short(text)}; give a whole number such as 20"
+        )
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Read a number in the notation of Python, in ASCII alone.
+
+    Examples
+    --------
+    >>> number("1e-3")
+    0.001
+    """
+    if not NUMBER.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"invalid float value: {_short(text)}; give a number such as 0.01"
+        )
+    return float(text)
+
+
+def average(text: str) -> Average:
+    """Read ``none``, ``all``, or a number of last epochs."""
+    if text in ("none", "all"):
+        return text  # type: ignore[return-value]
+    try:
+        return whole(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{_short(text)} is not 'none', 'all' or a number of last epochs"
+        ) from None
+
+
+def shape(text: str) -> tuple[int, int]:
+    """Read rows and columns, as in ``16x16``."""
+    try:
+        rows, columns = map(whole, text.lower().split("x"))
+    except (ValueError, argparse.ArgumentTypeError):
+        raise argparse.ArgumentTypeError(
+            f"{_short(text)} is not of the form 16x16, rows and columns"
+        ) from None
+    return rows, columns
+
+
+def _short(text: str) -> str:
+    return ascii(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+
+
+# What reads the value of an option, by its type.
+READERS: dict[object, Callable[[str], object]] = {
+    int: whole,
+    float: number,
+    Average: average,
+}
+
 
 def solver_options() -> dict[str, list[Option]]:
-    """Options of the solvers by name, each as all that have it declare it.
+    """Options of the solvers by name, each as every solver that has it declares it.
 
-    They stand in the order that Pegasos has them in. Those of SDCA alone stand before
-    the one that they precede there.
+    They are in the order of the fields of `Pegasos`. An option of `SDCA` alone comes
+    just before the option that follows it there.
     """
     others = list(offered(SDCA))
     names: list[str] = []
@@ -38,42 +126,19 @@ def solver_options() -> dict[str, list[Option]]:
 
 
 def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
-    """Build the solver that the options describe.
+    """Build the solver that the options describe: a named profile with changes, or new.
 
     Raises
     ------
     OptionError
         If options do not go together.
     """
-    return _sdca(options) if options.solver == "sdca" else _pegasos(options)
-
-
-def _sdca(options: argparse.Namespace) -> SDCA:
-    others = {*offered(Pegasos), "rows", "profile", "refine"} - {*offered(SDCA)}
-    _refuse(options, sorted(others), "pegasos")
-    return SDCA(**_given(options, SDCA))
-
-
-def _given(options: argparse.Namespace, owner: type) -> dict[str, Any]:
-    """Options of a dataclass that were given."""
-    found = {name: getattr(options, name) for name in offered(owner)}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _refuse(options: argparse.Namespace, names: Iterable[str], solver: str) -> None:
-    """Raise `OptionError` for options that the other solver has."""
-    for name in names:
-        if getattr(options, name) is not None:
-            flag = name.replace("_", "-")
-            raise OptionError(
-                f"--{flag} goes with --solver {solver}; leave one of them out."
-            )
-
-
-def _pegasos(options: argparse.Namespace) -> Pegasos:
-    """Build a profile, if one is named, with the options given on top."""
-    own = offered(Pegasos)
-    _refuse(options, (name for name in offered(SDCA) if name not in own), "sdca")
+    own, others = offered(Pegasos), offered(SDCA)
+    if options.solver == "sdca":
+        unknown = {*own, "rows", "profile", "refine"} - {*others}
+        _refuse(options, sorted(unknown), "pegasos")
+        return SDCA(**_given(options, SDCA))
+    _refuse(options, (name for name in others if name not in own), "sdca")
     given = _given(options, Pegasos)
     if options.rows is not None:
         if options.order is not None:
@@ -86,20 +151,31 @@ def _pegasos(options: argparse.Namespace) -> Pegasos:
         )
     if options.profile is None:
         return Pegasos(**given)
-    return replace(_profile(options), **given)
-
-
-def _profile(options: argparse.Namespace) -> Pegasos:
     if options.profile == "paper":
-        return Pegasos.paper(options.steps)
-    found: Pegasos = getattr(Pegasos, options.profile)()
-    return found
+        return replace(Pegasos.paper(options.steps), **given)
+    profile: Pegasos = getattr(Pegasos, options.profile)()
+    return replace(profile, **given)
+
+
+def _given(options: argparse.Namespace, owner: type) -> dict[str, Any]:
+    """Options of a dataclass that were given."""
+    found = {name: getattr(options, name) for name in offered(owner)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _refuse(options: argparse.Namespace, names: Iterable[str], solver: str) -> None:
+    """Raise `OptionError` for options that only the other solver has."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise OptionError(
+                f"{flag(name)} goes with --solver {solver}; leave one of them out."
+            )
 
 
 def model_of(
     options: argparse.Namespace, solver: Pegasos | SDCA
-) -> tuple[Any, dict[str, Any]]:
-    """Choose the class of the model, and its arguments beside the data.
+) -> tuple[type[Any], dict[str, Any]]:
+    """The class of the model, and its arguments beside the data.
 
     Raises
     ------
@@ -125,7 +201,7 @@ def model_of(
     return KernelSVM, arguments | kernel | {"kernel": options.kernel}
 
 
-def read_rows(path: str) -> Any:
+def read_rows(path: str) -> NDArray[np.int64]:
     """Read row numbers, counted from zero, one a line.
 
     Raises

@@ -1,29 +1,25 @@
-"""Reports on the command line: where their data came from, and what is printed."""
+"""Reports on the command line: made, with where their data came from, and written."""
 
 import argparse
 import os
 import shlex
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from pegasos_stats.data import datasets
-from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.output.cli.endings import no_part_left
-from pegasos_stats.output.cli.facts import outcome_line
 from pegasos_stats.output.cli.input import Rows
-from pegasos_stats.output.cli.streams import PROGRAM
-from pegasos_stats.output.report.origin import Origin, literal, of_csv
+from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.report import Report, report_of
+from pegasos_stats.output.report.subject import Fitted, Origin, literal, of_csv
 
 WIDTH = 76  # of a line of the command
 TRAIN_ROWS = 200  # of the data that come with the package
 
 
 def page_of_files(
-    result: Any, train: Rows, tests: dict[str, Rows], options: argparse.Namespace
+    result: Fitted, train: Rows, tests: dict[str, Rows], options: argparse.Namespace
 ) -> Report:
-    """Report a fit of files, and write the page."""
+    """Report a fit of files, and write the report to its file."""
     test = tests.get("test")
     held_out = None if test is None else test.labelled()
     given = (result, held_out, origin_of_files(train, test, options))
@@ -33,7 +29,7 @@ def page_of_files(
 
 
 def page_of_digits(
-    result: Any, train: Rows, test: Rows, options: argparse.Namespace
+    result: Fitted, train: Rows, test: Rows, options: argparse.Namespace
 ) -> Report:
     """Report a fit of the data that come with the package."""
     title = "Handwritten fives and sixes"
@@ -42,7 +38,7 @@ def page_of_digits(
 
 
 def written(made: Report, options: argparse.Namespace) -> Report:
-    """Write a report to where ``--report`` says."""
+    """Write a report to the file that ``--report`` names."""
     with no_part_left():
         return made.write(options.report, overwrite=options.overwrite)
 
@@ -78,11 +74,14 @@ def origin_of_files(
 
 def origin_of_digits(train: Rows, options: argparse.Namespace) -> Origin:
     """Where the data that come with the package are."""
+    path = datasets.digits56_path()
+    with suppress(FileNotFoundError, ValueError):  # no working folder, or elsewhere
+        path = path.relative_to(Path.cwd())
     return Origin(
         ["train, test = ps.datasets.load_digits56()"],
         test="test",
         table=train.frame,
-        file=_short(datasets.digits56_path()),
+        file=os.fspath(path),
         r_rows=f"[1:{TRAIN_ROWS}, ]",
         command=command_line(options),
     )
@@ -97,32 +96,3 @@ def command_line(options: argparse.Namespace) -> str:
             lines.append("   ")
         lines[-1] += f" {word}"
     return "\n".join(lines)
-
-
-def _short(path: Path) -> str:
-    """A path below the working folder from there, any other one as a whole."""
-    try:
-        return os.fspath(path.relative_to(Path.cwd()))
-    except (FileNotFoundError, ValueError):  # the working folder is gone or elsewhere
-        return os.fspath(path)
-
-
-def written_page(
-    title: str,
-    result: Any,
-    tables: dict[str, ConfusionMatrix],
-    warned: Sequence[str],
-    made: Report,
-) -> str:
-    """What is printed of a report: the errors, what to look at, and where it is."""
-    lines = [title, outcome_line(result)]
-    for name, table in tables.items():
-        rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
-        lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")
-    lines += [f"Warning    {caution}" for caution in warned]
-    return "\n".join([*lines, where(made)]) + "\n"
-
-
-def where(made: Report) -> str:
-    """Where a report is."""
-    return f"Report     {made.path}"

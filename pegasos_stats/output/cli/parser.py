@@ -1,18 +1,19 @@
 """The arguments of the command line, with their help.
 
-Those of a solver, such as ``--batch-size``, are the fields of its dataclass.
+Those of a solver, such as ``--batch-size``, are the fields of its dataclass; defaults
+of a model are those of its class.
 """
 
 import argparse
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from inspect import signature
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegasos_stats.models.linear import SVM
-from pegasos_stats.output.cli.options import SOLVERS, solver_options
-from pegasos_stats.output.cli.streams import PROGRAM, say, write_output
-from pegasos_stats.output.cli.words import READERS, number, shape
+from pegasos_stats.output.cli import options as cli
+from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -30,7 +31,7 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "start": (
         "--refine",
         {
-            "type": number,
+            "type": cli.number,
             "metavar": "GAP",
             "help": "after pegasos, go on with sdca to this relative duality gap",
         },
@@ -52,6 +53,8 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
+Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+Group = argparse._ActionsContainer
 INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
 
 
@@ -109,11 +112,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         sys.exit(failed(f"{message}; see {self.prog} --help."))
 
-    def _print_message(self, message: str, file: Any = None) -> None:
+    def _print_message(self, message: str, file: object = None) -> None:
         write_output(message)
 
 
-def _add_fit(commands: Any) -> None:
+def _add_fit(commands: Commands) -> None:
     fit = commands.add_parser(
         "fit",
         help="fit a file and report the errors",
@@ -126,7 +129,7 @@ def _add_fit(commands: Any) -> None:
     _add_output_options(fit)
 
 
-def _add_report(commands: Any) -> None:
+def _add_report(commands: Commands) -> None:
     report = commands.add_parser(
         "report",
         help="fit a file and write a report of it",
@@ -148,7 +151,7 @@ def _add_report(commands: Any) -> None:
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
         "--image-shape",
-        type=shape,
+        type=cli.shape,
         metavar="ROWSxCOLUMNS",
         help="the features are the pixels of an image, row by row: draw the "
         "coefficients as one",
@@ -173,7 +176,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     _add_format(parser)
 
 
-def _add_predict(commands: Any) -> None:
+def _add_predict(commands: Commands) -> None:
     predict = commands.add_parser(
         "predict",
         help="predict with a model that fit --save wrote",
@@ -198,7 +201,7 @@ def _add_predict(commands: Any) -> None:
         action="store_true",
         help="the labels in DATA mean nothing: predict only",
     )
-    _add_option(predict, [offered(Pegasos)["ties"]])
+    _add_option(predict, [offered(Pegasos)["ties"]], None)
     _add_format(predict)
     predict.add_argument("--json", action="store_true", help="print JSON")
 
@@ -224,101 +227,110 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
-    add = group.add_argument
     usual = {name: each.default for name, each in signature(SVM).parameters.items()}
-    add(
-        "--lambda",
-        dest="lam",
-        type=number,
-        default=usual["lam"],
-        metavar="NUMBER",
-        help=f"penalty, above zero (default: {usual['lam']:g})",
-    )
-    add(
-        "--loss",
-        choices=list(get_args(LossName)),
-        default=SVM.loss,
-        help=f"support vector machine, or logistic regression (default: {SVM.loss})",
-    )
-    add(
-        "--no-intercept",
-        dest="intercept",
-        action="store_false",
-        help="fix the intercept at 0",
-    )
-    add(
-        "--coding",
-        choices=["factor", "first-seen"],
-        default=usual["coding"],
-        help="which level is -1: the first in order, or the first in the data "
-        f"(default: {usual['coding']})",
-    )
-    add(
-        "--kernel",
-        choices=[name for name in NAMES if name != "precomputed"],
-        help="fit a kernel machine (default: no kernel, one coefficient a feature)",
-    )
-    for option in offered(KernelFunction).values():
-        _add_option(group, [option])
-    add(
-        "--weights",
-        metavar="COL|balanced",
-        help="weight of each row: a column of a CSV file, or the same total for both "
-        "levels (default: all the same)",
-    )
-    add(
-        "--standardize",
-        action="store_true",
-        help="bring the features to mean 0 and standard deviation 1",
-    )
+    kernels = tuple(name for name in NAMES if name != "precomputed")
+    losses, codings = get_args(LossName), ("factor", "first-seen")
+    for option in (
+        Option(
+            "lam",
+            float,
+            default=usual["lam"],
+            help="penalty, above zero",
+            metavar="NUMBER",
+        ),
+        Option(
+            "loss",
+            str,
+            losses,
+            default=SVM.loss,
+            help="support vector machine, or logistic regression",
+        ),
+        Option(
+            "intercept",
+            bool,
+            default=usual["intercept"],
+            help="fix the intercept at 0",
+        ),
+        Option(
+            "coding",
+            str,
+            codings,
+            default=usual["coding"],
+            help="which level is -1: the first in order, or the first in the data",
+        ),
+        Option(
+            "kernel",
+            str,
+            kernels,
+            help="fit a kernel machine",
+            default_words="no kernel, one coefficient a feature",
+        ),
+        *offered(KernelFunction).values(),
+        Option(
+            "weights",
+            str,
+            help="weight of each row: a column of a CSV file, or the same total for "
+            "both levels",
+            default_words="all the same",
+            metavar="COL|balanced",
+        ),
+        Option(
+            "standardize",
+            bool,
+            default=usual["standardize"],
+            help="bring the features to mean 0 and standard deviation 1",
+        ),
+    ):
+        _add_option(group, [option], option.default)
 
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("solver")
     group.add_argument(
         "--solver",
-        choices=list(SOLVERS),
+        choices=list(cli.SOLVERS),
         default="pegasos",
         help="steps as in R, or on to the certified optimum (default: pegasos)",
     )
-    for name, options in solver_options().items():
-        _add_option(group, options, SEED if name == "seed" else None)
+    for name, options in cli.solver_options().items():
+        if name == "seed":
+            _add_option(group, [replace(options[0], default=SEED)], SEED)
+        else:  # None: not given, and left to the solver
+            _add_option(group, options, None)
         if name in BESIDE:
             flag, settings = BESIDE[name]
             group.add_argument(flag, **settings)
 
 
-def _add_option(parser: Any, options: list[Option], default: Any = None) -> None:
-    """Add an option as those that have it declare it; they share name and type."""
+def _add_option(group: Group, options: list[Option], default: object) -> None:
+    """Add an option as its owners declare it; they share name and type."""
     option = options[0]
-    words = [_default_words(each) for each in options]
-    if default is not None:
-        words = [str(default)]
-    known = "; ".join(dict.fromkeys(word for word in words if word))
-    settings: dict[str, Any] = {"choices": list(option.choices)}
+    words = []
+    for each in options:
+        value, is_float = each.default, isinstance(each.default, float)
+        told = value is not None and each.kind is not bool
+        plain = (f"{value:g}" if is_float else f"{value}") if told else ""
+        words.append(each.default_words or plain)
+    known = "; ".join(dict.fromkeys(filter(None, words)))
+    settings: dict[str, Any] = {"default": default}
     if option.kind is bool:
-        settings = {"action": "store_true"}
-    elif option.kind in READERS:
-        read, metavar = READERS[option.kind], option.metavar
-        settings = {"type": read, "metavar": metavar}
-    parser.add_argument(
-        option.flag,
-        default=default,
+        settings["action"] = "store_false" if default else "store_true"
+    elif option.kind in cli.READERS:
+        settings |= {"type": cli.READERS[option.kind], "metavar": option.metavar}
+    elif option.choices:
+        settings["choices"] = list(option.choices)
+    else:
+        settings["metavar"] = option.metavar
+    no = "--no-" if default is True else "--"
+    group.add_argument(
+        cli.flag(option.name).replace("--", no, 1),
+        dest=option.name,
         help=option.help + (f" (default: {known})" if known else ""),
         **settings,
     )
 
 
-def _default_words(option: Option) -> str:
-    value = option.default
-    if option.default_words:
-        return option.default_words
-    if value is None or option.kind is bool:
-        return ""
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _add_overwrite(parser: Any) -> None:
+def _add_overwrite(parser: Group) -> None:
     parser.add_argument(
         "--overwrite",
         action="store_true",

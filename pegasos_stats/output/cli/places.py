@@ -1,4 +1,4 @@
-"""Where the command line writes: never over a file that it reads or also writes."""
+"""Where the command line writes: never to a file that it reads, nor twice to one."""
 
 import argparse
 import csv
@@ -6,19 +6,11 @@ import io
 import os
 from typing import IO
 
+from pegasos_stats import writing
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.persist.earlier import MODEL
-from pegasos_stats.output.cli.endings import no_part_left
-from pegasos_stats.output.report.writing import REPORT, PagePlace, checked_page
-from pegasos_stats.writing import (
-    Kind,
-    Place,
-    checked_path,
-    checked_place,
-    is_same,
-    open_descriptor,
-    shown_path,
-)
+from pegasos_stats.output.cli.process import no_part_left
+from pegasos_stats.output.report.destination import REPORT, PagePlace, checked_page
 
 READ = ("train", "test", "data", "model", "rows")
 STANDARD_OUTPUT = 1
@@ -48,10 +40,12 @@ def is_predictions(handle: IO[bytes]) -> bool:
     return header[: len(HEADER)] == HEADER and known in ([], [True, True])
 
 
-PREDICTIONS = Kind("predictions", "file of predictions", is_predictions, streams=True)
+PREDICTIONS = writing.Kind(
+    "predictions", "file of predictions", is_predictions, streams=True
+)
 
 # Options that name a file to write, by command.
-WRITTEN: dict[str, dict[str, tuple[str, Kind]]] = {
+WRITTEN: dict[str, dict[str, tuple[str, writing.Kind]]] = {
     "fit": {"save": ("--save", MODEL)},
     "demo": {"save": ("--save", MODEL), "report": ("--report", REPORT)},
     "report": {"output": ("--output", REPORT)},
@@ -61,7 +55,7 @@ WRITTEN: dict[str, dict[str, tuple[str, Kind]]] = {
 
 @no_part_left()
 def check_places(options: argparse.Namespace) -> None:
-    """Look at the files of a command before anything is read or fitted.
+    """Check the files that a command will write, before anything is read or fitted.
 
     Raises
     ------
@@ -77,7 +71,7 @@ def check_places(options: argparse.Namespace) -> None:
     >>> check_places(argparse.Namespace(**given, overwrite=False))
     """
     pages: list[tuple[str, PagePlace]] = []
-    files: list[tuple[str, Place]] = []
+    files: list[tuple[str, writing.Place]] = []
     for name, (flag, kind) in WRITTEN[options.command].items():
         path = getattr(options, name, None)
         if path is None:
@@ -87,7 +81,7 @@ def check_places(options: argparse.Namespace) -> None:
             pages.append((flag, checked_page(path, overwrite=options.overwrite)))
             _check_figures_against_read(*pages[-1], options)
         else:
-            files.append((flag, checked_place(path, kind, options.overwrite)))
+            files.append((flag, writing.checked_place(path, kind, options.overwrite)))
     for flag, page in pages:
         for other, place in files:
             _check_apart(flag, page, other, place)
@@ -101,9 +95,9 @@ def predictions_path(given: str | None) -> str | None:
     >>> predictions_path("out.csv"), predictions_path("-")
     ('out.csv', None)
     """
-    if given is None or given == "-" or open_descriptor(given) == STANDARD_OUTPUT:
+    if given is None or given == "-":
         return None
-    return given
+    return None if writing.open_descriptor(given) == STANDARD_OUTPUT else given
 
 
 def _sources(options: argparse.Namespace) -> list[str]:
@@ -113,19 +107,19 @@ def _sources(options: argparse.Namespace) -> list[str]:
 
 
 def _check_against_read(
-    flag: str, path: str, kind: Kind, options: argparse.Namespace
+    flag: str, path: str, kind: writing.Kind, options: argparse.Namespace
 ) -> None:
-    name = checked_path(path)
+    name = writing.checked_path(path)
     if name == "-":
         raise OptionError(
             f"{flag} - is no file, and no {kind.noun} is written to standard output; "
             "give a path, or ./- for a file of that name."
         )
-    if any(is_same(name, source) for source in _sources(options)):
+    if any(writing.is_same(name, source) for source in _sources(options)):
         what = "" if kind.is_at(name) else f" is no {kind.one}: it"
         raise OptionError(
-            f"{flag} {shown_path(name)}{what} would write over a file that is read; "
-            "give another path."
+            f"{flag} {writing.shown_path(name)}{what} would write over a file that is "
+            "read; give another path."
         )
 
 
@@ -136,19 +130,19 @@ def _check_figures_against_read(
         if page.writes(source):
             raise OptionError(
                 f"{flag} {page.place.shown} would write a figure over a file that is "
-                f"read, {shown_path(source)}; give another path."
+                f"read, {writing.shown_path(source)}; give another path."
             )
 
 
-def _check_apart(flag: str, page: PagePlace, other: str, place: Place) -> None:
-    """Raise `OptionError` if a report and another file come to one place."""
+def _check_apart(flag: str, page: PagePlace, other: str, place: writing.Place) -> None:
+    """Raise `OptionError` if a report and another file would be at one place."""
     if page.writes(place.path):
         raise OptionError(
             f"{flag} {page.place.shown} and {other} {place.shown} would be written to "
             "one file; give two paths."
         )
     if page.folder is not None and any(
-        is_same(page.folder, path) for path in (place.path, place.folder)
+        writing.is_same(page.folder, path) for path in (place.path, place.folder)
     ):
         raise OptionError(
             f"{other} {place.shown} is in the folder of the figures of {flag} "

@@ -5,17 +5,12 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from pegasos_stats.errors import OptionError, PegasosStatsError
+from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
+from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.cli.parser import failed, parser
-from pegasos_stats.output.cli.streams import (
-    check_output,
-    forgiving_errors,
-    say,
-    write_output,
-)
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -36,66 +31,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0; or 2 after bad input, with one line on standard error; 130 after an
         interrupt; 141 if nobody reads standard output any more.
     """
-    with forgiving_errors():
+    with process.forgiving_errors():
         try:
             _run(list(sys.argv[1:] if arguments is None else arguments))
+        except OptionError as error:
+            if not error.option:
+                return failed(str(error))
+            return failed(f"{flag(error.option)} {error.value} {error.reason}")
         except PegasosStatsError as error:
-            return failed(str(error).replace("lam=", "--lambda ", 1))
+            return failed(str(error))
         except KeyboardInterrupt:
             failed("interrupted")
             return INTERRUPTED
         except BrokenPipeError:
             return BROKEN_PIPE
         except MemoryError as error:
-            return failed(_no_memory(error))
+            what = f": {error}" if str(error) else ""
+            return failed(f"The memory is not enough for these data and options{what}.")
         except Exception as error:
             if os.environ.get(TRACEBACK):
                 raise
-            return failed(_unexpected(error))
+            return failed(
+                f"unexpected {type(error).__name__}: {error}; this should not happen, "
+                f"please report it with what {TRACEBACK}=1 shows."
+            )
     return 0
 
 
 def _run(words: list[str]) -> None:
-    check_output()
+    process.check_output()
     for word in words:
-        _check_text(word)
+        try:
+            word.encode()
+        except UnicodeEncodeError:  # bytes that are no text may be a file's name
+            raise OptionError(
+                f"The argument {word!a} is not text in UTF-8; give the file another "
+                "name, or set PYTHONUTF8=1 if it is."
+            ) from None
     options = parser().parse_args(words)
     options.arguments = words
     with _warnings_in_one_line():
         printed = COMMANDS[options.command](options)
-    write_output(printed.out, printed.exact)
+    process.write_output(printed.out, printed.exact)
     sys.stderr.write(printed.err)
-
-
-def _check_text(word: str) -> None:
-    """Raise `OptionError` for bytes that are no text, which a file may be called by."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        raise OptionError(
-            f"The argument {word!a} is not text in UTF-8; give the file another "
-            "name, or set PYTHONUTF8=1 if it is."
-        ) from None
-
-
-def _no_memory(error: MemoryError) -> str:
-    what = f": {error}" if str(error) else ""
-    return f"The memory is not enough for these data and options{what}."
-
-
-def _unexpected(error: Exception) -> str:
-    return (
-        f"unexpected {type(error).__name__}: {error}; this should not happen, please "
-        f"report it with what {TRACEBACK}=1 shows."
-    )
 
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
 
-    def show(message: Warning | str, *args: Any, **options: Any) -> None:
-        say(f"warning: {message}")
+    def show(message: Warning | str, *args: object, **options: object) -> None:
+        process.say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -1,19 +1,15 @@
 """Figures of a study: loss against time, error and gap against epoch."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted
-from pegasos_stats.output.plotting.scales import wide, write_decimals
-from pegasos_stats.output.plotting.style import WIDTH, Line, lines, pyplot, styled
-from pegasos_stats.output.plotting.words import written
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import Axes, Floats, Line, styled
 
 THREE = "give three axes, for example plt.subplots(1, 3)[1]"
 HEIGHT = 8.4  # inches of the three panels
@@ -23,7 +19,7 @@ MARKERS_IN_A_LINE = 8
 LETTERS = 84  # that fit beside each other, the samples of lines counted as 8 each
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
-Panels = tuple["Axes", "Axes", "Axes"]
+Panels = tuple[Axes, Axes, Axes]
 
 
 class Curve(NamedTuple):
@@ -32,10 +28,10 @@ class Curve(NamedTuple):
     The first `whole` points are of all runs, the others of some.
     """
 
-    x: Any
-    middle: Any
-    low: Any
-    high: Any
+    x: Floats
+    middle: Floats
+    low: Floats
+    high: Floats
     whole: int
 
 
@@ -116,8 +112,8 @@ def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes") -> None:
     names = list(statistics["solver"].cat.categories)
     curves = [curve(panel, statistics[statistics["solver"] == name]) for name in names]
     for place, found in enumerate(curves):
-        line = lines(len(names))[place]
-        _draw_curve(written(names[place]), line, found, place / len(names), ax)
+        line = style.lines(len(names))[place]
+        _draw_curve(style.written(names[place]), line, found, place / len(names), ax)
     set_scales(panel, curves, ax)
     ax.set_title(panel.title)
     ax.set_xlabel(panel.x_label)
@@ -125,7 +121,7 @@ def draw(panel: Panel, statistics: pd.DataFrame, ax: "Axes") -> None:
 
 
 def curve(panel: Panel, statistics: pd.DataFrame) -> Curve:
-    """Quantiles of one solver's measure, where the runs are in the middle of x."""
+    """Quantiles over the runs of one solver, each at the median of x."""
     y = statistics[statistics["measure"] == panel.measure].set_index("epoch")
     x = np.asarray(y.index, dtype=np.float64)
     if panel.x != "epoch":
@@ -168,32 +164,32 @@ def _draw_curve(label: str, line: Line, found: Curve, shift: float, ax: "Axes") 
 
 
 def set_scales(panel: Panel, curves: Sequence[Curve], ax: "Axes") -> None:
-    """Make axes logarithmic where values span much, those of time and gap always."""
+    """Make axes logarithmic where values span much; those of time and gap always."""
     from matplotlib.ticker import MaxNLocator
 
     ends = np.array([found.x[-1] for found in curves])
     x = np.concatenate([found.x for found in curves])
-    if (x > 0.0).all() and (panel.x == "cpu_seconds" or wide(ends)):
+    if (x > 0.0).all() and (panel.x == "cpu_seconds" or style.wide(ends)):
         ax.set_xscale("log", nonpositive="mask")
-        write_decimals(x, ax.xaxis)
+        style.write_decimals(x, ax.xaxis)
     elif panel.x == "epoch":
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     y = np.concatenate([y for found in curves for y in (found.low, found.high)])
     y = y[y > 0.0]
     error = panel.measure.endswith("error")
-    if y.size and not error and (panel.always_log or wide(y)):
+    if y.size and not error and (panel.always_log or style.wide(y)):
         ax.set_yscale("log", nonpositive="mask")
-        write_decimals(y, ax.yaxis)
+        style.write_decimals(y, ax.yaxis)
 
 
 def mark(bound: float, ax: "Axes") -> None:
     """Draw a line at the least value that the optimum can have."""
     label = "Certified lower bound"
-    ax.axhline(bound, color="#555555", linewidth=0.8, zorder=1, label=label)
+    ax.axhline(bound, color=style.REFERENCE, linewidth=0.8, zorder=1, label=label)
 
 
 def put_legend(ax: "Axes", own: bool) -> None:
-    """Name the solvers: above a figure of our own, otherwise in the first panel."""
+    """Name the solvers: above the panels of a new figure, else in the first panel."""
     handles, labels = ax.get_legend_handles_labels()
     if own:
         longest = max(map(len, labels))
@@ -204,7 +200,7 @@ def put_legend(ax: "Axes", own: bool) -> None:
 
 
 def three_axes(ax: "Sequence[Axes] | None") -> Panels:
-    """Return the axes given, or those of a new figure, one below the other.
+    """The axes given, or those of a new figure, one below the other.
 
     Raises
     ------
@@ -212,7 +208,7 @@ def three_axes(ax: "Sequence[Axes] | None") -> Panels:
         If they are not three.
     """
     if ax is None:
-        ax = pyplot().subplots(3, 1, figsize=(WIDTH, HEIGHT))[1]
+        ax = style.pyplot().subplots(3, 1, figsize=(style.WIDTH, HEIGHT))[1]
     with refusing(OptionError(f"ax is of type {type(ax).__name__}; {THREE}.")):
         found = tuple(np.ravel(np.asarray(ax, dtype=object)))
         right = len(found) == 3 and all(hasattr(x, "fill_between") for x in found)

@@ -1,16 +1,12 @@
 """Figure of a confusion table: tiles with counts and shares of their rows."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.output.plotting.style import axes_of, pyplot, styled
-from pegasos_stats.output.plotting.words import longest_line, room_of, wrapped
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import Axes, Floats, room_of, styled, wrapped
 
 TILE, SMALL = 0.95, 0.6  # inches
 LEAST = 2.8  # inches of all tiles
@@ -21,8 +17,6 @@ MANY = 8  # levels, from which on tiles and letters are smaller
 COLOURS, WITHOUT = "Blues", "Greys"  # the latter for rows without a prediction
 PALEST, DARKEST = 0.06, 0.9  # of the colours
 BRIGHT = 0.179  # luminance at which black and white have the same contrast
-
-Floats = NDArray[np.float64]
 
 
 def draw_confusion(
@@ -43,8 +37,11 @@ def draw_confusion(
     tile = max(TILE if len(table) < MANY else SMALL, LEAST / table.shape[1])
     names = Names.of(table, tile)
     with styled():
-        ax = axes_of(ax, *names.inches(tile))
-        colours = _colours(shares)
+        ax = style.axes_of(ax, *names.inches(tile))
+        depth = np.nan_to_num(PALEST + (DARKEST - PALEST) * shares)
+        colours: Floats = style.pyplot().get_cmap(COLOURS)(depth)
+        last = slice(len(table), None)
+        colours[:, last] = style.pyplot().get_cmap(WITHOUT)(depth[:, last])
         ax.imshow(colours, interpolation="nearest")
         _write_tiles(counts, shares, colours, ax)
         _name_levels(names, ax)
@@ -73,10 +70,10 @@ class Names(NamedTuple):
 
     def inches(self, tile: float) -> tuple[float, float]:
         """Width and height of a figure with such tiles."""
-        beside = LETTER * longest_line(self.rows)
+        beside = LETTER * style.longest_line(self.rows)
         below = LINE * (1 + max(name.count("\n") for name in self.columns))
         if self.slanted:
-            below += 0.7 * LETTER * longest_line(self.columns)
+            below += 0.7 * LETTER * style.longest_line(self.columns)
         width, height = tile * len(self.columns), tile * len(self.rows)
         return width + beside + LABEL, height + below + LABEL
 
@@ -112,15 +109,6 @@ def ink_on(colour: Floats) -> str:
     )
     luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
     return "black" if luminance > BRIGHT else "white"
-
-
-def _colours(shares: Floats) -> Floats:
-    """Colour of each tile, shape (rows, columns, 4)."""
-    depth = np.nan_to_num(PALEST + (DARKEST - PALEST) * shares)
-    found: Floats = pyplot().get_cmap(COLOURS)(depth)
-    rows = len(shares)
-    found[:, rows:] = pyplot().get_cmap(WITHOUT)(depth[:, rows:])
-    return found
 
 
 def _write_tiles(counts: Floats, shares: Floats, colours: Floats, ax: "Axes") -> None:

@@ -1,38 +1,31 @@
 """Figure of the margins of rows, level by level."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.output.plotting.scales import write_percent
-from pegasos_stats.output.plotting.style import (
-    NEGATIVE,
-    POSITIVE,
-    REFERENCE,
-    axes_of,
-    styled,
-)
-from pegasos_stats.output.plotting.words import put_legend, room_of, wrapped, written
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
 
 FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
 MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
 WHOLE = 1000  # bars in all
 FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
 MARKS = {0.0: "-", 1.0: "--"}
-
-Floats = NDArray[np.float64]
+# Bars of the first level are filled, those of the second hatched.
+INSIDE: tuple[dict[str, Any], ...] = (
+    {"fill": True, "alpha": 0.4},
+    {"fill": False, "hatch": "////"},
+)
 
 
 def draw_margins(
     codes: NDArray[np.intp],
     scores: Floats,
-    levels: Sequence[Any],
+    levels: Sequence[object],
     ax: "Axes | None" = None,
     *,
     logistic: bool = False,
@@ -65,13 +58,21 @@ def draw_margins(
     by_level = [margins[codes[used] == code] for code in range(len(levels))]
     shares = [level_shares(own, bin_edges(margins)) for own in by_level]
     with styled():
-        ax = axes_of(ax)
+        ax = style.axes_of(ax)
         for code, level in enumerate(levels):
-            label = _label(level, by_level[code])
-            _draw_level(code, shares[code], bin_edges(margins), label, ax)
+            edges, colour = bin_edges(margins), (style.NEGATIVE, style.POSITIVE)[code]
+            ax.stairs(
+                shares[code],
+                edges,
+                color=colour,
+                linewidth=0.0,
+                label=_label(level, by_level[code]),
+                **INSIDE[code],
+            )
+            ax.stairs(shares[code], edges, color=colour, linewidth=1.4)
         marks = _mark(logistic, ax)
         _name_axes(levels[0], len(codes) - margins.size, ax)
-        free = 0.97 - put_legend(ax, "upper left")
+        free = 0.97 - style.put_legend(ax, "upper left")
         ax.set_ylim(0.0, max(share.max() for share in shares) / free)
         for mark in marks:
             mark.set_ydata([0.0, free])
@@ -114,39 +115,31 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
     return shares
 
 
-def _label(level: Any, margins: Floats) -> str:
+def _label(level: object, margins: Floats) -> str:
     return (
-        f"{written(level)}: {counted(margins.size, 'row')}, "
+        f"{style.written(level)}: {counted(margins.size, 'row')}, "
         f"{np.count_nonzero(margins < 1.0):,} below 1, "
         f"{np.count_nonzero(margins < 0.0):,} below 0"
     )
 
 
-def _draw_level(
-    code: int, shares: Floats, edges: Floats, label: str, ax: "Axes"
-) -> None:
-    """Bars of one level: of the first filled, of the second hatched."""
-    colour = (NEGATIVE, POSITIVE)[code]
-    inside: Any = ({"fill": True, "alpha": 0.4}, {"fill": False, "hatch": "////"})[code]
-    ax.stairs(shares, edges, color=colour, linewidth=0.0, label=label, **inside)
-    ax.stairs(shares, edges, color=colour, linewidth=1.4)
-
-
 def _mark(logistic: bool, ax: "Axes") -> list[Any]:
-    """Lines at a margin of 0 and of 1, for the log loss with their probability."""
+    """Draw lines at margins of 0 and 1, for the log loss with their probability."""
     marks = []
     for at, dashes in MARKS.items():
         label = f"Margin {at:.0f}"
         if logistic:
             label += f": probability {1.0 / (1.0 + np.exp(-at)):.2f}"
-        marks.append(ax.axvline(at, color=REFERENCE, ls=dashes, lw=1.2, label=label))
+        marks.append(
+            ax.axvline(at, color=style.REFERENCE, ls=dashes, lw=1.2, label=label)
+        )
     return marks
 
 
-def _name_axes(negative: Any, left_out: int, ax: "Axes") -> None:
-    write_percent(ax.yaxis)
+def _name_axes(negative: object, left_out: int, ax: "Axes") -> None:
+    style.write_percent(ax.yaxis)
     ax.set_ylabel("Rows of the level")
     label = f"Margin: the score, its sign changed for {negative}"
     if left_out:
         label += f" ({counted(left_out, 'row')} without label or score left out)"
-    ax.set_xlabel(wrapped(label, room_of(ax).across))
+    ax.set_xlabel(wrapped(label, style.room_of(ax).across))

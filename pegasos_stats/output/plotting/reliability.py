@@ -1,18 +1,14 @@
 """The reliability diagram."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.output.plotting.style import NEGATIVE, axes_of, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.output.plotting.style import NEGATIVE, Axes, axes_of, styled
 
 SIZE = 5.0  # inches: a square, as both axes are probabilities
 FLOOR, TALLEST = -0.18, 0.11  # of the bars of counts, below the probabilities
 GREY = "#cccccc"
+MOST_NUMBERS = 12  # bins, with more of which the bars have no numbers
 
 
 def draw_reliability(
@@ -34,7 +30,23 @@ def draw_reliability(
         axes = axes_of(ax, SIZE, SIZE)
         axes.plot([0, 1], [0, 1], color="black", lw=1.0, ls="--", label="as predicted")
         axes.axhline(0.0, color="black", lw=0.6)
-        _draw_counts(axes, used)
+        heights = TALLEST * used["n"] / used["n"].max()
+        widths = used["high"] - used["low"]
+        axes.bar(
+            used["low"],
+            heights,
+            widths,
+            bottom=FLOOR,
+            align="edge",
+            color=GREY,
+            edgecolor="white",
+            label="rows in the bin",
+        )
+        if len(used) <= MOST_NUMBERS:
+            middles = used["low"] + widths / 2
+            for middle, height, n in zip(middles, heights, used["n"], strict=True):
+                at = middle, FLOOR + height
+                axes.annotate(f"{n}", at, ha="center", va="bottom", fontsize=8)
         observed = used["observed"].to_numpy()
         below, above = observed - used["conf_low"], used["conf_high"] - observed
         axes.errorbar(
@@ -57,26 +69,3 @@ def draw_reliability(
         )
         axes.legend(loc="upper left")
     return axes
-
-
-def _draw_counts(axes: "Axes", used: pd.DataFrame) -> None:
-    """Bars as wide as the bins, with the number of rows on top."""
-    heights = TALLEST * used["n"] / used["n"].max()
-    width = used["high"] - used["low"]
-    axes.bar(
-        used["low"],
-        heights,
-        width,
-        bottom=FLOOR,
-        align="edge",
-        color=GREY,
-        edgecolor="white",
-        label="rows in the bin",
-    )
-    if len(used) > 12:
-        return
-    for middle, height, n in zip(
-        used["low"] + width / 2, heights, used["n"], strict=True
-    ):
-        at = middle, FLOOR + height
-        axes.annotate(f"{n}", at, ha="center", va="bottom", fontsize=8)

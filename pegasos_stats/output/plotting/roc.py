@@ -1,42 +1,25 @@
 """Figure of the ROC curve of scores."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.metrics import (
-    RocCurve,
-    area_under_curve,
-    auc_interval,
-    roc_curve,
-)
-from pegasos_stats.output.plotting.scales import write_percent
-from pegasos_stats.output.plotting.style import (
-    NEGATIVE,
-    POSITIVE,
-    REFERENCE,
-    axes_of,
-    styled,
-)
-from pegasos_stats.output.plotting.words import put_legend, room_of, wrapped
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
 
 SIZE = 4.8  # inches
 EDGE = 0.02  # beyond 0 and 1, so that lines along them are seen
 
 Codes = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 def draw_roc(
     codes: Codes,
     scores: Floats,
-    levels: Sequence[Any],
+    levels: Sequence[object],
     ax: "Axes | None" = None,
     *,
     ties: str = "na",
@@ -61,21 +44,32 @@ def draw_roc(
     """
     used = (codes >= 0) & ~np.isnan(scores)
     codes, scores = codes[used], scores[used]
-    _check_levels(codes, levels, int(used.size))
+    for code, level in enumerate(levels):
+        if not (codes == code).any():
+            raise DataError(
+                f"None of {counted(used.size, 'row')} is {level!r} and has a score; a "
+                "ROC curve needs rows of both levels."
+            )
+    low, high = auc_interval(codes, scores)
+    area = f"Area {area_under_curve(codes, scores):.3f}"
+    if not np.isnan(low):
+        area += f" (95% CI {low:.3f} to {high:.3f})"
     with styled():
-        ax = axes_of(ax, SIZE, SIZE)
-        ax.plot([0, 1], [0, 1], ":", color=REFERENCE, linewidth=1.2, label="Chance")
+        ax = style.axes_of(ax, SIZE, SIZE)
+        ax.plot(
+            [0, 1], [0, 1], ":", color=style.REFERENCE, linewidth=1.2, label="Chance"
+        )
         curve = bends(roc_curve(codes, scores))
         ax.plot(
             curve.false_positive,
             curve.true_positive,
-            color=NEGATIVE,
-            label=_area(codes, scores),
+            color=style.NEGATIVE,
+            label=area,
             clip_on=False,
         )
         _mark_zero(codes, scores >= 0.0 if ties == "positive" else scores > 0.0, ax)
         _name_axes(levels, used.size - codes.size, ax)
-        put_legend(ax, "lower right")
+        style.put_legend(ax, "lower right")
     return ax
 
 
@@ -96,24 +90,6 @@ def bends(curve: RocCurve) -> RocCurve:
     )
 
 
-def _check_levels(codes: Codes, levels: Sequence[Any], n: int) -> None:
-    for code, level in enumerate(levels):
-        if not (codes == code).any():
-            raise DataError(
-                f"None of {counted(n, 'row')} is {level!r} and has a score; a ROC "
-                "curve needs rows of both levels."
-            )
-
-
-def _area(codes: Codes, scores: Floats) -> str:
-    """Area with its interval, in words."""
-    low, high = auc_interval(codes, scores)
-    area = f"Area {area_under_curve(codes, scores):.3f}"
-    if np.isnan(low):
-        return area
-    return f"{area} (95% CI {low:.3f} to {high:.3f})"
-
-
 def _mark_zero(codes: Codes, positive: NDArray[np.bool_], ax: "Axes") -> None:
     """Mark the point at which the model predicts."""
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
@@ -122,7 +98,7 @@ def _mark_zero(codes: Codes, positive: NDArray[np.bool_], ax: "Axes") -> None:
         [false],
         [true],
         "o",
-        color=POSITIVE,
+        color=style.POSITIVE,
         markeredgecolor="black",
         markersize=8,
         label=label,
@@ -131,19 +107,19 @@ def _mark_zero(codes: Codes, positive: NDArray[np.bool_], ax: "Axes") -> None:
     )
 
 
-def _name_axes(levels: Sequence[Any], left_out: int, ax: "Axes") -> None:
+def _name_axes(levels: Sequence[object], left_out: int, ax: "Axes") -> None:
     negative, positive = levels
     ax.set_xlim(-EDGE, 1.0 + EDGE)
     ax.set_ylim(-EDGE, 1.0 + EDGE)
     ax.set_aspect("equal")
-    room = room_of(ax)
+    room = style.room_of(ax)
     for axis, rate, level, width in (
         (ax.xaxis, "False", negative, room.across),
         (ax.yaxis, "True", positive, room.down),
     ):
         share = wrapped(f"(share of {level} predicted {positive})", width)
         axis.set_label_text(f"{rate} positive rate\n{share}")
-        write_percent(axis)
+        style.write_percent(axis)
     if left_out:
         title = f"{counted(left_out, 'row')} without label or score left out"
         ax.set_title(wrapped(title, room.across))

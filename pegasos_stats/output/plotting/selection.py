@@ -1,28 +1,16 @@
 """Figures of cross-validation and of paths along lambda."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pegasos_stats.output.plotting.style import (
-    COLOURS,
-    NEGATIVE,
-    POSITIVE,
-    WIDTH,
-    axes_of,
-    lines,
-    pyplot,
-    styled,
-)
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, Axes, Floats, styled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Vector = NDArray[np.float64]
 
 PANEL = 0.95  # inches of height for one metric
 GREY = "#bbbbbb"
@@ -43,28 +31,25 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
     """
     count = len(estimates)
     with styled():
-        figure, axes = pyplot().subplots(
-            count, 1, figsize=(WIDTH, 0.5 + PANEL * count), squeeze=False
+        figure, axes = style.pyplot().subplots(
+            count, 1, figsize=(style.WIDTH, 0.5 + PANEL * count), squeeze=False
         )
         for ax, (term, mean, error) in zip(
             axes[:, 0], estimates.itertuples(index=False), strict=True
         ):
             _draw_metric(ax, by_fold[term].to_numpy(dtype=np.float64), mean, error)
             ax.set_title(_words(term))
-        _explain(figure)
+        ring = style.pyplot().Line2D(
+            [], [], marker="o", mfc="none", mec=NEGATIVE, ls=""
+        )
+        diamond = style.pyplot().Line2D([], [], marker="D", color=POSITIVE)
+        words = ["a fold (×: several folds)", "mean and its standard error"]
+        figure.legend([ring, diamond], words, loc="outside lower center", ncols=2)
     made: Figure = figure
     return made
 
 
-def _explain(figure: "Figure") -> None:
-    """A legend below the panels."""
-    ring = pyplot().Line2D([], [], marker="o", mfc="none", mec=NEGATIVE, ls="")
-    diamond = pyplot().Line2D([], [], marker="D", color=POSITIVE)
-    words = ["a fold (×: several folds)", "mean and its standard error"]
-    figure.legend([ring, diamond], words, loc="outside lower center", ncols=2)
-
-
-def _draw_metric(ax: "Axes", values: Vector, mean: float, error: float) -> None:
+def _draw_metric(ax: "Axes", values: Floats, mean: float, error: float) -> None:
     """A ring at each value, with the number of folds where there are several."""
     known = np.round(values[~np.isnan(values)], 12)
     places, counts = np.unique(known, return_counts=True)
@@ -89,9 +74,9 @@ def _draw_metric(ax: "Axes", values: Vector, mean: float, error: float) -> None:
 
 
 def draw_curve(
-    lambdas: Vector,
-    mean: Vector,
-    error: Vector,
+    lambdas: Floats,
+    mean: Floats,
+    error: Floats,
     name: str,
     marks: Mapping[str, float],
     ax: "Axes | None" = None,
@@ -109,7 +94,7 @@ def draw_curve(
     ax : Axes, optional
     """
     with styled():
-        axes = axes_of(ax)
+        axes = style.axes_of(ax)
         bars = np.where(np.isnan(error), 0.0, error)
         axes.errorbar(
             lambdas,
@@ -128,7 +113,7 @@ def draw_curve(
             axes.axhspan(
                 mean[best] - bars[best],
                 mean[best] + bars[best],
-                color=COLOURS[4],
+                color=style.COLOURS[4],
                 alpha=0.18,
                 lw=0,
                 label="best, ± standard error",
@@ -160,15 +145,14 @@ def draw_coefficients(
     values = beta.to_numpy(dtype=np.float64)
     order = np.argsort(-np.abs(values[-1]), kind="stable")
     with styled():
-        axes = axes_of(ax, WIDTH + 1.0)
+        axes = style.axes_of(ax, style.WIDTH + 1.0)
         axes.plot(beta.index, values[:, order[named:MOST]], color=GREY, lw=0.6)
-        for j, line in zip(order[:named], lines(named), strict=False):
+        for j, line in zip(order[:named], style.lines(named), strict=False):
+            name = str(beta.columns[j])
+            if len(name) > LONGEST:
+                name = f"{name[: LONGEST - 1]}…"
             axes.plot(
-                beta.index,
-                values[:, j],
-                color=line.colour,
-                ls=line.dashes,
-                label=_short(str(beta.columns[j])),
+                beta.index, values[:, j], color=line.colour, ls=line.dashes, label=name
             )
         _mark(axes, marks)
         axes.set_xscale("log")
@@ -181,7 +165,7 @@ def _mark(axes: "Axes", marks: Mapping[str, float]) -> None:
     """Vertical lines at the lambdas chosen."""
     for key, lam in marks.items():
         label, dashes = MARKS[key]
-        text: Any = f"{label} = {lam:.3g}"
+        text = f"{label} = {lam:.3g}"
         axes.axvline(lam, color="black", lw=1.2, ls=dashes, label=text)
 
 
@@ -189,7 +173,3 @@ def _words(name: str) -> str:
     """Name of a metric as text."""
     known = {"auc": "area under the ROC curve", "brier_score": "Brier score"}
     return known.get(name, name.replace("_", " "))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -1,27 +1,14 @@
-"""Figure of a fit's record: objective and bound, gap, errors, against epoch."""
+"""Figure of the trace of a fit: objective and bound, gap, errors, by epoch."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.errors import OptionError, counted
-from pegasos_stats.output.plotting.scales import wide, write_decimals, write_percent
-from pegasos_stats.output.plotting.style import (
-    REFERENCE,
-    WIDTH,
-    Line,
-    axes_of,
-    lines,
-    pyplot,
-    styled,
-)
-from pegasos_stats.output.plotting.words import put_legend
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pegasos_stats.output.plotting import style
+from pegasos_stats.output.plotting.style import Axes, Floats, Line, lines, styled
 
 HEIGHT = 6.8  # inches of the three panels
 MARKED = 40  # epochs, at most, that are shown as points
@@ -29,14 +16,12 @@ DEPTH = 30.0  # times below the least objective, where the axis of the bound end
 BAND = 0.15  # opacity
 BEYOND = 1.08  # where an axis of errors ends, as a multiple of the largest
 
-Floats = NDArray[np.float64]
-
 
 def draw_trace(
     trace: pd.DataFrame,
     ax: "Axes | Sequence[Axes] | None" = None,
     refined_from: int | None = None,
-) -> NDArray[Any]:
+) -> NDArray[np.object_]:
     """Draw objective with bound, gap, and errors, see `ResultPlots.trace`.
 
     Parameters
@@ -53,20 +38,29 @@ def draw_trace(
     """
     with styled():
         axes = _panels(ax)
+        from matplotlib.ticker import MaxNLocator
+
         for draw, panel in zip((_objective, _gap, _errors), axes, strict=False):
             draw(trace, panel)
             if refined_from is not None:
                 label = "SDCA from here" if panel is axes[0] else ""
-                _mark_refinement(refined_from, panel, label)
-            put_legend(panel)
-        _name_epochs(axes)
+                line = {"color": style.REFERENCE, "lw": 1.0, "ls": ":", "label": label}
+                panel.axvline(refined_from, **line)
+            style.put_legend(panel)
+        for panel in axes:
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+            shares = panel.get_shared_x_axes().joined(panel, axes[-1])
+            if panel is axes[-1] or not shares:  # named once where panels share it
+                panel.set_xlabel("Epoch")
     return axes
 
 
-def _panels(ax: "Axes | Sequence[Axes] | None") -> NDArray[Any]:
-    """Return the axes given, one to three, or three of a new figure."""
+def _panels(ax: "Axes | Sequence[Axes] | None") -> NDArray[np.object_]:
+    """The axes given, one to three, or three of a new figure."""
     if ax is None:
-        made = pyplot().subplots(3, 1, figsize=(WIDTH, HEIGHT), sharex=True)[1]
+        made = style.pyplot().subplots(
+            3, 1, figsize=(style.WIDTH, HEIGHT), sharex=True
+        )[1]
         return np.asarray(made, dtype=object)
     found = np.ravel(np.asarray(ax, dtype=object))
     if not 1 <= found.size <= 3:
@@ -74,7 +68,7 @@ def _panels(ax: "Axes | Sequence[Axes] | None") -> NDArray[Any]:
             f"ax holds {counted(found.size, 'panel')}; give one to three, for the "
             "objective, the gap and the errors: plt.subplots(3, 1)[1]."
         )
-    return np.array([axes_of(one) for one in found], dtype=object)
+    return np.array([style.axes_of(one) for one in found], dtype=object)
 
 
 def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
@@ -84,24 +78,22 @@ def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
     bound = np.maximum(0.0, objective - trace["gap"].to_numpy())
     floor = float(objective.min()) / DEPTH
     lowest = bound
-    if logarithmic := floor > 0.0 and wide(objective):
+    if logarithmic := floor > 0.0 and style.wide(objective):
         lowest = np.maximum(bound, 0.5 * floor)
         bound = np.where(bound > 0.0, bound, np.nan)
         ax.set_yscale("log")
     upper, lower = lines(2)
-    ax.fill_between(epoch, lowest, objective, color=REFERENCE, alpha=BAND, linewidth=0)
+    ax.fill_between(
+        epoch, lowest, objective, color=style.REFERENCE, alpha=BAND, linewidth=0
+    )
     _line(epoch, objective, "Objective of the fit", upper, ax)
     _line(epoch, bound, "Certified lower bound of the optimum", lower, ax)
     if logarithmic:
-        _end_axis(np.concatenate([objective, lowest]), floor, ax)
+        values = np.concatenate([objective, lowest])
+        if values.min() < floor:  # the bound is far below all objectives
+            ax.set_ylim(bottom=floor)
+        style.write_decimals(np.maximum(values, floor), ax.yaxis)
     ax.set_ylabel("Objective")
-
-
-def _end_axis(values: Floats, floor: float, ax: "Axes") -> None:
-    """Let a logarithmic axis end where the bound is far below all objectives."""
-    if values.min() < floor:
-        ax.set_ylim(bottom=floor)
-    write_decimals(np.maximum(values, floor), ax.yaxis)
 
 
 def _gap(trace: pd.DataFrame, ax: "Axes") -> None:
@@ -112,7 +104,7 @@ def _gap(trace: pd.DataFrame, ax: "Axes") -> None:
     above = gap[gap > 0.0]
     if above.size:
         ax.set_yscale("log")
-        write_decimals(above, ax.yaxis)
+        style.write_decimals(above, ax.yaxis)
     label = f"Objective less bound; relative gap {share:.2g} at the end"
     _line(trace["epoch"].to_numpy(), gap, label, lines(3)[2], ax)
     ax.set_ylabel("Duality gap")
@@ -128,11 +120,11 @@ def _errors(trace: pd.DataFrame, ax: "Axes") -> None:
         _line(epoch, rate, f"{rows}, {rate[-1]:.2%} at the end", line, ax)
     largest = float(np.nanmax([*trace[names].to_numpy().ravel(), 1e-3]))
     ax.set_ylim(-0.02 * largest, BEYOND * largest)
-    write_percent(ax.yaxis)
+    style.write_percent(ax.yaxis)
     ax.set_ylabel("Misclassified rows")
 
 
-def _line(epoch: Any, values: Any, label: str, line: Line, ax: "Axes") -> None:
+def _line(epoch: Floats, values: Floats, label: str, line: Line, ax: "Axes") -> None:
     ax.plot(
         epoch,
         values,
@@ -142,17 +134,3 @@ def _line(epoch: Any, values: Any, label: str, line: Line, ax: "Axes") -> None:
         markersize=3.5,
         label=label,
     )
-
-
-def _mark_refinement(epoch: int, ax: "Axes", label: str) -> None:
-    ax.axvline(epoch, color=REFERENCE, linewidth=1.0, linestyle=":", label=label)
-
-
-def _name_epochs(axes: NDArray[Any]) -> None:
-    """Label the horizontal axis, once where panels share it."""
-    from matplotlib.ticker import MaxNLocator
-
-    for ax in axes:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if ax is axes[-1] or not ax.get_shared_x_axes().joined(ax, axes[-1]):
-            ax.set_xlabel("Epoch")

@@ -1,50 +1,32 @@
-"""The first part of a report: the numbers that are looked for first."""
+"""The first part of a report: the main numbers, in short, and warnings."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from pegasos_stats.errors import counted
-from pegasos_stats.output.report.document import (
-    Block,
-    Notice,
-    Paragraph,
-    Piece,
-    Section,
-    Strong,
-    Text,
-    Tile,
-    Tiles,
-    prose,
-)
-from pegasos_stats.output.report.numbers import (
-    SMALLEST,
-    decimals,
-    error_rate,
-    largest_class,
-    limits,
-    number,
-    percent,
-)
-from pegasos_stats.output.report.subject import Judged, Subject
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report import formatting
+from pegasos_stats.output.report.document import Piece, Strong, Text, Tile, prose
+from pegasos_stats.output.report.formatting import SMALLEST, decimals, number, percent
+from pegasos_stats.output.report.subject import Fitted, Judged, Subject
 
 FEW_ROWS = 30
 
 
-def answer(subject: Subject) -> Section:
+def answer(subject: Subject) -> doc.Section:
     """Error rates, area under the curve, distance from the optimum; warnings."""
-    tiles = [*(_error_tile(rows) for rows in reversed(subject.judged))]
+    tiles = [_error_tile(rows) for rows in reversed(subject.judged)]
     area = subject.held_out.report.overall.get("auc")
     if area is not None:
         note = f"of the {subject.held_out.name} rows: 1 is perfect, 0.5 is guessing"
         tiles.append(Tile("Area under the ROC curve", decimals(area), note))
     tiles.append(_distance_tile(subject.result))
-    blocks: list[Block] = [Tiles(tiles), Paragraph(_verdict(subject))]
-    blocks += [Notice(text, "warning") for text in warnings_of(subject)]
-    return Section("In short", "in-short", blocks)
+    blocks: list[doc.Block] = [doc.Tiles(tiles), doc.Paragraph(_verdict(subject))]
+    blocks += [doc.Notice(text, "warning") for text in warnings_of(subject)]
+    return doc.Section("In short", "in-short", blocks)
 
 
-def _distance_tile(result: Any) -> Tile:
+def _distance_tile(result: Fitted) -> Tile:
     name, share = "Distance from the optimum", result.relative_gap
     if result.gap == math.inf:
         return Tile(name, "not known", "the numbers are too large for a certificate")
@@ -58,14 +40,15 @@ def _error_tile(rows: Judged) -> Tile:
     table = rows.table
     note = f"{table.n_errors:,} of {counted(table.n_classified, 'row')}"
     if rows.name == "test" and table.n_classified:
-        note += f"; 95% interval {limits(table.error_interval('exact'))}"
-    return Tile(f"{rows.name.capitalize()} error", percent(error_rate(table)), note)
+        interval = formatting.limits(table.error_interval("exact"))
+        note += f"; 95% interval {interval}"
+    return Tile(f"{rows.name.capitalize()} error", percent(rows.error_rate), note)
 
 
 def _verdict(subject: Subject) -> Text:
     """The error in words, beside that of always naming one level."""
     table = subject.held_out.table
-    level, naive = largest_class(table)
+    level, naive = subject.held_out.largest_class
     if not table.n_classified:
         return f"No {subject.held_out.name} row has both a label and a prediction."
     compared = prose(
@@ -73,37 +56,32 @@ def _verdict(subject: Subject) -> Text:
         Strong(str(level)),
         percent(naive),
     )
-    own = _of_training_rows(subject) if subject.test is None else _of_test_rows(subject)
-    return (*own, *compared)
+    return (*_in_words(subject), *compared)
 
 
-def _of_test_rows(subject: Subject) -> Sequence[Piece]:
-    table = subject.held_out.table
+def _in_words(subject: Subject) -> Sequence[Piece]:
+    """The errors of the test rows, or, where there are none, of the training rows."""
+    rows, is_tested = subject.held_out, subject.test is not None
+    table = rows.table
+    numbers: list[Piece] = [
+        f"{table.n_errors:,}",
+        counted(table.n_classified, "test row" if is_tested else "training row"),
+        "was" if table.n_errors == 1 else "were",
+        Strong(percent(rows.error_rate)),
+    ]
+    if not is_tested:
+        return prose(
+            "{} of {} {} misclassified, an error rate of {}. The fit has seen these "
+            "rows; on new ones more errors are to be expected, and test data tell how "
+            "many.",
+            *numbers,
+        )
     return prose(
         "{} of {}, which the fit has not seen, {} misclassified: an error rate of {}. "
         "On new rows of this kind it lies between {}, with 95% confidence.",
-        f"{table.n_errors:,}",
-        counted(table.n_classified, "test row"),
-        _was(table.n_errors),
-        Strong(percent(error_rate(table))),
-        limits(table.error_interval("exact")).replace(" to ", " and "),
+        *numbers,
+        formatting.limits(table.error_interval("exact")).replace(" to ", " and "),
     )
-
-
-def _of_training_rows(subject: Subject) -> Sequence[Piece]:
-    table = subject.training.table
-    return prose(
-        "{} of {} {} misclassified, an error rate of {}. The fit has seen these rows; "
-        "on new ones more errors are to be expected, and test data tell how many.",
-        f"{table.n_errors:,}",
-        counted(table.n_classified, "training row"),
-        _was(table.n_errors),
-        Strong(percent(error_rate(table))),
-    )
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def warnings_of(subject: Subject) -> list[Text]:

@@ -1,15 +1,14 @@
-"""A report as a value: sections of blocks, written as HTML or as Markdown elsewhere.
+"""A report as data: sections of blocks, of which templates make HTML or Markdown.
 
 Text is a sequence of pieces. What a user gave (names, labels, paths) enters as a plain
 string, which is escaped when it is written; only the templates of `prose` are read.
 """
 
+import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
-
-from pegasos_stats.output.plotting.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,28 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A drawn figure.
+
+    Attributes
+    ----------
+    svg : str
+        Text is drawn as outlines; no font is needed.
+    alt : str
+        What the figure shows, for those who do not see it.
+    """
+
+    svg: str
+    alt: str
+
+    @property
+    def uri(self) -> str:
+        """The figure as the address of an image that holds all of it."""
+        coded = base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
+        return f"data:image/svg+xml;base64,{coded}"
+
+
+@dataclass(frozen=True)
 class Picture:
     """A figure with its caption."""
 
@@ -155,7 +176,7 @@ class Notice:
 
 
 class Tile(NamedTuple):
-    """A number that answers a question."""
+    """A number that is looked for first, with its name and a remark."""
 
     name: Text
     value: str
@@ -164,7 +185,7 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True)
 class Tiles:
-    """The numbers of a report that are looked for first."""
+    """The main numbers of a report, side by side."""
 
     tiles: Sequence[Tile]
 
@@ -203,7 +224,7 @@ class Document:
 
 
 def plain_text(text: Text) -> str:
-    """Write a text without marks, for a caption that only programs read.
+    """Write a text without marks, for a caption that a screen reader reads.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The errors of a fit: tables, statistics, misclassified rows, figures."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -13,21 +13,12 @@ from pegasos_stats.metrics.catalogue import (
     overall_reasons,
     written_reasons,
 )
-from pegasos_stats.output.report.document import (
-    Beside,
-    Block,
-    Paragraph,
-    Section,
-    Strong,
-    Table,
-    Text,
-    prose,
-)
-from pegasos_stats.output.report.drawings import error_pictures
-from pegasos_stats.output.report.numbers import aligned, decimals, error_rate
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report.document import Text
+from pegasos_stats.output.report.drawing import picture
+from pegasos_stats.output.report.formatting import NBSP, aligned, decimals, p_value
 from pegasos_stats.output.report.subject import Judged, Subject, misclassified
 
-NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
 MOST_ROWS = 30  # of misclassified rows
 P_VALUES = {"accuracy_p_value", "mcnemar_p_value"}
 OVERALL = {
@@ -49,24 +40,27 @@ CLASS_NAMES = {
 }
 
 
-def errors_made(subject: Subject) -> Section:
+def errors_made(subject: Subject) -> doc.Section:
     """Both confusion tables with their statistics, and what was misclassified."""
-    tables = Beside([_counts(rows) for rows in subject.judged])
-    blocks: list[Block] = [tables, _statistics(subject), *_undefined(subject)]
-    pictures = error_pictures(subject)
+    tables = doc.Beside([_counts(rows) for rows in subject.judged])
+    blocks: list[doc.Block] = [tables, _statistics(subject)]
+    for rows in subject.judged:
+        reasons = {_label(name): why for name, why in undefined_terms(rows).items()}
+        if reasons:
+            named = written_reasons(reasons)
+            blocks.append(doc.Paragraph(f"NA in the {rows.name} data: {named}."))
+    pictures = _pictures(subject)
     if pictures:
-        blocks.append(Beside(pictures))
-    for rows in reversed(subject.judged):
-        blocks += _misclassified(subject, rows)
-    return Section("Right and wrong", "errors", blocks)
+        blocks.append(doc.Beside(pictures))
+    blocks += [_misclassified(subject, rows) for rows in reversed(subject.judged)]
+    return doc.Section("Right and wrong", "errors", blocks)
 
 
-def _counts(rows: Judged) -> Table:
+def _counts(rows: Judged) -> doc.Table:
     """The confusion table: rows actual, columns predicted."""
     table = rows.table.table
-    undecided = rows.table.n_undecided > 0
     columns: list[Text] = ["Actual", *(f"Predicted {c}" for c in table.columns)]
-    if undecided:
+    if rows.table.n_undecided:
         columns[-1] = "No prediction"
     lines: list[list[Text]] = [
         [str(level), *(f"{int(count):,}" for count in counts)]
@@ -75,23 +69,22 @@ def _counts(rows: Judged) -> Table:
     name = rows.name.capitalize()
     known = counted(rows.table.n_classified, "row")
     caption = f"{name} data: {rows.table.n_errors:,} of {known} misclassified"
-    return Table(columns, lines, caption)
+    return doc.Table(columns, lines, caption)
 
 
-def _statistics(subject: Subject) -> Table:
+def _statistics(subject: Subject) -> doc.Table:
     """Every statistic of the tables, a column for each data set."""
     names = [_terms(rows) for rows in subject.judged]
     lines: list[list[Text]] = [
         [name, *(terms.get(name, "") for terms in names)] for name in names[0]
     ]
-    positive = subject.training.table.positive
-    caption = prose(
+    caption = doc.prose(
         "Statistics with exact 95% intervals. Sensitivity and what follows it are "
         "those of the class {}.",
-        Strong(str(positive)),
+        doc.Strong(str(subject.training.table.positive)),
     )
     columns = ["Statistic", *(rows.name.capitalize() for rows in subject.judged)]
-    return Table(columns, lines, caption)
+    return doc.Table(columns, lines, caption)
 
 
 def _terms(rows: Judged) -> dict[str, str]:
@@ -101,15 +94,15 @@ def _terms(rows: Judged) -> dict[str, str]:
     ((_, of_class),) = report.classes.items()
     accuracy = Interval(overall["accuracy_low"], overall["accuracy_high"])
     found = {
-        "Error rate": _with(error_rate(table), table.error_interval("exact")),
+        "Error rate": _with(rows.error_rate, table.error_interval("exact")),
         "Accuracy": _with(overall["accuracy"], accuracy),
     }
     for name, label in OVERALL.items():
         if name in overall:
-            found[label] = _value(name, overall)
+            write = p_value if name in P_VALUES else decimals
+            found[label] = write(overall[name])
     for name, value in of_class.items():
-        written = _with(value, report.intervals.get(name))
-        found[_label(name)] = written
+        found[_label(name)] = _with(value, report.intervals.get(name))
     return found
 
 
@@ -118,40 +111,12 @@ def _label(name: str) -> str:
     return OVERALL.get(name) or CLASS_NAMES.get(name) or label_of(name)
 
 
-def _value(name: str, terms: Mapping[str, float]) -> str:
-    if name in P_VALUES:
-        return p_value(terms[name])
-    return decimals(terms[name])
-
-
-def p_value(value: float) -> str:
-    r"""Write a p-value.
-
-    Examples
-    --------
-    >>> p_value(0.0123), p_value(1e-20), p_value(float("nan"))
-    ('0.0123', '<\xa00.0001', 'NA')
-    """
-    return f"<{NBSP}0.0001" if value < 1e-4 else decimals(value)
-
-
 def _with(value: float, interval: Interval | None) -> str:
     """A share, with its interval where there is one."""
     if interval is None or math.isnan(interval.low):
         return decimals(value)
     low, high = decimals(interval.low), decimals(interval.high)
     return f"{decimals(value)} [{low},{NBSP}{high}]"
-
-
-def _undefined(subject: Subject) -> list[Block]:
-    """Why a statistic is not defined."""
-    found: list[Block] = []
-    for rows in subject.judged:
-        reasons = {_label(name): why for name, why in undefined_terms(rows).items()}
-        if reasons:
-            named = written_reasons(reasons)
-            found.append(Paragraph(f"NA in the {rows.name} data: {named}."))
-    return found
 
 
 def undefined_terms(rows: Judged) -> dict[str, str]:
@@ -163,19 +128,38 @@ def undefined_terms(rows: Judged) -> dict[str, str]:
     return reasons
 
 
-def _misclassified(subject: Subject, rows: Judged) -> list[Block]:
+def _pictures(subject: Subject) -> list[doc.Picture]:
+    """Margins and ROC curve of the rows that errors are quoted for."""
+    rows, plot = subject.held_out, subject.result.plot
+    if rows.scores is None or not rows.table.n_classified:
+        return []
+    given, name = (rows.data, rows.labels), rows.name
+    found = [
+        picture(
+            lambda ax: plot.margins(*given, ax=ax),
+            f"Histogram of the margins of the {name} rows of both levels",
+            f"Margins of the {name} rows: below 0 a row is on the wrong side.",
+        )
+    ]
+    area = rows.report.overall.get("auc", math.nan)
+    if not math.isnan(area):
+        alt = f"ROC curve of the {name} rows, area {decimals(area)}"
+        caption = f"ROC curve of the {name} rows, with the point of score 0."
+        found.append(picture(lambda ax: plot.roc(*given, ax=ax), alt, caption))
+    return found
+
+
+def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
     """The misclassified rows with their scores, the worst first."""
     name = rows.name
     if rows.scores is None:
-        return [
-            Paragraph(
-                f"The {name} rows are not in a saved model, so the misclassified ones "
-                "cannot be listed."
-            )
-        ]
+        return doc.Paragraph(
+            f"The {name} rows are not in a saved model, so the misclassified ones "
+            "cannot be listed."
+        )
     found = misclassified(subject.result, rows)
     if not len(found):
-        return [Paragraph(f"No {name} row is misclassified.")]
+        return doc.Paragraph(f"No {name} row is misclassified.")
     shown = found.head(MOST_ROWS)
     columns: list[Text] = ["Row", "Actual", "Predicted", "Score"]
     cells: list[Iterable[str]] = [
@@ -192,4 +176,4 @@ def _misclassified(subject: Subject, rows: Judged) -> list[Block]:
         caption += f": {len(shown)} of {len(found):,}"
     if isinstance(rows.scores.index, pd.RangeIndex):
         caption += "; rows are counted from 0"
-    return [Table(columns, list(zip(*cells, strict=True)), caption, words=(1, 2))]
+    return doc.Table(columns, list(zip(*cells, strict=True)), caption, words=(1, 2))

@@ -1,25 +1,24 @@
-"""How a fit was found, and how far from the optimum it is."""
+"""How a fit was found, how far from the optimum it is, and its coefficients."""
 
 import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from pegasos_stats.errors import counted
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import UNCERTIFIED
-from pegasos_stats.output.report.document import (
-    Block,
-    Formula,
-    Pairs,
-    Paragraph,
-    Picture,
-    Section,
-    Text,
-    prose,
-)
-from pegasos_stats.output.report.drawings import trace_figure
-from pegasos_stats.output.report.numbers import at_most, number
-from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.models.summaries import INTERCEPT, largest_terms
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report import drawing, formatting
+from pegasos_stats.output.report.document import Strong, Text, prose
+from pegasos_stats.output.report.formatting import NBSP, aligned, number
+from pegasos_stats.output.report.subject import Fitted, Subject
 from pegasos_stats.session import session_info
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
 
 STEPS = {
     "hinge": r"1 \;\mathrm{if}\; m_i < 1,\ \mathrm{else}\ 0",
@@ -29,35 +28,40 @@ GENERATORS = {
     "rejection": "R's: Mersenne-Twister, inversion, rejection (R's default since 3.6)",
     "rounding": "R's: Mersenne-Twister, inversion, rounding (as R before 3.6)",
 }
+MOST_TERMS, MOST_DRAWN = 30, 20  # coefficients in the table, and in the figure
+LINE = 0.22  # inches of a coefficient
+PANEL = 2.1  # inches of each panel of the trace
 
 
-def fitting(subject: Subject) -> Section:
+def fitting(subject: Subject) -> doc.Section:
     """Solver, seed, generator, versions, run time."""
-    blocks: list[Block] = [Paragraph(_method(subject))]
-    if subject.result.solver.name == "Pegasos" and not subject.is_kernel:
-        blocks += _step(subject)
-    blocks.append(Pairs(_facts(subject)))
-    return Section("How it was fitted", "fitted", blocks)
+    solver = subject.result.solver
+    blocks: list[doc.Block] = [doc.Paragraph(_method(subject))]
+    if isinstance(solver, Pegasos) and not subject.is_kernel:
+        blocks += _step(subject, averaged=solver.batch_size > 1)
+    blocks.append(doc.Pairs(_facts(subject)))
+    return doc.Section("How it was fitted", "fitted", blocks)
 
 
-def _method(subject: Subject) -> Text:
+def _method(subject: Subject) -> str:
     """The solver in a sentence or two."""
-    result = subject.result
-    then = ""
-    if result.refinement is not None:
-        goal = number(result.refinement.tol)
-        then = f" SDCA went on from there to a relative gap of {goal}."
-    if result.solver.to_optimum:
+    solver, refinement = subject.result.solver, subject.result.refinement
+    if isinstance(solver, SDCA):
+        newton = ", then by Newton steps," if solver.algorithm == "newton" else ""
         return (
             "By SDCA, stochastic dual coordinate ascent: it raises the dual objective "
-            "row by row, with Newton steps for a free intercept, and stops where the "
-            f"relative duality gap is at most {number(result.solver.tol)}."
+            f"row by row{newton} and stops where the relative duality gap is at most "
+            f"{number(solver.tol)}."
         )
     if subject.is_kernel:
         return (
             "By Pegasos with a kernel: rows are visited one by one, and a row whose "
             "margin is below 1 gains in weight."
         )
+    then = ""
+    if refinement is not None:
+        goal = number(refinement.tol)
+        then = f" SDCA went on from there to a relative gap of {goal}."
     return (
         "By Pegasos, stochastic sub-gradient descent: the rows are visited one by one "
         "or in small batches, and each visit takes a step, large at first, then "
@@ -65,64 +69,49 @@ def _method(subject: Subject) -> Text:
     )
 
 
-def _step(subject: Subject) -> list[Block]:
-    """The step as mathematics."""
-    problem, solver = subject.result.problem, subject.result.solver
+def _step(subject: Subject, averaged: bool) -> list[doc.Block]:
+    """A step of Pegasos as mathematics; `averaged` over the rows of a batch."""
+    problem = subject.result.problem
     weight = "" if subject.weights is None else "w_i "
-    mean = r"\dfrac{1}{|A|}\;\sum_{i\in A} " if solver.batch_size > 1 else ""
+    mean = r"\dfrac{1}{|A|}\;\sum_{i\in A} " if averaged else ""
     update = (
         rf"\beta \leftarrow \beta - \eta\left(\lambda\beta - {mean}{weight}s_i y_i x_i"
         r"\right)"
     )
     free = rf",\qquad \alpha \leftarrow \alpha + \eta\,{mean}{weight}s_i y_i"
     sizes = rf"\eta = \dfrac{{1}}{{\lambda t}},\qquad s_i = {STEPS[problem.loss]}"
-    batch = " for a batch $A$ of rows" if solver.batch_size > 1 else ""
+    batch = " for a batch $A$ of rows" if averaged else ""
+    sentence = f"Step $t = 1, 2, \\ldots${batch}, at a row $i$ of the order:"
     return [
-        Paragraph(
-            prose(f"Step $t = 1, 2, \\ldots${batch}, at a row $i$ of the order:")
-        ),
-        Formula(update + (free if problem.intercept else "")),
-        Formula(sizes),
+        doc.Paragraph(prose(sentence)),
+        doc.Formula(update + (free if problem.intercept else "")),
+        doc.Formula(sizes),
     ]
 
 
 def _facts(subject: Subject) -> list[tuple[Text, Text]]:
+    """Options of the run, its random numbers, its time, and the versions."""
     result = subject.result
     solver, drawn = result.solver, result.solver.uses_random_numbers
-    then = "" if result.refinement is None else ", then SDCA"
+    seed = f"{result.seed}" + ("" if solver.seed is not None else ", drawn")
     found: list[tuple[Text, Text]] = [
-        ("Solver", solver.name + then),
+        ("Solver", result.solver_name),
         ("Order of the rows", solver.order_name),
         ("Form", solver.options or "plain"),
         ("Steps", f"{result.n_iter:,}"),
         ("Margin violations", f"{result.n_violations:,}"),
-        ("Seed", _seed(subject) if drawn else "none needed: nothing is drawn"),
+        ("Seed", seed if drawn else "none needed: nothing is drawn"),
     ]
     if drawn:
         found.append(("Random numbers", GENERATORS[solver.sample_kind]))
-    found += [("Arithmetic", _arithmetic(subject)), *_run_time(subject)]
-    versions = session_info()
-    libraries = [f"{name} {number}" for name, number in versions.versions.items()]
-    return [*found, ("Versions", ", ".join(libraries)), ("System", versions.system)]
+    found += [("Arithmetic", _arithmetic(result)), *_run_time(result)]
+    session = session_info()
+    libraries = [f"{name} {version}" for name, version in session.versions.items()]
+    return [*found, ("Versions", ", ".join(libraries)), ("System", session.system)]
 
 
-def _seed(subject: Subject) -> str:
-    given = subject.result.solver.seed is not None
-    return f"{subject.result.seed}" + ("" if given else ", drawn")
-
-
-def _arithmetic(subject: Subject) -> str:
-    result = subject.result
-    parity = result.refinement is None and not result.solver.to_optimum
-    if not parity or result.solver.arithmetic == "fast":
-        return "double precision, summed as it suits the machine"
-    if subject.is_logistic:
-        return "double precision in R's order of operations: R's numbers to 12 digits"
-    return "double precision in R's order of operations: R's numbers, bit for bit"
-
-
-def _run_time(subject: Subject) -> list[tuple[Text, Text]]:
-    result = subject.result
+def _run_time(result: Fitted) -> list[tuple[Text, Text]]:
+    """How long the fit took, where that is known."""
     found: list[tuple[Text, Text]] = []
     if result.seconds is not None:
         seconds = f"{result.seconds:.2g} s, with loading of the compiled code"
@@ -133,7 +122,18 @@ def _run_time(subject: Subject) -> list[tuple[Text, Text]]:
     return found
 
 
-def optimum(subject: Subject) -> Section:
+def _arithmetic(result: Fitted) -> str:
+    """Whether the numbers are those of R."""
+    solver = result.solver
+    sums = solver.sums if isinstance(solver, SDCA) else solver.arithmetic
+    if sums == "fast" or result.refinement is not None:
+        return "double precision, summed as it suits the machine"
+    if result.problem.loss == "log":
+        return "double precision in R's order of operations: R's numbers to 12 digits"
+    return "double precision in R's order of operations: R's numbers, bit for bit"
+
+
+def optimum(subject: Subject) -> doc.Section:
     """The certificate in words, as numbers, and over the epochs."""
     result = subject.result
     rows: list[tuple[Text, Text]] = [
@@ -142,18 +142,19 @@ def optimum(subject: Subject) -> Section:
     ]
     if result.gap < math.inf:
         rows.append(("Duality gap", number(result.gap, 4)))
-        rows += _reach(subject, result.gap)
-    if result.relative_gap < math.inf:
-        rows.insert(3, ("Relative gap", number(result.relative_gap)))
-    blocks: list[Block] = [Paragraph(_certified(result)), Pairs(rows)]
+        if result.relative_gap < math.inf:
+            rows.append(("Relative gap", number(result.relative_gap)))
+        if isinstance(result, LinearResults):
+            rows.append(_distance(result))
+    blocks: list[doc.Block] = [doc.Paragraph(_certified(result)), doc.Pairs(rows)]
     if result.trace is not None and len(result.trace) > 1:
         caption = "Objective, duality gap and errors after every epoch."
-        blocks.append(Picture(trace_figure(result), caption))
-    return Section("How far from the optimum", "optimum", blocks)
+        blocks.append(doc.Picture(_trace_figure(result, result.trace), caption))
+    return doc.Section("How far from the optimum", "optimum", blocks)
 
 
-def _certified(result: Any) -> Text:
-    """What duality says of a fit, where the numbers allow it to say anything."""
+def _certified(result: Fitted) -> Text:
+    """What duality says of a fit, unless its numbers are too large for a bound."""
     if result.gap == math.inf:
         return UNCERTIFIED
     words = (
@@ -168,19 +169,124 @@ def _certified(result: Any) -> Text:
     if result.relative_gap == math.inf:  # of an objective of 0
         return prose(f"{words}.", *numbers)
     more = ": fitting longer could gain {} of its objective."
-    return prose(words + more, *numbers, at_most(result.relative_gap))
+    return prose(words + more, *numbers, formatting.at_most(result.relative_gap))
 
 
-def _reach(subject: Subject, gap: float) -> list[tuple[Text, Text]]:
-    """How far the coefficients may be from the best ones, by strong convexity."""
-    if subject.is_kernel:
-        return []
-    bound = np.sqrt(2.0 * gap / subject.result.problem.lam)
-    size = float(np.linalg.norm(subject.result.solution.beta))
-    name = prose(
-        r"$\Vert\beta - \beta^{*}\Vert$ is at most $\sqrt{2\,\mathrm{gap}/\lambda}$"
+def _distance(result: LinearResults) -> tuple[Text, Text]:
+    """How far the coefficients are from the best ones at most, by strong convexity."""
+    bound = float(np.sqrt(2.0 * result.gap / result.problem.lam))
+    size = float(np.linalg.norm(result.solution.beta))
+    name = r"$\Vert\beta - \beta^{*}\Vert$ is at most $\sqrt{2\,\mathrm{gap}/\lambda}$"
+    value = r"{}, where $\Vert\beta\Vert$ = {}"
+    return prose(name), prose(value, number(bound, 3), number(size, 3))
+
+
+def _trace_figure(result: Fitted, trace: pd.DataFrame) -> doc.Figure:
+    """Objective, gap and errors over the epochs."""
+    first, last = (number(trace["gap"].iloc[at], 3) for at in (0, -1))
+    alt = (
+        f"Objective, duality gap and error rate over {len(trace)} epochs; the gap goes "
+        f"from {first} to {last}"
     )
-    value = prose(
-        r"{}, where $\Vert\beta\Vert$ = {}", number(bound, 3), number(size, 3)
+
+    def draw(figure: Any) -> None:
+        result.plot.trace(ax=figure.subplots(3, 1, sharex=True))
+
+    return drawing.drawn(draw, alt, drawing.WIDTH, 3 * PANEL)
+
+
+def coefficients(subject: Subject) -> doc.Section:
+    """Coefficients with standard errors and intervals; of a kernel its support."""
+    result = subject.result
+    if isinstance(result, KernelResults):
+        return doc.Section("The fitted function", "coefficients", _support(result))
+    notes, table = result.notes_on_errors(), result.coefficient_table()
+    if subject.is_scaled:
+        table = table.assign(original=result.params_original.to_numpy())
+    warned = [note for note in notes if note.severity == "warning"]
+    blocks: list[doc.Block] = [
+        doc.Paragraph(_reading(subject)),
+        *(doc.Notice(note.sentence, "warning") for note in warned),
+        _table(table),
+        *(doc.Paragraph(note.sentence) for note in notes if note not in warned),
+        doc.Beside(_pictures(result, subject.image_shape)),
+    ]
+    return doc.Section("Coefficients", "coefficients", blocks)
+
+
+def _support(result: KernelResults) -> list[doc.Block]:
+    """How large the fitted function of a kernel is."""
+    sentence = (
+        "The score of a new row is a weighted sum of its kernel values with the "
+        "support rows; the other training rows play no part."
     )
-    return [(name, value)]
+    rows: list[tuple[Text, Text]] = [
+        ("Kernel", str(result.problem.kernel)),
+        ("Support rows", f"{result.n_support:,} of {result.nobs:,}"),
+        (prose(r"Intercept $\alpha$"), number(result.intercept, 5)),
+    ]
+    return [doc.Paragraph(sentence), doc.Pairs(rows)]
+
+
+def _reading(subject: Subject) -> Text:
+    """What a coefficient means."""
+    negative, positive = (Strong(str(c)) for c in subject.result.coding.levels)
+    scale = "one standard deviation" if subject.is_scaled else "one unit"
+    unit = "the log odds of {}" if subject.is_logistic else "the score"
+    sentence = (
+        "A predictor that grows by {} changes {} by its coefficient: above 0 it speaks "
+        "for {}, below 0 for {}. The penalty draws all coefficients towards 0."
+    )
+    if subject.is_scaled:
+        sentence += " The last column is for predictors as they were, per unit."
+    what = unit.format(positive.text)
+    return prose(sentence, scale, what, positive, negative)
+
+
+def _table(table: pd.DataFrame) -> doc.Table:
+    """Coefficients with what is known of their precision."""
+    shown = largest_terms(table, MOST_TERMS)
+    columns: list[Text] = ["Term", "Estimate"]
+    cells: list[list[str]] = [list(map(str, shown["term"])), aligned(shown["estimate"])]
+    if shown["std_error"].notna().any():
+        columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value"]
+        error = shown["std_error"]
+        names = ("estimate", "conf_low", "conf_high", "std_error")
+        value, low, high, errors = (aligned(shown[name], error) for name in names)
+        limits = zip(value, low, high, strict=True)
+        intervals = [f"{x} [{a},{NBSP}{b}]" for x, a, b in limits]
+        p_values = [formatting.p_value(p) for p in shown["p_value"]]
+        cells = [cells[0], intervals, errors, p_values]
+    if "original" in shown:
+        columns.append("As they were")
+        cells.append(aligned(shown["original"]))
+    caption = ""
+    if len(shown) < len(table):
+        slopes = counted(int((table["term"] != INTERCEPT).sum()), "coefficient")
+        caption = f"The {MOST_TERMS} largest of {slopes} by absolute value"
+    return doc.Table(columns, list(zip(*cells, strict=True)), caption)
+
+
+def _pictures(
+    result: LinearResults, image_shape: tuple[int, int] | None
+) -> list[doc.Picture]:
+    """The coefficients, and their image where the predictors are pixels."""
+    plot, n = result.plot, min(len(result.coef), MOST_DRAWN)
+    found = [
+        drawing.picture(
+            lambda ax: plot.coefficients(n, ax=ax),
+            f"The {n} largest coefficients by absolute value, sorted",
+            "Coefficients, the intercept left out.",
+            max(2.2, LINE * n + 1.2),
+        )
+    ]
+    if image_shape is not None:
+        rows, columns = image_shape
+        image = drawing.picture(
+            lambda ax: plot.coefficient_image((rows, columns), ax=ax),
+            f"Coefficients as an image of {rows} by {columns} pixels",
+            "Coefficients at the places of their pixels.",
+            drawing.WIDTH,
+        )
+        found.append(image)
+    return found

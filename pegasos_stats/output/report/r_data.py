@@ -1,6 +1,7 @@
-"""How R gets the data of a fit: from their file, or as numbers that Python writes."""
+"""The data of a fit in R: read from their file, or as numbers that Python writes."""
 
-from typing import Any
+import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,26 +10,34 @@ from numpy.typing import NDArray
 from pegasos_stats.data.files import opened
 from pegasos_stats.data.formula import split_formula, unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.output.report.r_literals import r_number, r_reads_exactly, r_text
+from pegasos_stats.errors import plain
 from pegasos_stats.output.report.subject import Subject
 
 MOST_TEXTS = 200_000  # different numbers of a file that are looked at
 SHORT_ORDER = 20  # rows of an explicit order that are written out
 EXACT = "float_format=float.hex"  # no digit is lost
+DECIMAL = re.compile(r"\s*([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?\s*")
+EXACT_POWER = 27  # 10^27 is a number of R's extended precision, 10^28 is not
+BITS = 64  # of the significand in extended precision
 
 
 def reads_alike(subject: Subject) -> bool:
-    """Whether R reads labels and numbers of the file in the same bits.
+    """Whether R finds in the file the bits of the labels and numbers of the fit.
 
-    Predictors are columns as they are, no row was left out, and R rounds no number in
-    another way.
+    It does if predictors are columns of the file, no row was left out, and R rounds
+    every number as Python does.
     """
     result, table = subject.result, subject.origin.table
     if table is None or result.dropped.total or subject.is_scaled or subject.is_kernel:
         return False
-    if outcome_column(subject) is None or not _are_columns(result.design):
+    design = result.design
+    if isinstance(design, FormulaDesign) and not (
+        set(design.names) == set(design.variables) == set(design.numeric)
+    ):
         return False
-    if not set(result.design.names) <= set(table.columns):
+    if outcome_column(subject) is None:
+        return False
+    if not set(design.names) <= set(table.columns):
         return False
     if type(result.coding.negative) not in (int, float, str):
         return False
@@ -36,18 +45,12 @@ def reads_alike(subject: Subject) -> bool:
 
 
 def outcome_column(subject: Subject) -> str | None:
-    """Name of the column that is the outcome as it is; None for an expression."""
+    """Name of the column that is the outcome; None if that is an expression."""
     result, table = subject.result, subject.origin.table
     name, formula = result.coding.name, result.design.formula
     if formula is not None:
         name = unwrapped(split_formula(formula)[0])
     return name if table is not None and name in table.columns else None
-
-
-def _are_columns(design: Any) -> bool:
-    if not isinstance(design, FormulaDesign):
-        return True
-    return set(design.names) == set(design.variables) == set(design.numeric)
 
 
 def _texts_are_exact(subject: Subject) -> bool:
@@ -75,7 +78,8 @@ def read_csv_lines(subject: Subject) -> list[str]:
     is_text = isinstance(low, str)
     options = ["check.names = FALSE", *(["row.names = 1"] * origin.row_names)]
     if is_text:
-        options.append(f'colClasses = c({_named(outcome)} = "character")')
+        name = outcome.replace("\\", "\\\\").replace("`", "\\`")
+        options.append(f'colClasses = c(`{name}` = "character")')
     level = r_text(low) if is_text else r_number(low)
     file = f"{r_text(origin.file)}, {', '.join(options)}"
     lines = [
@@ -92,7 +96,7 @@ def read_csv_lines(subject: Subject) -> list[str]:
 
 
 def _names_given(subject: Subject) -> list[str]:
-    """The names of pandas, where the file has one name twice, or a column without."""
+    """Name columns as pandas does, if the file has a name twice or a column without."""
     origin = subject.origin
     names = [] if origin.table is None else list(origin.table.columns)
     with opened(origin.file) as handle:
@@ -109,12 +113,6 @@ def _chosen(subject: Subject, outcome: str) -> str:
     if names == others:
         return f"setdiff(names(train), {r_text(outcome)})"
     return f"c({', '.join(map(r_text, names))})"
-
-
-def _named(name: str) -> str:
-    """Write the name of an argument."""
-    marked = name.replace("\\", "\\\\").replace("`", "\\`")
-    return f"`{marked}`"
 
 
 def writing_lines(subject: Subject, solution: bool) -> list[str]:
@@ -163,7 +161,7 @@ def _sparse(subject: Subject) -> list[str]:
     return [] if is_dense else ["X <- sparse_rows(X)"]
 
 
-def order_file_lines(order: Any) -> list[str]:
+def order_file_lines(order: object) -> list[str]:
     """Lines by which Python writes rows that were given one by one, if many."""
     if not isinstance(order, np.ndarray) or order.size <= SHORT_ORDER:
         return []
@@ -182,3 +180,74 @@ def order_in_r(order: NDArray[np.int64]) -> str:
     if order.ndim == 1:
         return flat
     return f"matrix({flat}, nrow = {order.shape[0]}, byrow = TRUE)"
+
+
+def r_number(value: float) -> str:
+    """Write a number so that R reads the same bits: in decimals, else in hexadecimal.
+
+    Examples
+    --------
+    >>> r_number(0.25), r_number(443), r_number(1 / 3), r_number(1e-4)
+    ('0.25', '443', '0.3333333333333333', '0.0001')
+    """
+    value = plain(value)
+    if float(value).is_integer():
+        return str(int(value))
+    text = repr(float(value))
+    return text if r_reads_exactly(text) else float(value).hex()
+
+
+def r_text(text: str) -> str:
+    r"""Write a text as a literal of R.
+
+    Examples
+    --------
+    >>> print(r_text('a "b"'))
+    "a \"b\""
+    """
+    marked = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{marked}"'
+
+
+def r_reads_exactly(text: str) -> bool:
+    """Whether R makes of a decimal number the float64 that is nearest to it.
+
+    R takes the digits as a whole number ``m``, divides by a power of ten in extended
+    precision, 64 bits, and rounds the quotient to 53 bits. The second rounding goes
+    wrong for about one in 4,000 numbers with many digits.
+
+    Examples
+    --------
+    >>> r_reads_exactly("0.1"), r_reads_exactly("-1.25e-3"), r_reads_exactly("one")
+    (True, True, False)
+    """
+    found = DECIMAL.fullmatch(text)
+    if found is None or not (found[2] or found[3]):
+        return False
+    digits, power = int(found[2] + found[3]), int(found[4] or 0) - len(found[3])
+    if digits.bit_length() > BITS or abs(power) > EXACT_POWER:
+        return False
+    if power >= 0:
+        whole: int = digits * 10**power
+        return whole < 2**53
+    same: bool = twice_rounded(digits, 10**-power) == abs(float(text))
+    return same
+
+
+def twice_rounded(numerator: int, denominator: int) -> float:
+    """Round a quotient to 64 bits, then to 53, halves to even.
+
+    Examples
+    --------
+    >>> twice_rounded(1, 10) == 0.1
+    True
+    """
+    if numerator == 0:
+        return 0.0
+    shift = BITS + 1 - numerator.bit_length() + denominator.bit_length()
+    quotient, rest = divmod(numerator << max(shift, 0), denominator << max(-shift, 0))
+    extra = quotient.bit_length() - BITS
+    kept, low = quotient >> extra, quotient & ((1 << extra) - 1)
+    half = 1 << (extra - 1)
+    kept += low > half or (low == half and (rest > 0 or kept & 1))
+    return math.ldexp(float(kept), extra - shift)

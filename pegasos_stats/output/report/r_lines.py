@@ -7,21 +7,16 @@ the duality gap of the coefficients from the data.
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from pegasos_stats.output.report.r_data import (
-    order_file_lines,
-    order_in_r,
-    read_csv_lines,
-    read_matrix_lines,
-    reads_alike,
-    writing_lines,
-)
-from pegasos_stats.output.report.r_literals import r_number
+from pegasos_stats.output.report import r_data
+from pegasos_stats.output.report.r_data import order_in_r, r_number
 from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared, given
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 
@@ -71,13 +66,14 @@ def r_lines(subject: Subject) -> RLines:
     if not subject.has_rows or n * (p + 2) > LARGEST_TABLE:
         return RLines("", "", "none")
     kind = kind_of(subject)
-    direct = kind != "check" and reads_alike(subject)
-    writing = [] if direct else writing_lines(subject, kind == "check")
-    writing += order_file_lines(getattr(subject.result.solver, "order", None))
+    direct = kind != "check" and r_data.reads_alike(subject)
+    writing = [] if direct else r_data.writing_lines(subject, kind == "check")
+    writing += r_data.order_file_lines(getattr(subject.result.solver, "order", None))
+    reading = r_data.read_csv_lines if direct else r_data.read_matrix_lines
     lines = [
         *([SOURCE] * (kind != "loop")),
-        *(read_csv_lines(subject) if direct else read_matrix_lines(subject)),
-        *BODIES[kind](subject),
+        *reading(subject),
+        *_body(subject, kind),
     ]
     return RLines("\n".join(writing), "\n".join(lines), kind)
 
@@ -103,6 +99,20 @@ def _arguments(solver: Solver) -> set[str]:
     return {option.name for option in declared(type(solver)).values() if option.in_r}
 
 
+def _body(subject: Subject, kind: Kind) -> list[str]:
+    """The lines after those that read the data."""
+    solver, kernel = subject.result.solver, subject.kernel
+    if kind == "check":
+        return _check(subject)
+    if not isinstance(solver, Pegasos):
+        return [*_seeding(subject), *_sdca(subject, solver.start)]
+    if kind == "loop":
+        return _loop(subject, solver)
+    if kernel is not None:
+        return [*_seeding(subject), *_kernel_pegasos(subject, solver, kernel)]
+    return [*_seeding(subject), *_pegasos(subject, solver)]
+
+
 def _seeding(subject: Subject) -> list[str]:
     solver, seed = subject.result.solver, subject.result.seed
     if seed is None:
@@ -114,14 +124,18 @@ def _seeding(subject: Subject) -> list[str]:
     return [chosen, f"set.seed({seed})"]
 
 
-def _loop(subject: Subject) -> list[str]:
+def _loop(subject: Subject, solver: Pegasos) -> list[str]:
     """Pegasos, written out."""
-    free = subject.result.problem.intercept
+    free, weighted = subject.result.problem.intercept, subject.weights is not None
+    slope = f"if (m < 1) {'w[i]' if weighted else '1'} else 0"
+    if subject.is_logistic:
+        slope = "if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))"
+        slope = f"w[i] * ({slope})" if weighted else slope
     shown = "c(Intercept = alpha, beta)" if free else "beta"
     return [
         f"lambda <- {r_number(subject.result.problem.lam)}",
         *_seeding(subject),
-        f"rows <- {_rows(subject)}",
+        f"rows <- {_rows(solver)}",
         "",
         "beta <- setNames(rep(0, ncol(X)), colnames(X))",
         "alpha <- 0",
@@ -129,7 +143,7 @@ def _loop(subject: Subject) -> list[str]:
         "  i <- rows[t]",
         "  eta <- 1 / (lambda * t)",
         "  m <- y[i] * (drop(X[i, ] %*% beta) + alpha)",
-        f"  s <- {_slope(subject)}",
+        f"  s <- {slope}",
         "  beta <- beta - eta * (lambda * beta - s * y[i] * X[i, ])",
         *(["  alpha <- alpha + eta * (s * y[i])"] * free),
         "}",
@@ -137,18 +151,8 @@ def _loop(subject: Subject) -> list[str]:
     ]
 
 
-def _slope(subject: Subject) -> str:
-    """The slope weight of a row at its margin ``m``."""
-    weighted = subject.weights is not None
-    if subject.is_logistic:
-        slope = "if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))"
-        return f"w[i] * ({slope})" if weighted else slope
-    return f"if (m < 1) {'w[i]' if weighted else '1'} else 0"
-
-
-def _rows(subject: Subject) -> str:
+def _rows(solver: Pegasos) -> str:
     """Rows visited, in order."""
-    solver = subject.result.solver
     n = "length(y)"
     if not isinstance(solver.order, str):
         return f"rep(t({order_in_r(np.atleast_2d(solver.order))}), {solver.epochs})"
@@ -160,17 +164,8 @@ def _rows(subject: Subject) -> str:
     return f"unlist(lapply(1:{solver.epochs}, function(epoch) sample(1:{n}, {n})))"
 
 
-def _reference(subject: Subject) -> list[str]:
-    """The functions of the R reference."""
-    if subject.result.solver.to_optimum:
-        return [*_seeding(subject), *_sdca(subject)]
-    if subject.is_kernel:
-        return [*_seeding(subject), *_kernel_pegasos(subject)]
-    return [*_seeding(subject), *_pegasos(subject)]
-
-
-def _pegasos(subject: Subject) -> list[str]:
-    result, solver = subject.result, subject.result.solver
+def _pegasos(subject: Subject, solver: Pegasos) -> list[str]:
+    result = subject.result
     arguments = _arguments(solver)
     changed = {
         name: f"{name} = {_in_r(value)}"
@@ -191,7 +186,7 @@ def _pegasos(subject: Subject) -> list[str]:
     ]
 
 
-def _in_r(value: Any) -> str:
+def _in_r(value: object) -> str:
     """The value of an option as R writes it."""
     if isinstance(value, np.ndarray):
         return order_in_r(np.atleast_2d(value))
@@ -200,13 +195,13 @@ def _in_r(value: Any) -> str:
     return _truth(value) if isinstance(value, bool | np.bool_) else str(value)
 
 
-def _sdca(subject: Subject) -> list[str]:
+def _sdca(subject: Subject, start: str) -> list[str]:
     result = subject.result
     options = [
         f"lambda = {r_number(result.problem.lam)}",
         f"epochs = {result.n_iter // result.nobs}",
         f'loss = "{result.problem.loss}"',
-        f'start = "{result.solver.start}"',
+        f'start = "{start}"',
     ]
     return [
         *_call("fit <- sdca", options),
@@ -214,9 +209,10 @@ def _sdca(subject: Subject) -> list[str]:
     ]
 
 
-def _kernel_pegasos(subject: Subject) -> list[str]:
+def _kernel_pegasos(
+    subject: Subject, solver: Pegasos, kernel: KernelFunction
+) -> list[str]:
     problem = subject.result.problem
-    kernel, refitted = problem.kernel, subject.result.solver.refit_intercept
     options = [
         f"lambda = {r_number(problem.lam)}",
         "rows = rows",
@@ -226,9 +222,9 @@ def _kernel_pegasos(subject: Subject) -> list[str]:
         *([] if subject.weights is None else ["weights = w"]),
     ]
     return [
-        f"rows <- {_rows(subject)}",
+        f"rows <- {_rows(solver)}",
         *_call("fit <- kernel_pegasos_rows", options),
-        *([] if refitted else ["print(fit$alpha, digits = 17)"]),
+        *([] if solver.refit_intercept else ["print(fit$alpha, digits = 17)"]),
         "print(fit$counts)",
     ]
 
@@ -250,9 +246,6 @@ def _check(subject: Subject) -> list[str]:
         *_call("found <- certificate", options),
         "print(unlist(found), digits = 10)",
     ]
-
-
-BODIES = {"loop": _loop, "reference": _reference, "check": _check}
 
 
 def _call(function: str, options: list[str]) -> list[str]:

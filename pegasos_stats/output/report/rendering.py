@@ -1,28 +1,42 @@
-"""Templates of the reports: whatever is put into them is escaped."""
+"""A document as one HTML page that loads nothing, or as Markdown.
 
+Both are templates of jinja2, and whatever is put into them is escaped.
+"""
+
+import re
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from pegasos_stats.errors import DependencyError
-from pegasos_stats.output.report.document import Block, Document, Section, Text
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report.drawing import outline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 Escape = Callable[[str], str]
+Address = Callable[[doc.Figure], str]
+
+UNBROKEN = 24  # letters of code that stay on one line
+SHORT = 12  # rows of a table that stays on one page of paper
+SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
+MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
+SPECIAL = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
 
 
 @cache
 def templates(escape: Escape) -> "Environment":
-    """Return the templates of the reports, loaded when first needed.
+    """The templates of the reports, loaded when first needed.
 
     Parameters
     ----------
     escape : callable
-        Writes a string so that no character of it is a mark of the format. Every value
-        passes through it, but what a template wrote and what it calls ``safe``.
+        Writes a string so that no character of it is a mark of the format. It is
+        applied to every value, except what a template wrote or calls ``safe``.
 
     Raises
     ------
@@ -77,7 +91,9 @@ class Writer:
         macros = templates(escape).get_template(template)
         self._macros = macros.make_module({"written": self, **given})
 
-    def __call__(self, part: Document | Section | Block | Text) -> "Markup":
+    def __call__(
+        self, part: doc.Document | doc.Section | doc.Block | doc.Text
+    ) -> "Markup":
         """Write a document, or a part of it."""
         if isinstance(part, str):
             return _escaped(self._escape, part)
@@ -89,3 +105,141 @@ class Writer:
         """Write values by the macro of a name, without line feeds around it."""
         written: Markup = getattr(self._macros, name)(*values)
         return written.strip("\n")
+
+
+def written_html(document: doc.Document) -> str:
+    """Write a document as a page.
+
+    Examples
+    --------
+    >>> "<title>a &lt; b</title>" in written_html(doc.Document("a < b", "", []))
+    True
+    """
+    return page(document.title, _html()(document))
+
+
+def page(title: str, body: str, more_style: str = "") -> str:
+    """Put a body of HTML into a page of its own, in the look of the reports.
+
+    Parameters
+    ----------
+    title : str
+    body : str
+        HTML.
+    more_style : str
+        CSS beside that of the reports.
+    """
+    whole = templates(escape).get_template("page.html")
+    return whole.render(title=title, body=body, more_style=more_style)
+
+
+def beginning() -> str:
+    """What every page begins with, up to the name of the package.
+
+    Examples
+    --------
+    >>> beginning()[:15], beginning()[-23:]
+    ('<!DOCTYPE html>', 'content="pegasos_stats"')
+    """
+    page = files("pegasos_stats.output.report") / "templates" / "page.html"
+    before, sign, _ = page.read_text(encoding="utf-8").partition(SIGN)
+    return before + sign
+
+
+def inline(text: doc.Text) -> str:
+    """Write a text as HTML within a line."""
+    return str(_html()(text))
+
+
+def scrolled(inner: str, label: str) -> str:
+    """Put HTML that may be too wide into a box that scrolls by itself."""
+    return str(_html().macro("scrolled", inner, label))
+
+
+def framed(page: str) -> str:
+    """Put a whole page into a frame, for a notebook to show."""
+    return str(_html().macro("framed", page))
+
+
+@lru_cache(maxsize=512)
+def formula_svg(tex: str) -> str:
+    r"""Draw a formula as an SVG element that stands on the base line of a text.
+
+    It takes colour and size from the text around it, and reads as its TeX where
+    it cannot be seen. For errors see `outline`.
+
+    Examples
+    --------
+    >>> formula_svg(r"\lambda")
+    '<svg class="math" role="img" aria-label="\\lambda" ...</svg>'
+    """
+    drawing = templates(escape).get_template("formula.svg")
+    return drawing.render(tex=tex, **outline(tex)._asdict())
+
+
+@cache
+def _html() -> Writer:
+    return Writer(
+        "report.html",
+        escape,
+        formula_svg=formula_svg,
+        plain_text=doc.plain_text,
+        SHORT=SHORT,
+        UNBROKEN=UNBROKEN,
+    )
+
+
+def written_markdown(part: doc.Document | doc.Block, address: Address) -> str:
+    r"""Write a document, or a block of one, as GitHub and pandoc read Markdown.
+
+    Parameters
+    ----------
+    part : Document or Block
+    address : callable
+        From a figure to the address of its image.
+
+    Examples
+    --------
+    >>> print(written_markdown(doc.Document("a < b", "", []), lambda figure: ""))
+    <!-- written by pegasos_stats -->
+    <BLANKLINE>
+    # a \< b
+    <BLANKLINE>
+    """
+    writer = Writer(
+        "report.md",
+        escaped,
+        address=address,
+        longer_ticks=longer_ticks,
+        mark=MARK,
+        one_line=one_line,
+    )
+    return f"{writer(part)}\n"
+
+
+def escaped(text: str) -> str:
+    r"""Write a text for Markdown so that no character of it is a mark, on one line.
+
+    Examples
+    --------
+    >>> print(escaped("a_b | <c>"))
+    a\_b \| \<c>
+    """
+    return SPECIAL.sub(r"\\\1", one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Join the lines of a text."""
+    return " ".join(text.splitlines())
+
+
+def longer_ticks(text: str, least: int) -> str:
+    """Backticks that enclose a text, more of them than it holds in a row.
+
+    Examples
+    --------
+    >>> longer_ticks("a `b` c", 1), longer_ticks("a", 3)
+    ('``', '```')
+    """
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)

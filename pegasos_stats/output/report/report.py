@@ -6,26 +6,23 @@ from datetime import date
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.errors import DataError, OptionError, counted, shown
-from pegasos_stats.output.plotting.image import checked_shape
+from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.results import Results
+from pegasos_stats.output.plotting.coefficients import checked_shape
+from pegasos_stats.output.report import rendering
+from pegasos_stats.output.report import subject as about
 from pegasos_stats.output.report.answer import answer
-from pegasos_stats.output.report.asked import model_name, question
-from pegasos_stats.output.report.coefficients import coefficients
-from pegasos_stats.output.report.data import data
-from pegasos_stats.output.report.document import Document, Section, Text
+from pegasos_stats.output.report.destination import Format, checked_page, write_page
+from pegasos_stats.output.report.document import Document, Section
 from pegasos_stats.output.report.errors_made import errors_made
-from pegasos_stats.output.report.fitted import fitting, optimum
-from pegasos_stats.output.report.glossary import glossary
-from pegasos_stats.output.report.html import framed, written_html
-from pegasos_stats.output.report.markdown import written_markdown
-from pegasos_stats.output.report.origin import Origin, checked_source
-from pegasos_stats.output.report.rendering import templates
-from pegasos_stats.output.report.repeated import repeating
-from pegasos_stats.output.report.subject import Subject, held_out_rows, training_rows
-from pegasos_stats.output.report.writing import Format, checked_page, write_page
+from pegasos_stats.output.report.fitted import coefficients, fitting, optimum
+from pegasos_stats.output.report.question import data, glossary, model_name, question
+from pegasos_stats.output.report.repeating import repeating
+from pegasos_stats.output.report.subject import Fitted, Origin, Subject
 from pegasos_stats.session import session_info
 from pegasos_stats.writing import checked_path, shown_path
 
@@ -70,11 +67,11 @@ class Report:
 
     def as_html(self) -> str:
         """One page that loads nothing: style, figures and formulas are inside."""
-        return written_html(self.document)
+        return rendering.written_html(self.document)
 
     def as_markdown(self) -> str:
         """Markdown, with the figures inside as data."""
-        return written_markdown(self.document, lambda figure: figure.uri)
+        return rendering.written_markdown(self.document, lambda figure: figure.uri)
 
     def write(
         self,
@@ -115,12 +112,12 @@ class Report:
         return f"<Report: {self.document.title}{where}>"
 
     def _repr_html_(self) -> str:
-        return framed(self.as_html())
+        return rendering.framed(self.as_html())
 
 
 def report(
-    result: Any,
-    test: Any = None,
+    result: Results,
+    test: object = None,
     path: str | PathLike[str] | None = None,
     *,
     format: Format | None = None,
@@ -183,7 +180,7 @@ def report(
     >>> ps.report(result, test, path)
     <Report: digit: 5 or 6, ...digits.html>
     """
-    _check_asked(result, title, image_shape)
+    fitted = _checked_fit(result, title, image_shape)
     if path is not None:
         page = checked_page(path, format, overwrite)
         read = None if source is None else checked_path(source)
@@ -192,28 +189,29 @@ def report(
                 f"The report would be written over its source, {shown_path(read)}; "
                 "give another path."
             )
-    origin = checked_source(source, result, test is not None)
-    made = report_of(result, test, origin, title=title, image_shape=image_shape)
+    origin = about.checked_source(source, fitted, test is not None)
+    made = report_of(fitted, test, origin, title=title, image_shape=image_shape)
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
 
-def _check_asked(result: Any, title: Any, image_shape: Any) -> None:
-    """Raise an error unless there is a fit, and what else is asked for can be shown."""
+def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
+    """The fit, or an error unless it is one that can be shown with title and image."""
     refused = DataError(
         f"A {type(result).__name__} has no report; give what fit() returns."
     )
     with refusing(refused):
-        if not all(hasattr(result, name) for name in ("design", "problem", "coding")):
+        if not isinstance(result, LinearResults | KernelResults):
             raise refused
     if title is not None and not (isinstance(title, str) and is_valid_text(title)):
-        raise OptionError(f"title={shown(title)} is not allowed; give text.")
+        raise OptionError("is not allowed; give text.", "title", title)
     if image_shape is not None:
         checked_shape(image_shape, len(result.design.names))
+    return result
 
 
 def report_of(
-    result: Any,
-    test: Any,
+    result: Fitted,
+    test: object,
     origin: Origin,
     *,
     title: str | None = None,
@@ -227,26 +225,22 @@ def report_of(
         As for `report`.
     origin : Origin
     """
-    templates(escape)  # without them there is no report: the work is not begun
-    held_out = None if test is None else held_out_rows(result, test)
-    subject = Subject(result, training_rows(result), held_out, origin, image_shape)
+    # An error if jinja2 is missing comes before any work.
+    rendering.templates(escape)
+    held_out = None if test is None else about.held_out_rows(result, test)
+    training = about.training_rows(result)
+    subject = Subject(result, training, held_out, origin, image_shape)
+    rows = counted(result.nobs, "row")
+    predictors = counted(len(result.design.names), "predictor")
+    lead = f"{model_name(subject).capitalize()} of {rows} and {predictors}"
+    if held_out is not None:
+        lead += f", tested on {counted(held_out.rows, 'row')}"
     negative, positive = result.coding.levels
     version = session_info().versions["pegasos_stats"]
     document = Document(
         title or f"{result.coding.name}: {negative} or {positive}",
-        _lead(subject),
+        lead,
         [part(subject) for part in PARTS],
         f"Written by pegasos_stats {version} on {date.today().isoformat()}.",
     )
     return Report(document)
-
-
-def _lead(subject: Subject) -> Text:
-    """What was fitted to what, in a line."""
-    result = subject.result
-    rows = counted(result.nobs, "row")
-    predictors = counted(len(result.design.names), "predictor")
-    tested = ""
-    if subject.test is not None:
-        tested = f", tested on {counted(subject.test.rows, 'row')}"
-    return f"{model_name(subject).capitalize()} of {rows} and {predictors}{tested}"

@@ -1,4 +1,4 @@
-"""Reports in files: written as a whole, and never over something else."""
+"""Where a report is written: as a whole, and never over another file."""
 
 import os
 import re
@@ -8,22 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Literal
 
+from pegasos_stats import writing
 from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError
-from pegasos_stats.output.plotting.figures import Figure
-from pegasos_stats.output.report.document import Document
-from pegasos_stats.output.report.html import beginning, written_html
-from pegasos_stats.output.report.markdown import MARK, written_markdown
-from pegasos_stats.writing import (
-    Kind,
-    Place,
-    check_folder,
-    checked_path,
-    checked_place,
-    is_same,
-    outputs,
-    shown_path,
-)
+from pegasos_stats.output.report import rendering
+from pegasos_stats.output.report.document import Document, Figure
 
 Format = Literal["html", "markdown"]
 
@@ -35,14 +24,15 @@ ENDS: dict[str, Format] = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-BEGINS = (beginning(), MARK)
+BEGINS = (rendering.beginning(), rendering.MARK)
 FIGURES = re.compile(r"figure-\d+\.svg")
-MARKED = re.compile(rf"<svg\b[^>]*>\s*{re.escape(MARK)}")  # the tag may be long
+# The tag before the mark may be long.
+MARKED = re.compile(rf"<svg\b[^>]*>\s*{re.escape(rendering.MARK)}")
 BEGIN = 2000  # bytes that hold any of these
 
 
 def _known(begins: Callable[[str], object]) -> Callable[[IO[bytes]], bool]:
-    """Recognise a file by its first characters, whatever ends its lines."""
+    """A test of the first characters of a file, with any kind of line ends."""
 
     def known(handle: IO[bytes]) -> bool:
         text = handle.read(BEGIN).decode("utf-8", errors="replace")
@@ -51,8 +41,8 @@ def _known(begins: Callable[[str], object]) -> Callable[[IO[bytes]], bool]:
     return known
 
 
-REPORT = Kind("report", "report", _known(lambda text: text.startswith(BEGINS)))
-FIGURE = Kind("figure of the report", "figure", _known(MARKED.match))
+REPORT = writing.Kind("report", "report", _known(lambda text: text.startswith(BEGINS)))
+FIGURE = writing.Kind("figure of the report", "figure", _known(MARKED.match))
 
 
 @dataclass(frozen=True)
@@ -69,7 +59,7 @@ class PagePlace:
         Whether files that the package did not write may be replaced.
     """
 
-    place: Place
+    place: writing.Place
     format: Format
     folder: str | None
     overwrite: bool
@@ -88,11 +78,11 @@ class PagePlace:
     def writes(self, path: str) -> bool:
         """Whether the report, or a figure of it, would be written over a file."""
         places = [self.place.path, *self.figures]
-        return any(is_same(own, path) for own in places)
+        return any(writing.is_same(own, path) for own in places)
 
 
 def format_of(path: Path) -> Format:
-    """Return the format that the end of a path asks for.
+    """The format that the end of a path asks for.
 
     Raises
     ------
@@ -107,8 +97,8 @@ def format_of(path: Path) -> Format:
     end = path.suffix.lower()
     if end not in ENDS:
         raise OptionError(
-            f"The path {shown_path(str(path))} ends in {end!a}, which is no format of "
-            "a report; give one that ends in .html or .md."
+            f"The path {writing.shown_path(str(path))} ends in {end!a}, which is no "
+            "format of a report; give one that ends in .html or .md."
         )
     return ENDS[end]
 
@@ -116,7 +106,7 @@ def format_of(path: Path) -> Format:
 def checked_page(
     path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
 ) -> PagePlace:
-    """Look at where a report is to be written, before it is made.
+    """Check where a report is to be written, before it is made.
 
     Raises
     ------
@@ -126,15 +116,25 @@ def checked_page(
         If no file can be written there, or one that is no report, or no figure of one,
         is there.
     """
-    place = checked_place(path, REPORT, overwrite)
-    whole = Path(os.path.abspath(checked_path(path)))
+    place = writing.checked_place(path, REPORT, overwrite)
+    whole = Path(os.path.abspath(writing.checked_path(path)))
     format = format_of(whole) if format is None else format
     check_choice("format", format, FORMATS)
     folder = None
     if format == "markdown":
         folder = str(whole.with_name(f"{whole.stem}_files"))
     page = PagePlace(place, format, folder, overwrite)
-    _check_figures(page)
+    if folder is None:
+        return page
+    try:
+        os.lstat(folder)
+    except FileNotFoundError:
+        return page
+    except OSError as error:
+        raise place.failed(error) from None
+    writing.check_folder(place, folder)
+    for figure in page.figures:
+        writing.checked_place(figure, FIGURE, overwrite)
     return page
 
 
@@ -149,42 +149,22 @@ def write_page(document: Document, page: PagePlace) -> None:
         If a file cannot be written, or its place was taken meanwhile.
     """
     if page.folder is None:
-        with outputs() as files:
-            files.write(page.place, written_html(document))
+        with writing.outputs() as files:
+            files.write(page.place, rendering.written_html(document))
         return
-    text, figures = _with_figures(document, os.path.basename(page.folder))
-    with outputs() as files:
-        if figures:
-            files.make_folder(page.place, page.folder)
-        for name, figure in figures.items():
-            path = os.path.join(page.folder, name)
-            drawing = figure.svg.replace(">", f">\n {MARK}", 1)
-            files.write(checked_place(path, FIGURE, page.overwrite), drawing)
-        files.write(page.place, text)
-
-
-def _with_figures(document: Document, folder: str) -> tuple[str, dict[str, Figure]]:
-    """Markdown, and the figures that it shows by their names in a folder."""
-    figures: dict[str, Figure] = {}
+    folder, figures = os.path.basename(page.folder), dict[str, Figure]()
 
     def address(figure: Figure) -> str:
         name = f"figure-{len(figures) + 1}.svg"
         figures[name] = figure
         return f"{folder}/{name}"
 
-    return written_markdown(document, address), figures
-
-
-def _check_figures(page: PagePlace) -> None:
-    """Look at the folder of the figures, and at what is there under their names."""
-    if page.folder is None:
-        return
-    try:
-        os.lstat(page.folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise page.place.failed(error) from None
-    check_folder(page.place, page.folder)
-    for path in page.figures:
-        checked_place(path, FIGURE, page.overwrite)
+    text = rendering.written_markdown(document, address)
+    with writing.outputs() as files:
+        if figures:
+            files.make_folder(page.place, page.folder)
+        for name, figure in figures.items():
+            path = os.path.join(page.folder, name)
+            drawing = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
+            files.write(writing.checked_place(path, FIGURE, page.overwrite), drawing)
+        files.write(page.place, text)

@@ -1,19 +1,19 @@
-"""Numbers as a report writes them, and the sentences that hold them."""
+"""Numbers, shares and lists of names as a report writes them."""
 
 import math
 from collections.abc import Iterable, Sequence
 
 from pegasos_stats.metrics import Interval
-from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.tables import significant
 
 UNDEFINED = "NA"
+NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
 MOST_DIGITS = 1e8  # of a number with fixed decimals
-SMALLEST = 1e-4  # share that is told in digits
+SMALLEST = 1e-4  # share that is written in digits
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits, a real minus sign included.
+    """Write a number with `digits` significant digits and a real minus sign.
 
     Examples
     --------
@@ -26,10 +26,10 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def aligned(values: Iterable[float], errors: Iterable[float] = ()) -> list[str]:
-    """Write a column of numbers with the decimals that their errors leave a meaning.
+    """Write a column of numbers with as many decimals as their errors justify.
 
-    Two digits of the smallest error, and where there are none four digits of the
-    largest number; four digits of each number if they differ too much in size.
+    These show two digits of the smallest error; without errors, four digits of the
+    largest number. If the numbers differ too much in size, each has four digits.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def decimals(value: float) -> str:
 
 
 def at_most(share: float) -> str:
-    """Write a bound in percent and words.
+    """Write an upper bound of a share.
 
     Examples
     --------
@@ -120,15 +120,12 @@ def joined(items: Sequence[str], limit: int = 12) -> str:
     return ", ".join([*items[: limit - 1], "…", items[-1]])
 
 
-def error_rate(table: ConfusionMatrix) -> float:
-    """Error rate of a table; NaN, without a warning, where no row was classified."""
-    return table.n_errors / table.n_classified if table.n_classified else math.nan
+def p_value(value: float) -> str:
+    r"""Write a p-value.
 
-
-def largest_class(table: ConfusionMatrix) -> tuple[object, float]:
-    """The more frequent level of the classified rows, and the error of naming it."""
-    counts = table.counts[:, :-1].sum(axis=1)
-    if not counts.sum():
-        return None, math.nan
-    at = int(counts.argmax())
-    return table.levels[at], 1.0 - float(counts[at]) / float(counts.sum())
+    Examples
+    --------
+    >>> p_value(0.0123), p_value(1e-20), p_value(float("nan"))
+    ('0.0123', '<\xa00.0001', 'NA')
+    """
+    return f"<{NBSP}0.0001" if value < 1e-4 else decimals(value)

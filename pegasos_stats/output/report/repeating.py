@@ -1,18 +1,72 @@
-"""The lines of Python that repeat a fit."""
-
-from typing import Any
+"""How to repeat a fit: the command line, Python, R."""
 
 import numpy as np
 
 from pegasos_stats.errors import plain
-from pegasos_stats.output.report.origin import literal
+from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report.document import Listing, Paragraph, Text, prose
 from pegasos_stats.output.report.r_data import SHORT_ORDER
-from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.output.report.r_lines import RLines, r_lines
+from pegasos_stats.output.report.subject import Fitted, Subject, literal
 from pegasos_stats.solvers.options import given
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
 
 LONGEST = 88
+ROOT = (
+    "They call the functions of the folder `r_reference` of the package's sources, "
+    "from the folder above it."
+)
+
+
+def repeating(subject: Subject) -> doc.Section:
+    """Lines that repeat the fit; where R cannot, lines that check it."""
+    blocks: list[doc.Block] = []
+    if subject.origin.command:
+        blocks += [
+            Paragraph("On the command line:"),
+            Listing(subject.origin.command, "sh"),
+        ]
+    blocks += [
+        Paragraph("In Python, the same fit with the same numbers:"),
+        Listing(python_lines(subject), "python"),
+        *_in_r(subject),
+    ]
+    return doc.Section("To repeat it", "repeat", blocks)
+
+
+def _in_r(subject: Subject) -> list[doc.Block]:
+    lines = r_lines(subject)
+    blocks: list[doc.Block] = [Paragraph(_introduction(subject, lines))]
+    if lines.python:
+        blocks += [
+            Paragraph("First Python writes the numbers of the fit, every bit of them:"),
+            Listing(lines.python, "python"),
+            Paragraph("Then, in R:"),
+        ]
+    return [*blocks, *([Listing(lines.r, "r")] if lines.r else [])]
+
+
+def _introduction(subject: Subject, lines: RLines) -> Text:
+    """What the lines of R do, and how near they come."""
+    digits = "to 12 digits" if subject.is_logistic else "bit for bit"
+    if lines.kind == "loop":
+        return f"In R, without any package: it prints the same coefficients, {digits}."
+    if lines.kind == "reference":
+        what = "counts" if subject.is_kernel else "coefficients"
+        return prose("In R: it prints the same {}, {}. " + ROOT, what, digits)
+    if lines.kind == "check":
+        return prose(
+            "R has no counterpart of this solver, but it can check the fit: these "
+            "lines compute objective, dual objective and duality gap from the data. "
+            + ROOT
+        )
+    if not subject.has_rows:
+        return (
+            "The fit was loaded from a file, which holds no training rows: there are "
+            "no lines of R that repeat it."
+        )
+    return "The data are too large to be passed to R as text."
 
 
 def python_lines(subject: Subject) -> str:
@@ -27,14 +81,15 @@ def python_lines(subject: Subject) -> str:
     imports = ["import pegasos_stats as ps"]
     if any("pd." in line for line in loading):
         imports.insert(0, "import pandas as pd")
+    named = _weights(subject) == "weights"
     shown = "result.dual_coef" if subject.is_kernel else "result.params"
     return "\n".join(
         [
             *imports,
             "",
             *loading,
-            *_order_lines(result.solver),
-            *_weights_lines(subject),
+            *_order_lines(result),
+            *(["# weights: one for each row, as they were given"] * named),
             call(f"model = ps.{_model(subject)}", model_arguments(subject)),
             call("result = model.fit", fit_arguments(result)),
             f"print({shown})",
@@ -78,12 +133,19 @@ def model_arguments(subject: Subject) -> list[str]:
         data = [literal(formula), origin.train]
     rule = coding.levels if coding.rule == "explicit" else coding.rule
     weights = _weights(subject)
+    kernel = []
+    if subject.kernel is not None:
+        parameters = subject.kernel.parameters.items()
+        kernel = [
+            f'kernel="{subject.kernel.name}"',
+            *(f"{k}={v!r}" for k, v in parameters),
+        ]
     pairs = ", ".join(f"{literal(name)}: {name}" for name in result.design.functions)
     return [
         *data,
         f"lam={problem.lam!r}",
         *([] if problem.intercept else ["intercept=False"]),
-        *_kernel_arguments(subject),
+        *kernel,
         *([] if rule == "factor" else [f"coding={literal(rule)}"]),
         *([f"weights={weights}"] if weights else []),
         *(["standardize=True"] if subject.is_scaled else []),
@@ -91,16 +153,8 @@ def model_arguments(subject: Subject) -> list[str]:
     ]
 
 
-def _kernel_arguments(subject: Subject) -> list[str]:
-    if not subject.is_kernel:
-        return []
-    kernel = subject.result.problem.kernel
-    written = [f"{name}={value!r}" for name, value in kernel.parameters.items()]
-    return [f'kernel="{kernel.name}"', *written]
-
-
 def _weights(subject: Subject) -> str:
-    """Weights of a call: by level where each level has one, else as they came."""
+    """Weights of a call: by level where each level has one weight, else by name."""
     weights, result = subject.weights, subject.result
     if weights is None:
         return ""
@@ -115,30 +169,19 @@ def _weights(subject: Subject) -> str:
     return f"{{{first}: {low!r}, {second}: {high!r}}}"
 
 
-def _weights_lines(subject: Subject) -> list[str]:
-    named = _weights(subject) == "weights"
-    return ["# weights: one for each row, as they were given"] * named
-
-
-def fit_arguments(result: Any) -> list[str]:
+def fit_arguments(result: Fitted) -> list[str]:
     """Arguments of ``fit``: the solver with its seed, and the refinement."""
     refinement = result.refinement
     refine = [] if refinement is None else [f"refine={refinement.tol!r}"]
-    return [solver_call(result), *refine, *_covariance(result)]
+    arguments = [solver_call(result), *refine]
+    if not isinstance(result, LinearResults) or result.cov_type == Sandwich():
+        return arguments
+    if result.cov_type is None:
+        return [*arguments, 'cov_type="none"']
+    return [*arguments, f"cov_type=ps.{result.cov_type!r}"]
 
 
-def _covariance(result: Any) -> list[str]:
-    """How standard errors are estimated, where it is not the default."""
-    if not hasattr(result, "cov_type"):
-        return []
-    chosen = result.cov_type
-    if chosen is None:
-        return ['cov_type="none"']
-    usual = type(chosen).__name__ == "Sandwich" and chosen == type(chosen)()
-    return [] if usual else [f"cov_type=ps.{chosen!r}"]
-
-
-def solver_call(result: Any) -> str:
+def solver_call(result: Fitted) -> str:
     """The solver as a call, with the seed of the run and what is not the default.
 
     Examples
@@ -153,13 +196,13 @@ def solver_call(result: Any) -> str:
     return f"ps.{result.solver.name}({', '.join(written)})"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return "order" if isinstance(value, np.ndarray) else literal(value)
 
 
-def _order_lines(solver: Pegasos | SDCA) -> list[str]:
+def _order_lines(result: Fitted) -> list[str]:
     """Lines for rows that were given one by one."""
-    order = getattr(solver, "order", None)
+    order = getattr(result.solver, "order", None)
     if not isinstance(order, np.ndarray):
         return []
     if order.size <= SHORT_ORDER:

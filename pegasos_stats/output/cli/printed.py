@@ -1,41 +1,30 @@
-"""What the command line prints: a fit or predictions, to read or as JSON."""
+"""What the command line prints of a fit, of a report, and of predictions."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.output.cli.facts import (
-    factors,
-    factors_line,
-    fitted_facts,
-    is_kernel,
-    label_counts,
-    model_facts,
-    model_line,
-    outcome_line,
-    size,
-    solver_facts,
-    solver_line,
-    strict_json,
-    table_facts,
-    written_counts,
-    written_trace,
-)
+from pegasos_stats.models.results import Results
+from pegasos_stats.output.cli import facts
+from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json
+from pegasos_stats.output.report.report import Report
+from pegasos_stats.output.report.subject import Fitted, factor_levels
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.tables import significant
 from pegasos_stats.writing import shown_path
 
 
 @dataclass(frozen=True)
-class FitReport:
-    """A fit with its confusion tables.
+class PrintedFit:
+    """A fit with its confusion tables, as ``fit`` and ``demo`` print it.
 
     Attributes
     ----------
     title : str
-    result : Results
+    result : LinearResults or KernelResults
     tables : dict of ConfusionMatrix
         By the name of the data.
     notes : list of str
@@ -49,7 +38,7 @@ class FitReport:
     """
 
     title: str
-    result: Any
+    result: Fitted
     tables: dict[str, ConfusionMatrix]
     notes: list[str]
     cautions: list[str]
@@ -58,9 +47,31 @@ class FitReport:
 
     def as_text(self) -> str:
         """Label counts, tables, errors and run time, to read."""
-        parts = [self.title, *self._facts(), ""]
-        if self.result.trace is not None:
-            parts += [written_trace(self.result.trace), ""]
+        result, counts = self.result, []
+        for name, table in self.tables.items():
+            each = [f"{level}: {n:,}" for level, n in label_counts(table).items()]
+            counts.append(f"{name} {', '.join(each)}")
+        problem = result.problem
+        kernel = problem.kernel if isinstance(problem, KernelProblem) else None
+        parts = [
+            self.title,
+            outcome_line(result),
+            f"Labels     {'; '.join(counts)}",
+            f"Rows       {result.nobs:,} used, {result.dropped} dropped for missing "
+            f"values; {facts.size(result)}",
+            *facts.factors_line(result),
+            *[f"Features   {note}" for note in self.notes],
+            facts.model_line(result),
+            *([f"Kernel     {kernel}"] if kernel else []),
+            facts.solver_line(result),
+            f"Objective  {significant(result.objective, 6)}; the optimum is not below "
+            f"{significant(result.dual_objective, 6)}",
+            *[f"Warning    {caution}" for caution in self.cautions],
+            "",
+        ]
+        if result.trace is not None:
+            rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
+            parts += ["Trace", rows, ""]
         for name, table in self.tables.items():
             parts += [f"{name.capitalize()} data", str(table), ""]
         parts.append(f"Fitted in {self.seconds:.2f} s")
@@ -71,46 +82,49 @@ class FitReport:
     def as_json(self) -> str:
         """The same numbers and the coefficients, for programs."""
         result, trace = self.result, self.result.trace
+        levels = factor_levels(result.design)
         content = {
             "outcome": result.coding.name,
             "levels": [str(level) for level in result.coding.levels],
             "label_counts": {k: label_counts(t) for k, t in self.tables.items()},
-            "factors": factors(result),
+            "factors": {name: len(each) for name, each in levels.items()},
             "rows_used": result.nobs,
             "rows_dropped": result.dropped.total,
-            **model_facts(result),
-            **solver_facts(result),
-            **fitted_facts(result),
+            **facts.model_facts(result),
+            **facts.solver_facts(result),
+            **facts.fitted_facts(result),
             "trace": None if trace is None else trace.to_dict(orient="records"),
-            "confusion": {k: table_facts(t) for k, t in self.tables.items()},
+            "confusion": {k: facts.table_facts(t) for k, t in self.tables.items()},
             "notes": self.notes,
             "warnings": self.cautions,
             "run_time_seconds": self.seconds,
         }
         return strict_json(content)
 
-    def _facts(self) -> list[str]:
-        result = self.result
-        tables = self.tables.items()
-        counts = [f"{name} {written_counts(table)}" for name, table in tables]
-        return [
-            outcome_line(result),
-            f"Labels     {'; '.join(counts)}",
-            f"Rows       {result.nobs:,} used, {result.dropped} dropped for missing "
-            f"values; {size(result)}",
-            *factors_line(result),
-            *[f"Features   {note}" for note in self.notes],
-            model_line(result),
-            *([f"Kernel     {result.problem.kernel}"] if is_kernel(result) else []),
-            solver_line(result),
-            f"Objective  {significant(result.objective, 6)}; the optimum is not below "
-            f"{significant(result.dual_objective, 6)}",
-            *[f"Warning    {caution}" for caution in self.cautions],
-        ]
+
+def printed_report(
+    title: str,
+    result: Fitted,
+    tables: dict[str, ConfusionMatrix],
+    warned: Sequence[str],
+    made: Report,
+) -> str:
+    """What ``report`` prints: the errors, what to look at, and where the report is."""
+    lines = [title, outcome_line(result)]
+    for name, table in tables.items():
+        rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
+        lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")
+    lines += [f"Warning    {caution}" for caution in warned]
+    return "\n".join([*lines, where(made)]) + "\n"
+
+
+def where(made: Report) -> str:
+    """Where a report is."""
+    return f"Report     {made.path}"
 
 
 @dataclass(frozen=True)
-class PredictReport:
+class PrintedPredictions:
     """Predictions, with the confusion table where labels are known.
 
     Attributes
@@ -127,7 +141,7 @@ class PredictReport:
     """
 
     title: str
-    result: Any
+    result: Results
     predictions: pd.DataFrame
     table: ConfusionMatrix | None
     notes: list[str]
@@ -154,38 +168,35 @@ class PredictReport:
 
     def as_json(self) -> str:
         """The same for programs, with the predictions unless they are in a file."""
-        content: dict[str, Any] = {
+        table = self.table
+        content: facts.Facts = {
             "outcome": self.result.coding.name,
             "levels": [str(level) for level in self.result.coding.levels],
             "rows": len(self.predictions),
             "predicted_counts": self._counts(),
-            "confusion": None if self.table is None else table_facts(self.table),
+            "confusion": None if table is None else facts.table_facts(table),
             "notes": self.notes,
         }
         if self.written is None:
-            content["predictions"] = _records(self.predictions)
+            labels = self.predictions["predicted"].astype(object)
+            texts = labels.map(str, na_action="ignore")
+            frame = self.predictions.assign(predicted=texts)
+            frame.insert(0, "row", [str(row) for row in frame.index])
+            frame = frame.astype(object).where(frame.notna(), None)
+            content["predictions"] = [
+                dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy()
+            ]
         return strict_json(content)
 
     def as_csv(self) -> str:
         """The predictions; scores with 17 digits."""
         shown = self.predictions.copy()
         for name in shown.columns[1:]:
-            shown[name] = [_all_digits(value) for value in shown[name]]
+            shown[name] = [
+                "" if math.isnan(value) else f"{value:.17g}" for value in shown[name]
+            ]
         return str(shown.to_csv(index_label="row", lineterminator="\n"))
 
     def _counts(self) -> dict[str, int]:
         levels, predicted = self.result.coding.levels, self.predictions["predicted"]
         return {str(level): int((predicted == level).sum()) for level in levels}
-
-
-def _records(predictions: pd.DataFrame) -> list[dict[str, Any]]:
-    """Predictions a row at a time, missing ones as None."""
-    labels = predictions["predicted"].astype(object)
-    frame = predictions.assign(predicted=labels.map(str, na_action="ignore"))
-    frame.insert(0, "row", [str(row) for row in frame.index])
-    frame = frame.astype(object).where(frame.notna(), None)
-    return [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy()]
-
-
-def _all_digits(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.17g}"

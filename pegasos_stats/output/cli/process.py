@@ -1,0 +1,170 @@
+"""The process of the command line: its streams, and the signals that end it.
+
+Whatever standard output and standard error are, no traceback comes of them; and a
+command that is ended while it writes leaves no part of a file behind.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, suppress
+from types import FrameType
+from typing import Any, TextIO
+
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.writing import remove_parts
+
+PROGRAM = "pegasos-stats"
+LONGEST = 2000  # characters of a message
+UNWRITABLE = (OSError, ValueError)
+ENDING = ("SIGTERM", "SIGHUP")  # the terminal that is closed; not every system has it
+
+
+class _Forgiving:
+    """A stream that ignores that it cannot be written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except UNWRITABLE:
+            _discard(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except UNWRITABLE:
+            _discard(self._stream)
+
+
+@contextmanager
+def forgiving_errors() -> Iterator[None]:
+    """Ignore that standard error is closed, full, or missing."""
+    with open(os.devnull, "w", encoding="utf-8") as nothing:
+        found = nothing if sys.stderr is None else _Forgiving(sys.stderr)
+        with redirect_stderr(found):
+            yield
+
+
+def say(message: str) -> None:
+    """Write one line to standard error; unprintable characters become escapes."""
+    text = "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in message.strip().replace("\n", " ")
+    )
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    sys.stderr.write(f"{PROGRAM}: {text}\n")
+
+
+def check_output() -> None:
+    """Raise `OptionError` if there is no standard output."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise OptionError(
+            "Standard output is closed; send it to a file, or to /dev/null if it is "
+            "not wanted."
+        )
+
+
+def write_output(text: str, exact: bool = False) -> None:
+    """Write all of a text to standard output.
+
+    Characters that it cannot take become escapes, which a warning says.
+
+    Parameters
+    ----------
+    text : str
+    exact : bool
+        Whether nothing may be changed, because programs read it.
+
+    Raises
+    ------
+    OptionError
+        If there is no standard output, or it cannot take an exact text.
+    DataError
+        If it cannot be written, for example because a disk is full.
+    BrokenPipeError
+        If nobody reads it any more.
+    """
+    check_output()
+    shown = text
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        what = f"standard output is {encoding}, which has no {text[error.start]!a}"
+        if exact:
+            cure = "set PYTHONUTF8=1, or give a file with -o"
+            raise OptionError(f"{what}; {cure}.") from None
+        say(f"warning: {what}; it is written as an escape, unless PYTHONUTF8=1 is set")
+        shown = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        sys.stdout.write(shown)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        raise
+    except UNWRITABLE as error:
+        _discard(sys.stdout)
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"Standard output cannot be written: {reason}.") from None
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard what is left in a stream; Python would fail to write it at its end."""
+    with suppress(*UNWRITABLE, AttributeError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+
+
+@contextmanager
+def no_part_left() -> Iterator[None]:
+    """Remove parts of files when the process is told to end, and then end it.
+
+    Use it around writing alone: Python handles a signal only after compiled code has
+    returned, and a fit may take long. Nothing changes for a signal that the caller
+    handles or ignores, nor outside the main thread.
+
+    Examples
+    --------
+    >>> with no_part_left():
+    ...     signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    False
+    """
+    found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    main = threading.current_thread() is threading.main_thread()
+    ours = [n for n in found if main and signal.getsignal(n) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, _end_process)
+        yield
+    finally:
+        remove_parts(threading.get_ident())
+        for number in ours:
+            _to_default(number)
+
+
+def _end_process(number: int, frame: FrameType | None) -> None:
+    remove_parts()
+    _to_default(number)
+    signal.raise_signal(number)
+
+
+def _to_default(number: int) -> None:
+    """Let a signal end the process again, also one that arrives at this moment.
+
+    ``signal.signal`` alone would lose one that Python has received and not handled
+    yet. With the system told first, Python receives no more, and handles that one.
+    """
+    ctypes.pythonapi.PyOS_setsig(number, None)
+    signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,263 @@
+"""The figures of a fit, behind ``result.plot``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.checks import check_count
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.summaries import INTERCEPT, largest_terms
+from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
+from pegasos_stats.output.plotting.margins import draw_margins
+from pegasos_stats.output.plotting.roc import draw_roc
+from pegasos_stats.output.plotting.style import Axes, Floats
+from pegasos_stats.output.plotting.trace import draw_trace
+from pegasos_stats.solvers.pegasos import Pegasos
+
+NO_COEFFICIENTS = (
+    "A kernel model has no coefficients of predictors; fit ps.svm() or ps.logit() for "
+    "this figure."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class ResultPlots:
+    """Figures of a fit, one method each; made by ``result.plot``.
+
+    Each method draws on the axes given as `ax`, or makes a figure, and returns the
+    axes. Nothing is shown or written: a notebook shows the figure by itself, elsewhere
+    ``ax.figure.savefig("name.pdf")`` writes it. The settings of matplotlib are left
+    as they are.
+
+    `data` are new rows, and `actual` their labels. Labels that are not given are taken
+    from the outcome's column of `data`; without `data` the rows of the fit are drawn.
+    Rows without a label or a score are left out, and the figure says how many.
+
+    Attributes
+    ----------
+    result : LinearResults or KernelResults
+
+    Raises
+    ------
+    DependencyError
+        If matplotlib is not installed.
+    DataError
+        If no row has a label and a score, or the rows of the fit are needed and were
+        not saved with it.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1), trace=True, test=test)
+    >>> result.plot
+    <Figures: trace, margins, confusion, roc, coefficients, coefficient_image>
+    >>> from matplotlib.figure import Figure
+    >>> [panel.get_ylabel() for panel in result.plot.trace(ax=Figure().subplots(3))]
+    ['Objective', 'Duality gap', 'Misclassified rows']
+    >>> ax = result.plot.margins(test, ax=Figure().subplots())
+    >>> ax.get_legend_handles_labels()[1][0]
+    '5: 82 rows, 12 below 1, 1 below 0'
+    >>> result.plot.confusion(test, ax=Figure().subplots()).get_title()
+    '1 of 163 misclassified (0.6%)'
+    >>> ax = result.plot.roc(test, ax=Figure().subplots())
+    >>> ax.get_legend_handles_labels()[1][1]
+    'Area 1.000'
+    """
+
+    result: LinearResults | KernelResults
+    names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
+
+    def trace(
+        self, *, ax: "Axes | Sequence[Axes] | None" = None
+    ) -> NDArray[np.object_]:
+        """Objective with certified bound, duality gap, and errors, against epoch.
+
+        The optimum lies between the two lines of the first panel. Axes are logarithmic
+        where values span much; a bound or gap that is not above 0 is left out there.
+
+        Parameters
+        ----------
+        ax : one to three Axes, optional
+            For the objective, the gap and the errors, in this order.
+
+        Returns
+        -------
+        array of Axes
+
+        Raises
+        ------
+        OptionError
+            If the fit kept no trace.
+        """
+        trace, solver = self.result.trace, self.result.solver
+        if trace is None:
+            raise OptionError(
+                "The fit kept no trace; fit again with fit(trace=True) for this figure."
+            )
+        first = None
+        if self.result.refinement is not None and isinstance(solver, Pegasos):
+            first = solver.n_epochs(self.result.nobs)
+        return draw_trace(trace, ax, first)
+
+    def margins(
+        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+    ) -> "Axes":
+        """Shares of the rows of each level by their margin.
+
+        The margin is the score times -1 for the first and +1 for the second level:
+        below 0 a row is misclassified, below 1 it costs hinge loss.
+        """
+        codes, scores = self._scored(data, actual)
+        logistic = self.result.problem.loss == "log"
+        levels = self.result.coding.levels
+        return draw_margins(codes, scores, levels, ax, logistic=logistic)
+
+    def confusion(
+        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+    ) -> "Axes":
+        """Table of actual against predicted labels, see `ConfusionMatrix.plot`.
+
+        A fit that was loaded has the table of its own rows.
+        """
+        if data is None and actual is None:
+            return self.result.training_table.plot(ax=ax)
+        return self.result.confusion(data, actual).plot(ax=ax)
+
+    def roc(
+        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+    ) -> "Axes":
+        """ROC curve of the scores, with its area and the point of score 0.
+
+        The second level is the positive one. Rows of the same score pass together, so
+        that the area under the line is that of `ConfusionMatrix.overall`; its interval
+        is DeLong's.
+
+        Raises
+        ------
+        DataError
+            If a level has no row with a score.
+
+        References
+        ----------
+        DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
+        """
+        codes, scores = self._scored(data, actual)
+        ties = self.result.solver.ties
+        return draw_roc(codes, scores, self.result.coding.levels, ax, ties=ties)
+
+    def _scored(self, data: Any, actual: Any) -> tuple[NDArray[np.intp], Floats]:
+        """Positions of the actual levels, and scores."""
+        found = self.result.confusion(data, actual).scored
+        assert found is not None  # a fit gives scores
+        assert found.scores is not None
+        return found.codes, found.scores
+
+    def __repr__(self) -> str:
+        return f"<Figures: {', '.join(self.names)}>"
+
+
+@dataclass(frozen=True, repr=False)
+class LinearPlots(ResultPlots):
+    """Figures of a linear fit: those of `ResultPlots`, and of its coefficients.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    >>> from matplotlib.figure import Figure
+    >>> ax = result.plot.coefficients(max_terms=2, ax=Figure().subplots())
+    >>> ax.get_title()
+    'The 2 largest of 64 coefficients, 95% intervals'
+    >>> ax = result.plot.coefficient_image((8, 8), ax=Figure().subplots())
+    >>> ax.images[0].get_array().shape
+    (8, 8)
+    """
+
+    result: LinearResults
+    names = (*ResultPlots.names, "coefficients", "coefficient_image")
+
+    def coefficients(
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None
+    ) -> "Axes":
+        """Coefficients, the largest at the top, with 95% intervals where there are any.
+
+        The intercept is left out: it is not penalised, and not on their scale.
+
+        Parameters
+        ----------
+        max_terms : int or None, default 30
+            How many coefficients are drawn at most, those of the largest absolute
+            value; ``None`` draws all.
+        ax : Axes, optional
+
+        Raises
+        ------
+        OptionError
+            If `max_terms` is not above zero.
+        """
+        if max_terms is not None:
+            check_count("max_terms", max_terms)
+        table, p = self.result.coefficient_table(), len(self.result.coef)
+        slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
+        drawn = largest_terms(slopes, max_terms)
+        n, has_intervals = len(drawn), bool(drawn["conf_low"].notna().any())
+        which = [f"The {n} largest of {p:,} coefficients"] * (n < p)
+        return draw_coefficients(
+            drawn.sort_values("estimate", ascending=False, kind="stable"),
+            self.result.coding.levels,
+            ax,
+            title=", ".join([*which, *["95% intervals"] * has_intervals]),
+            unit=self._unit,
+        )
+
+    def coefficient_image(
+        self, shape: Sequence[int], *, ax: "Axes | None" = None
+    ) -> "Axes":
+        """Coefficients of pixels as an image, blue below 0 and red above.
+
+        Colours are symmetric about 0. Where pixels are large enough those below 0 have
+        a dot, which tells the signs apart in grey print.
+
+        Parameters
+        ----------
+        shape : pair of int
+            Rows and columns of the image; the predictors are its pixels row by row.
+        ax : Axes, optional
+
+        Raises
+        ------
+        OptionError
+            If the image does not have a pixel for each coefficient.
+        """
+        beta, levels = self.result.solution.beta, self.result.coding.levels
+        return draw_image(beta, shape, levels, ax, unit=self._unit)
+
+    @property
+    def _unit(self) -> str:
+        return "unit" if self.result.scaling is None else "standard deviation"
+
+
+@dataclass(frozen=True, repr=False)
+class KernelPlots(ResultPlots):
+    """Figures of a kernel fit: those of `ResultPlots`."""
+
+    result: KernelResults
+
+    def coefficients(
+        self, max_terms: int | None = 30, *, ax: "Axes | None" = None
+    ) -> NoReturn:
+        """Raise `OptionError`: a kernel model has no coefficients of predictors."""
+        raise OptionError(NO_COEFFICIENTS)
+
+    def coefficient_image(
+        self, shape: Sequence[int], *, ax: "Axes | None" = None
+    ) -> NoReturn:
+        """Raise `OptionError`: a kernel model has no coefficients of predictors."""
+        raise OptionError(NO_COEFFICIENTS)

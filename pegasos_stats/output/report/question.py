@@ -1,0 +1,249 @@
+"""What was asked, of which data, and the words that a newcomer may not know."""
+
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.errors import counted
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report.document import Math, Strong, Text, prose
+from pegasos_stats.output.report.formatting import joined, number
+from pegasos_stats.output.report.subject import Judged, Subject, factor_levels
+
+LOSSES = {
+    "hinge": r"\max\left(0,\,1 - m_i\right)",
+    "log": r"\log\left(1 + e^{-m_i}\right)",
+}
+NAMES = {
+    "hinge": "support vector machine",
+    "log": "penalised logistic regression",
+}
+RULES = {
+    "factor": "in the order of R's factor()",
+    "first-seen": "the first in the data is coded −1",
+    "explicit": "in the order given",
+}
+WORDS: list[tuple[str, Text]] = [
+    (
+        "Margin",
+        prose(
+            "The score of a row times its code: $m_i = y_i \\cdot \\mathrm{score}_i$. "
+            "Above 0 the row is on the right side, and the larger the surer."
+        ),
+    ),
+    (
+        "Hinge loss",
+        prose(
+            "$\\max(0, 1 - m_i)$: a row costs nothing once its margin is 1, and the "
+            "more the farther it is on the wrong side."
+        ),
+    ),
+    (
+        "Log loss",
+        prose(
+            "$\\log(1 + e^{-m_i})$: minus the logarithm of the probability that the "
+            "fit gives to the actual label."
+        ),
+    ),
+    (
+        "Margin violation",
+        "A visit of a row whose margin was below 1 (with the log loss, below 0).",
+    ),
+    (
+        "Duality gap",
+        "The objective of the fit less a lower bound on that of any model. It bounds "
+        "what a longer fit could gain, whatever the optimum is.",
+    ),
+    (
+        "95% interval of a rate",
+        "Clopper and Pearson's, exact in that it covers the rate on new rows of the "
+        "same kind at least 95 times in 100.",
+    ),
+    (
+        "No-information rate",
+        "The share of the more frequent level: the accuracy of always naming it.",
+    ),
+    (
+        "Kappa",
+        "Agreement of actual and predicted labels beyond that of chance; 1 is perfect, "
+        "0 is chance.",
+    ),
+    (
+        "McNemar's test",
+        "Whether one level is taken for the other more often than the other way round; "
+        "a small p-value says so.",
+    ),
+    (
+        "Sensitivity, specificity",
+        "The shares of the positive class, and of the other, that are predicted right.",
+    ),
+    (
+        "Area under the ROC curve",
+        "The probability that a row of the level coded +1 has a larger score than one "
+        "of the other level.",
+    ),
+]
+
+
+def question(subject: Subject) -> doc.Section:
+    """The question in words, in the language of formulas, and as mathematics."""
+    result = subject.result
+    negative, positive = (Strong(str(level)) for level in result.coding.levels)
+    predictors = counted(len(result.design.names), "predictor")
+    asked = prose(
+        "Which rows have {} = {}, and which {}, judging by {}?",
+        doc.Code(result.coding.name),
+        positive,
+        negative,
+        predictors,
+    )
+    formula = result.design.formula
+    in_words = [] if formula is None else prose(" As a formula: {}", doc.Code(formula))
+    coded = prose(
+        "{} is coded −1 and {} is coded +1. Each row has a score {}; a score above "
+        "0 predicts {}, one below 0 predicts {}.",
+        negative,
+        positive,
+        _score(subject),
+        positive,
+        negative,
+    )
+    first = doc.Paragraph((*asked, *in_words))
+    blocks = [first, doc.Paragraph(coded), *_model(subject)]
+    return doc.Section("What was asked", "asked", blocks)
+
+
+def model_name(subject: Subject) -> str:
+    """What was fitted, in words."""
+    kernel = "kernel " if subject.is_kernel else ""
+    return kernel + NAMES[subject.result.problem.loss]
+
+
+def _score(subject: Subject) -> Math:
+    linear = "f(x)" if subject.is_kernel else r"x'\beta"
+    free = r" + \alpha" if subject.result.problem.intercept else ""
+    return Math(linear + free)
+
+
+def _model(subject: Subject) -> list[doc.Block]:
+    """The function that is minimised, and its symbols."""
+    problem = subject.result.problem
+    over = "f" if subject.is_kernel else r"\beta"
+    free = r",\ \alpha" if problem.intercept else ""
+    size = rf"\Vert {over}\Vert^{{2}}"
+    weight = "" if subject.weights is None else r"w_i\,"
+    objective = (
+        rf"\min_{{{over}{free}}}\;\; \dfrac{{\lambda}}{{2}}\,{size}"
+        rf"\;+\;\dfrac{{1}}{{n}}\;\sum_{{i=1}}^{{n}}\, {weight}{LOSSES[problem.loss]}"
+    )
+    return [
+        doc.Paragraph(prose("A {} was fitted:", Strong(model_name(subject)))),
+        doc.Formula(objective),
+        doc.Pairs(_symbols(subject)),
+    ]
+
+
+def _symbols(subject: Subject) -> list[tuple[Text, Text]]:
+    problem = subject.result.problem
+    size = counted(len(subject.result.design.names), "coefficient")
+    unknown: tuple[Text, Text] = (Math(r"\beta"), f"the {size} of the predictors")
+    if subject.kernel is not None:
+        unknown = (Math("f"), f"a function made of the kernel {subject.kernel}")
+    margin = _score(subject).tex.replace("x'", "x_i'").replace("(x)", "(x_i)")
+    penalty = "the penalty; the larger, the smaller the coefficients"
+    free = "the intercept, which is not penalised"
+    found: list[tuple[Text, Text]] = [
+        (prose(r"$\lambda$ = {}", number(problem.lam, 6)), penalty),
+        unknown,
+        (Math(r"\alpha"), free if problem.intercept else "no intercept: fixed at 0"),
+        (
+            prose(rf"$m_i = y_i\left({margin}\right)$"),
+            "the margin of a row: below 0 the row is on the wrong side",
+        ),
+        (Math("n"), f"{problem.n:,} training rows"),
+    ]
+    if subject.weights is not None:
+        low, high = (number(float(w)) for w in np.quantile(subject.weights, [0, 1]))
+        found.append(
+            (Math("w_i"), f"the weight of a row, {low} to {high}, with mean 1")
+        )
+    return found
+
+
+def data(subject: Subject) -> doc.Section:
+    """Rows, missing values, levels and their coding, predictors."""
+    columns = ["", *(rows.name.capitalize() for rows in subject.judged)]
+    blocks: list[doc.Block] = [
+        doc.Table(columns, _row_counts(subject)),
+        doc.Pairs(_predictors(subject)),
+    ]
+    factors = factor_levels(subject.result.design)
+    if factors:
+        rows: list[list[Text]] = [
+            [name, joined(levels)] for name, levels in factors.items()
+        ]
+        caption = "Text and categories became contrasts with their first level."
+        blocks.append(doc.Table(["Factor", "Levels"], rows, caption, words=(1,)))
+    return doc.Section("The data", "data", blocks)
+
+
+def _row_counts(subject: Subject) -> list[list[Text]]:
+    negative, positive = (Strong(str(c)) for c in subject.result.coding.levels)
+    names: list[Text] = [
+        "Rows",
+        "Left out: no label",
+        "Left out: a predictor is missing",
+        prose("Labelled {}, coded −1", negative),
+        prose("Labelled {}, coded +1", positive),
+    ]
+    columns = [_counts(subject, rows) for rows in subject.judged]
+    return [
+        [name, *(f"{column[at]:,}" for column in columns)]
+        for at, name in enumerate(names)
+    ]
+
+
+def _counts(subject: Subject, rows: Judged) -> list[int]:
+    """Counts of all rows, of those left out for each reason, and of each level."""
+    table, dropped = rows.table, subject.result.dropped
+    by_level = [int(count) for count in table.counts.sum(axis=1)]
+    if rows.data is None:
+        return [rows.rows, dropped.outcome, dropped.predictors, *by_level]
+    return [rows.rows, table.n_unlabelled, rows.n_unscored, *by_level]
+
+
+def _predictors(subject: Subject) -> list[tuple[Text, Text]]:
+    result = subject.result
+    names = list(result.design.names)
+    found: list[tuple[Text, Text]] = [
+        ("Outcome", f"{result.coding.name}; levels {RULES[result.coding.rule]}"),
+        (counted(len(names), "predictor"), joined(names)),
+    ]
+    constant = constant_columns(result.problem.X) if subject.has_rows else 0
+    if constant:
+        same = f"{constant:,}, with one value in all training rows"
+        found.append(("Without information", same))
+    if subject.is_scaled:
+        found.append(("Scale", "standardized, see the coefficients"))
+    return found
+
+
+def constant_columns(X: Any) -> int:
+    """Number of columns that are the same in all rows of a dense or sparse matrix.
+
+    Examples
+    --------
+    >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]]))
+    1
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    if not isinstance(X, np.ndarray):
+        low, high = low.toarray(), high.toarray()
+    return int((low == high).sum())
+
+
+def glossary(subject: Subject) -> doc.Section:
+    """Words that a newcomer may not know."""
+    unused = "Log loss" if subject.result.problem.loss == "hinge" else "Hinge loss"
+    rows: list[tuple[Text, Text]] = [pair for pair in WORDS if pair[0] != unused]
+    return doc.Section("Words", "words", [doc.Pairs(rows)])
