@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 HERE = f"{Path(__file__).parent}{os.sep}"
+NUMBA = f"{os.sep}numba{os.sep}"  # calls the package back
 LONGEST = 120  # characters of a value in a message
 ADDRESS = " object at 0x"  # of what has no text of its own
 
@@ -94,16 +95,14 @@ class UndefinedMetricWarning(PegasosStatsWarning):
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside the package that led here, however deep here is."""
+    """Warn at the line of the user's code that called the package, however deep."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
+    while frame.f_back is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(HERE) and NUMBA not in file:
+            break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(file: str) -> bool:
-    """Whether a file is one of this package, or of numba, which calls it back."""
-    return file.startswith(HERE) or f"{os.sep}numba{os.sep}" in file
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pegasos_stats.checks import check_count
 
@@ -23,9 +23,11 @@ def n_workers(workers: int | None) -> int:
     OptionError
         If it is not a whole number above zero.
     """
-    if workers is None:
-        return _usable_cores()
-    return check_count("workers", workers, MOST)
+    if workers is not None:
+        return check_count("workers", workers, MOST)
+    if hasattr(os, "sched_getaffinity"):  # on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def map_in_order(
@@ -70,8 +72,3 @@ def _threaded(
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _usable_cores() -> int:
-    affinity: Any = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else (os.cpu_count() or 1)

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
@@ -69,17 +70,9 @@ def session_info() -> SessionInfo:
     Python         ...
     numpy          ...
     """
-    found = {name: _version(name) for name in LIBRARIES}
-    own = {"pegasos_stats": found.pop("pegasos_stats")}
-    installed = {name: number for name, number in found.items() if number}
-    versions = {**own, "Python": platform.python_version(), **installed}
+    installed = {"pegasos_stats": "", "Python": platform.python_version()}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):  # metadata alone, nothing is imported
+            installed[name] = version(name)
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    return SessionInfo(versions, system)
-
-
-def _version(name: str) -> str:
-    """Return the version of a library, not imported; empty if it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
+    return SessionInfo(installed, system)

@@ -116,8 +116,7 @@ class ConfusionMatrix:
         """Errors divided by classified rows; NaN, with a warning, if there are none."""
         if not self.n_classified:
             warnings.warn(
-                "The error rate is not defined: no row has both an actual and a "
-                "predicted label.",
+                f"The error rate is not defined: {catalogue.NO_ROWS}.",
                 UndefinedMetricWarning,
                 stacklevel=2,
             )

@@ -16,12 +16,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.platt import Sigmoid, fit_sigmoid
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
-from pegasos_stats.studies.selection.cross_validation import (
-    CrossValidation,
-    cross_validate,
-)
+from pegasos_stats.studies.selection import cross_validation, fold_metrics
 from pegasos_stats.studies.selection.fold_fits import with_seed
-from pegasos_stats.studies.selection.fold_metrics import brier_score, log_loss
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.tables import Fields, Summary, significant
 
@@ -85,7 +81,7 @@ def calibrate(
     >>> bool(found.sigmoid.A < 0)
     True
     """
-    validation = cross_validate(
+    validation = cross_validation.cross_validate(
         model,
         solver,
         folds=folds,
@@ -147,7 +143,7 @@ class CalibratedResults:
 
     result: Results
     sigmoid: Sigmoid
-    validation: CrossValidation
+    validation: cross_validation.CrossValidation
     logits: pd.DataFrame
 
     def predict_proba(self, data: object = None) -> pd.DataFrame:
@@ -200,8 +196,8 @@ class CalibratedResults:
         problem = self.result.problem
         seen = self._logits(self.result.decision_function())
         lines = []
-        for name, measure in (("brier_score", brier_score), ("log_loss", log_loss)):
-            found = []
+        for name in ("brier_score", "log_loss"):
+            measure, found = fold_metrics.MEASURES[name], []
             for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
                 known = ~np.isnan(column)
                 weights = problem.row_weights[known]

@@ -12,19 +12,7 @@ from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
-from pegasos_stats.metrics import (
-    brier_score,
-    check_interval,
-    log_loss,
-    proportion_interval,
-)
-from pegasos_stats.metrics.inputs import (
-    checked_levels,
-    checked_probabilities,
-    codes_of,
-    side_by_side,
-)
-from pegasos_stats.metrics.rates import ratio
+from pegasos_stats.metrics import inputs, intervals, rates, scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,7 +154,7 @@ def reliability(
     163
     """
     check_choice("strategy", strategy, STRATEGIES)
-    level = check_interval("wilson", level)
+    level = intervals.check_interval("wilson", level)
     came, given, named = _outcomes(actual, probabilities, positive)
     used = (came >= 0) & ~np.isnan(given)
     if not used.any():
@@ -179,8 +167,8 @@ def reliability(
         table=_binned(happened, p, _ends(bins, strategy, p), level),
         positive=plain(named),
         level=level,
-        brier_score=brier_score(happened, both),
-        log_loss=log_loss(happened, both),
+        brier_score=scores.brier_score(happened, both),
+        log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
     )
 
@@ -198,18 +186,20 @@ def _outcomes(
             f"The probabilities have the columns {listing(frame.columns)}; "
             "give those of two levels, or a Series of one level and positive=."
         )
-    pairs = side_by_side(actual, probabilities if frame is None else frame.iloc[:, 0])
+    pairs = inputs.side_by_side(
+        actual, probabilities if frame is None else frame.iloc[:, 0]
+    )
     labels = pairs["actual"]
     if frame is None:
         levels = factor_levels(labels.dropna(), "actual")
     else:
-        levels = checked_levels(frame.columns)
+        levels = inputs.checked_levels(frame.columns)
     at = _level(levels, positive, frame is not None)
     if frame is not None:
-        codes_of(labels, levels)  # refuses labels that have no column
+        inputs.codes_of(labels, levels)  # refuses labels that have no column
     came = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
     pair = [None, at] if frame is None else levels
-    values = checked_probabilities(probabilities, pair, len(pairs), pairs.index)
+    values = inputs.checked_probabilities(probabilities, pair, len(pairs), pairs.index)
     return came.astype(np.intp), values[:, pair.index(at)], at
 
 
@@ -259,7 +249,7 @@ def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
     for j in range(len(ends) - 1):
         inside = place == j
         n, count = int(inside.sum()), int(came[inside].sum())
-        low, high = proportion_interval(count, n, "wilson", level)
+        low, high = intervals.proportion_interval(count, n, "wilson", level)
         mean = float(p[inside].mean()) if n else float("nan")
-        lines.append((ends[j], ends[j + 1], n, mean, ratio(count, n), low, high))
+        lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
     return pd.DataFrame(lines, columns=COLUMNS)
