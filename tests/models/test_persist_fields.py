@@ -6,7 +6,7 @@ import pytest
 
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load
-from pegasos_stats.models.persist.tree import DEEPEST, tree_of
+from pegasos_stats.models.persist.header import DEEPEST, tree_of
 from tests.models.saved_fits import NAN, check_refused, edited, saved_in
 from tests.models.saved_models import put_together
 

@@ -16,8 +16,7 @@ import pytest
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.models.persist import container, load, save
 from pegasos_stats.models.persist.archive import unpacked_archive
-from pegasos_stats.models.persist.container import sealed
-from pegasos_stats.models.persist.earlier import is_model
+from pegasos_stats.models.persist.container import is_model, sealed
 from tests.data.hostile_files import (
     DESCRIBED,
     LONGER,

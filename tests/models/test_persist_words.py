@@ -11,9 +11,9 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.persist import load, save
 from pegasos_stats.models.persist.archive import Archive
-from pegasos_stats.models.persist.common import BELOW
 from pegasos_stats.models.persist.container import Container
-from pegasos_stats.models.persist.tree import text_of, tree_of
+from pegasos_stats.models.persist.fit_fields import BELOW
+from pegasos_stats.models.persist.header import text_of, tree_of
 from tests.models.saved_fits import FITS, X, Y, check_refused, edited, saved_in
 from tests.models.saved_models import as_format_1, put_together
 

@@ -16,7 +16,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.persist.common import _packed_solver
+from pegasos_stats.models.persist.fit_fields import packed_solver
 from pegasos_stats.output.cli import options
 from pegasos_stats.output.cli.options import solver_of, solver_options
 from pegasos_stats.output.cli.parser import SEED, parser
@@ -161,7 +161,7 @@ def test_lines_of_r_name_every_option_that_r_has(model):
 
 @pytest.mark.parametrize("kind", SOLVERS)
 def test_every_option_is_saved(kind):
-    (name, stored) = _packed_solver(kind(seed=1))
+    (name, stored) = packed_solver(kind(seed=1))
     assert name == kind.name
     assert [key for key, _ in stored["value"]] == list(declared(kind))
 
@@ -188,7 +188,7 @@ def test_a_new_option_is_written_in_one_place(model, monkeypatch):
     result = model.fit(replace(made, epochs=1))
     assert 'spring="hard", stiff=True' in solver_call(result)
     assert r_lines(subject_of(result)).kind == "check"
-    assert ["spring", "hard"] in _packed_solver(made)[1]["value"]
+    assert ["spring", "hard"] in packed_solver(made)[1]["value"]
     kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0])
     with pytest.raises(
         OptionError, match=r"^spring='hard' makes no sense for a kernel"

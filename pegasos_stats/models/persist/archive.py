@@ -5,10 +5,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist.container import (
@@ -18,10 +17,10 @@ from pegasos_stats.models.persist.container import (
     opened,
     sealed,
 )
-from pegasos_stats.models.persist.tree import most_bytes, text_of, tree_of
+from pegasos_stats.models.persist.header import Json, most_bytes, text_of, tree_of
 from pegasos_stats.writing import checked_path, shown_path
 
-Header = dict[str, Any]
+Header = dict[str, Json]
 
 FORMAT = "pegasos_stats model"
 VERSION = 2
@@ -60,7 +59,7 @@ class Archive:
         """Number of dimensions of an array; 0 of one that is not there."""
         return len(self._container.members[name].shape) if self.has(name) else 0
 
-    def take(self, name: str, dtypes: str, *shape: int | None) -> NDArray[Any]:
+    def take(self, name: str, dtypes: str, *shape: int | None) -> np.ndarray:
         """Read an array of one of these types and this shape, None being any length.
 
         Raises

@@ -15,14 +15,17 @@ import stat
 import struct
 import zipfile
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
-Arrays = dict[str, NDArray[Any]]
+from pegasos_stats.writing import Kind
+
+Arrays = dict[str, np.ndarray]
 
 SEAL = b"pegasos_stats sha256 "
+MARK = b'"format": "pegasos_stats model"'
+BEGIN = 1000  # bytes of the header that hold the mark
 DIGITS = 64
 END = struct.Struct("<4s4H2LH")  # the end of a zip archive, without its comment
 END_OF_LARGE = struct.Struct("<4sQ2H2L4Q")  # before it, where offsets take 64 bits
@@ -64,7 +67,7 @@ class Member:
     """
 
     info: zipfile.ZipInfo
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     shape: tuple[int, ...]
     by_columns: bool
     start: int
@@ -145,7 +148,7 @@ class Container:
         """Bytes that a file may inflate to; a sealed one does not inflate."""
         return math.inf if self.sealed else max(SMALL, MOST_RATIO * self.size)
 
-    def array(self, name: str) -> NDArray[Any]:
+    def array(self, name: str) -> np.ndarray:
         """Read an array; no byte more than it states is inflated."""
         member = self.members[name]
         flat = np.empty(math.prod(member.shape), dtype=member.dtype)
@@ -264,3 +267,16 @@ def _stated_of_large(before: bytes, at: int) -> tuple[int, int]:
     if mark != b"PK\x06\x06" or place != at:
         raise ValueError("its end is not as it was written")
     return count, length
+
+
+def is_model(handle: IO[bytes]) -> bool:
+    """Whether a file has the mark of a saved model; nothing else of it is read."""
+    try:
+        with archive_in(handle) as archive, archive.open("header.npy") as header:
+            return MARK in header.read(BEGIN)
+    except Exception:  # whatever zipfile makes of damage, or of something else
+        return False
+
+
+# What a file has to be that a saved model may replace.
+MODEL = Kind("model", "model", is_model)

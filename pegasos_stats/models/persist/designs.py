@@ -1,8 +1,9 @@
 """Designs as JSON, and back: how new data become a matrix."""
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from pegasos_stats.data.language.refusing import shown
 from pegasos_stats.data.language.spelling import is_word
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import DataError, FormulaError, PegasosStatsError, listing
+from pegasos_stats.models.persist.header import Json
 from pegasos_stats.models.persist.values import packed, unpacked
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ NUMBER = re.compile(r"\d+\.?\d*|\.\d+", re.ASCII)
 ADVICE = "compute these columns in the data before the fit."
 
 
-def packed_design(design: Design) -> dict[str, Any]:
+def packed_design(design: Design) -> dict[str, Json]:
     """Write a design as JSON.
 
     Raises
@@ -51,11 +53,19 @@ def packed_design(design: Design) -> dict[str, Any]:
         }
     if not isinstance(design, FormulaDesign):
         raise DataError(f"A {type(design).__name__} cannot be saved.")
-    return _packed_formula(design)
+    return {
+        "kind": "formula",
+        "formula": design.formula,
+        "names": list(design.names),
+        "variables": list(design.variables),
+        "numeric": list(design.numeric),
+        **_names_of(design.functions),
+        "spec": packed_spec(design.spec),
+    }
 
 
 def unpacked_design(
-    stored: dict[str, Any], functions: Functions | None = None
+    stored: dict[str, Json], functions: Functions | None = None
 ) -> Design:
     """Undo `packed_design`.
 
@@ -85,104 +95,74 @@ def unpacked_design(
     )
     _check_outcome(stored["formula"], variables, own)
     _check_terms(stored, set(variables), own)
-    spec = _unpacked_spec(stored["spec"])
+    spec = unpacked_spec(stored["spec"])
     found = [str(name) for part in spec.structure or [] for name in part.columns]
     if list(names) != [name for name in found if name != "Intercept"]:
         raise ValueError("its coefficients are not the columns of its terms")
     return FormulaDesign(stored["formula"], spec, names, variables, numeric, own)
 
 
-def _packed_formula(design: FormulaDesign) -> dict[str, Any]:
-    return {
-        "kind": "formula",
-        "formula": design.formula,
-        "names": list(design.names),
-        "variables": list(design.variables),
-        "numeric": list(design.numeric),
-        **_names_of(design.functions),
-        "spec": _packed_spec(design.spec),
-    }
-
-
-def _packed_spec(spec: "ModelSpec") -> dict[str, Any]:
+def packed_spec(spec: "ModelSpec") -> dict[str, Json]:
     """Terms, the state of transformations, levels, and which columns they give."""
-    terms = list(spec.formula)
-    structure = spec.structure or []
+    terms, structure = list(spec.formula), spec.structure or []
     if [part.term for part in structure] != terms:
         raise DataError(f"The terms of this formula cannot be saved; {ADVICE}")
+    levels = []
+    for expr, (kind, state) in spec.encoder_state.items():
+        # The contrasts follow from the expression.
+        kept = {key: value for key, value in state.items() if key != "contrasts"}
+        levels.append([expr, kind.value, packed(kept)])
+    columns = []
+    for part in structure:
+        scopes = [
+            [packed(scope.scale), [[f.factor.expr, f.reduced] for f in scope.factors]]
+            for scope in part.scoped_terms
+        ]
+        columns.append([list(part.columns), scopes])
     return {
         "materializer": spec.materializer,
-        "terms": [[_packed_factor(f) for f in term.factors] for term in terms],
+        "terms": [
+            [[f.expr, f.eval_method.value, f.kind.value] for f in term.factors]
+            for term in terms
+        ],
         "transforms": packed(dict(spec.transform_state)),
-        "levels": [_packed_encoder(*item) for item in spec.encoder_state.items()],
-        "columns": [[list(s.columns), _packed_scopes(s)] for s in structure],
+        "levels": levels,
+        "columns": columns,
     }
 
 
-def _packed_factor(factor: Any) -> list[str]:
-    return [factor.expr, factor.eval_method.value, factor.kind.value]
-
-
-def _packed_encoder(expr: str, state: Any) -> list[Any]:
-    """Kind and levels of a factor; the contrasts follow from its expression."""
-    kind, found = state
-    kept = {key: value for key, value in found.items() if key != "contrasts"}
-    return [expr, kind.value, packed(kept)]
-
-
-def _packed_scopes(part: Any) -> list[Any]:
-    return [
-        [packed(scope.scale), [[f.factor.expr, f.reduced] for f in scope.factors]]
-        for scope in part.scoped_terms
-    ]
-
-
-def _unpacked_spec(stored: dict[str, Any]) -> "ModelSpec":
+def unpacked_spec(stored: dict[str, Json]) -> "ModelSpec":
+    """Undo `packed_spec`."""
     from formulaic import ModelSpec, SimpleFormula
+    from formulaic.materializers.base import EncodedTermStructure
+    from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
     from formulaic.parser.types import Factor, Term
 
     terms = [
         Term([Factor(e, eval_method=m, kind=k) for e, m, k in factors])
         for factors in stored["terms"]
     ]
+    known = {f.expr: EvaluatedFactor(f, None) for t in terms for f in t.factors}
+    structure = []
+    for term, (columns, scopes) in zip(terms, stored["columns"], strict=True):
+        scoped = [
+            ScopedTerm([ScopedFactor(known[e], r) for e, r in parts], unpacked(scale))
+            for scale, parts in scopes
+        ]
+        structure.append(EncodedTermStructure(term, scoped, columns))
     return ModelSpec(
         formula=SimpleFormula(terms, _ordering="none"),
         materializer=stored["materializer"],
         materializer_params={},
         na_action="ignore",
         output="pandas",
-        structure=_unpacked_structure(stored["columns"], terms),
+        structure=structure,
         transform_state=unpacked(stored["transforms"]),
         encoder_state={
             expr: (Factor.Kind(kind), unpacked(state))
             for expr, kind, state in stored["levels"]
         },
     )
-
-
-def _unpacked_structure(stored: list[Any], terms: list[Any]) -> list[Any]:
-    from formulaic.materializers.base import EncodedTermStructure
-    from formulaic.materializers.types import (
-        EvaluatedFactor,
-        ScopedFactor,
-        ScopedTerm,
-    )
-
-    factors = {f.expr: EvaluatedFactor(f, None) for t in terms for f in t.factors}
-    return [
-        EncodedTermStructure(
-            term,
-            [
-                ScopedTerm(
-                    [ScopedFactor(factors[expr], reduced) for expr, reduced in scoped],
-                    unpacked(scale),
-                )
-                for scale, scoped in scopes
-            ],
-            columns,
-        )
-        for term, (columns, scopes) in zip(terms, stored, strict=True)
-    ]
 
 
 def check_same(design: Design, rebuilt: Design) -> None:
@@ -206,7 +186,7 @@ def replayed(design: Design) -> NDArray[np.float64]:
 
 def _probe(design: FormulaDesign) -> pd.DataFrame:
     """Rows with every level that the design knows."""
-    levels: dict[str, list[Any]] = {}
+    levels: dict[str, list[object]] = {}
     for factor, (_, state) in design.spec.encoder_state.items():
         if "categories" in state:
             levels.setdefault(unwrapped(factor), list(state["categories"]))
@@ -240,7 +220,9 @@ def _functions(names: list[str], given: Functions) -> Functions:
     return {name: given[name] for name in names}
 
 
-def _check_outcome(formula: str | None, columns: Any, functions: Functions) -> None:
+def _check_outcome(
+    formula: str | None, columns: Collection[str], functions: Functions
+) -> None:
     """Raise `DataError` for an outcome that does more than compute with columns."""
     if formula is None:
         return
@@ -251,30 +233,25 @@ def _check_outcome(formula: str | None, columns: Any, functions: Functions) -> N
 
 
 def _check_terms(
-    stored: dict[str, Any], variables: set[str], functions: Functions
+    stored: dict[str, Json], variables: set[str], functions: Functions
 ) -> None:
     """Raise `DataError` for terms that are no columns, numbers or known functions."""
     for factors in stored["spec"]["terms"]:
         for expr, method, _ in factors:
-            unknown = _columns_of(expr, method, variables, functions) - variables
-            if unknown:
+            if method == "literal" and NUMBER.fullmatch(expr):
+                continue
+            used = {expr}
+            if method != "lookup":
+                try:
+                    tree = read_expression(expr, variables, expr, functions)
+                except FormulaError as error:
+                    raise _not_in_a_file(f"The term {shown(expr)}", error) from None
+                used = columns_in(tree)
+            if unknown := used - variables:
                 raise DataError(
                     f"The term {shown(expr)} cannot be part of a saved model: it uses "
                     f"{listing(sorted(unknown))}, which is no column of the model."
                 )
-
-
-def _columns_of(
-    expr: str, method: str, variables: set[str], functions: Functions
-) -> set[str]:
-    if method == "lookup":
-        return {expr}
-    if method == "literal" and NUMBER.fullmatch(expr):
-        return set()
-    try:
-        return columns_in(read_expression(expr, variables, expr, functions))
-    except FormulaError as error:
-        raise _not_in_a_file(f"The term {shown(expr)}", error) from None
 
 
 def _not_in_a_file(what: str, error: FormulaError) -> DataError:

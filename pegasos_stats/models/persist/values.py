@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype, LabelCoding
 from pegasos_stats.errors import DataError, plain
-from pegasos_stats.models.persist.tree import same
+from pegasos_stats.models.persist.header import Json, same
 
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
@@ -23,7 +22,7 @@ LONGEST = 200  # characters of the name of a type
 RULES = ("factor", "first-seen", "explicit")
 
 
-def packed(value: Any) -> Any:
+def packed(value: object) -> Json:
     """Write a value as JSON; what JSON does not have becomes ``{"type": ...}``.
 
     Parameters
@@ -43,9 +42,9 @@ def packed(value: Any) -> Any:
     ([1, 0.1, None], {'type': 'float', 'value': 'inf'})
     """
     kind = type(value)
-    if kind in PLAIN or (kind is float and math.isfinite(value)):
+    if kind in PLAIN or (type(value) is float and math.isfinite(value)):
         return value
-    if kind is list:
+    if isinstance(value, list) and kind is list:
         return [packed(item) for item in value]
     for name, (types, write, _) in CODECS.items():
         if isinstance(value, types):
@@ -56,7 +55,7 @@ def packed(value: Any) -> Any:
     )
 
 
-def unpacked(stored: Any) -> Any:
+def unpacked(stored: Json) -> Any:
     """Undo `packed`.
 
     Raises
@@ -78,7 +77,7 @@ def unpacked(stored: Any) -> Any:
     return CODECS[stored["type"]][2](stored["value"])
 
 
-def restored(stored: Any) -> Any:
+def restored(stored: Json) -> Any:
     """Undo `packed`, made sure that nothing else is meant.
 
     Raises
@@ -92,7 +91,7 @@ def restored(stored: Any) -> Any:
     return value
 
 
-def packed_dtype(dtype: Dtype) -> Any:
+def packed_dtype(dtype: Dtype) -> Json:
     """Write a numpy or pandas type as JSON.
 
     Raises
@@ -116,7 +115,7 @@ def packed_dtype(dtype: Dtype) -> Any:
     return {"pandas": str(dtype)}
 
 
-def unpacked_dtype(stored: Any) -> Dtype:
+def unpacked_dtype(stored: Json) -> Dtype:
     """Undo `packed_dtype`; text kept by pyarrow is kept by Python if it is missing.
 
     Raises
@@ -132,7 +131,7 @@ def unpacked_dtype(stored: Any) -> Dtype:
     return found
 
 
-def _dtype_of(stored: Any) -> Dtype:
+def _dtype_of(stored: Json) -> Dtype:
     if "numpy" in stored:
         return _numpy_dtype(stored["numpy"], "biufOmM")
     if "levels" in stored:
@@ -145,7 +144,7 @@ def _dtype_of(stored: Any) -> Dtype:
     return pandas_dtype(name)
 
 
-def _string_dtype(string: Any, na: Any) -> Dtype:
+def _string_dtype(string: Json, na: Json) -> Dtype:
     if string not in ("python", "pyarrow") or na not in ("NA", ""):
         raise ValueError(f"{string!r} is no type of text")
     missing: Any = pd.NA if na == "NA" else np.nan
@@ -155,7 +154,7 @@ def _string_dtype(string: Any, na: Any) -> Dtype:
         return pd.StringDtype("python", na_value=missing)
 
 
-def packed_coding(coding: LabelCoding) -> dict[str, Any]:
+def packed_coding(coding: LabelCoding) -> dict[str, Json]:
     """Write a label coding as JSON.
 
     Raises
@@ -171,7 +170,7 @@ def packed_coding(coding: LabelCoding) -> dict[str, Any]:
     }
 
 
-def unpacked_coding(stored: dict[str, Any]) -> LabelCoding:
+def unpacked_coding(stored: dict[str, Json]) -> LabelCoding:
     """Undo `packed_coding`.
 
     Raises
@@ -207,20 +206,22 @@ def _same_by_name(dtype: Dtype) -> bool:
         return False
 
 
-def _numpy_out(value: np.generic) -> Any:
+def numpy_out(value: np.generic) -> Json:
+    """Write a scalar of numpy: its type and its value."""
     if value.dtype.kind in "mM":
         return [value.dtype.str, int(value.astype(np.int64))]
     return [value.dtype.str, packed(value.item())]
 
 
-def _numpy_in(stored: Any) -> Any:
+def numpy_in(stored: Json) -> Any:
+    """Undo `numpy_out`."""
     name, value = stored
     if isinstance(value, list):
         raise ValueError(f"{value!r} is no single value")
     return np.array(unpacked(value)).astype(_numpy_dtype(name, "biufUmM", value))[()]
 
 
-def _numpy_dtype(name: Any, kinds: str, longest: Any = "") -> np.dtype[Any]:
+def _numpy_dtype(name: Json, kinds: str, longest: Json = "") -> np.dtype:
     """Type of a name; of text, one that is not far longer than the longest."""
     if not isinstance(name, str) or not NUMPY.fullmatch(name):
         raise ValueError(f"{name!r} is no type of numbers")
@@ -231,59 +232,66 @@ def _numpy_dtype(name: Any, kinds: str, longest: Any = "") -> np.dtype[Any]:
     return found
 
 
-def _array_out(array: NDArray[Any]) -> Any:
+def array_out(array: np.ndarray) -> Json:
+    """Write an array: its type, its shape and its values."""
     if array.dtype.kind not in "biufUO":
         raise DataError(f"An array of type {array.dtype} cannot be saved with a model.")
     return [array.dtype.str, list(array.shape), packed(array.ravel().tolist())]
 
 
-def _array_in(stored: Any) -> NDArray[Any]:
+def array_in(stored: Json) -> np.ndarray:
+    """Undo `array_out`."""
     name, shape, values = stored
     longest = max((v for v in values if isinstance(v, str)), key=len, default="")
     dtype = _numpy_dtype(name, "biufUO", longest)
     return np.array(unpacked(values), dtype=dtype).reshape(shape)
 
 
-def _time_out(value: Any) -> Any:
-    if value is pd.NaT:
-        return None
+def time_out(value: pd.Timestamp | pd.Timedelta) -> Json:
+    """Write a time or a duration: a count, its unit, and a time zone."""
     zone = getattr(value, "tz", None)
     return [int(value.asm8.astype(np.int64)), value.unit, zone and str(zone)]
 
 
-def _timestamp_in(stored: Any) -> Any:
+def timestamp_in(stored: Json) -> pd.Timestamp:
+    """Undo `time_out` for a time."""
     count, unit, zone = _checked_time(stored)
     found = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
     return found if zone is None else found.tz_localize("UTC").tz_convert(zone)
 
 
-def _timedelta_in(stored: Any) -> Any:
+def timedelta_in(stored: Json) -> pd.Timedelta:
+    """Undo `time_out` for a duration."""
     count, unit, _ = _checked_time(stored)
     return pd.Timedelta(np.timedelta64(count, unit)).as_unit(unit)
 
 
-def _checked_time(stored: Any) -> Any:
+def _checked_time(stored: Json) -> Json:
     count, unit, zone = stored
     if unit not in UNITS or not (zone is None or ZONE.fullmatch(zone)):
         raise ValueError(f"{stored!r} is no point in time")
     return count, unit, zone
 
 
-def _interval_out(value: "pd.Interval[Any]") -> Any:
+def interval_out(value: pd.Interval) -> Json:
+    """Write an interval: its ends, and which of them belong to it."""
     ends = [packed(plain(value.left)), packed(plain(value.right))]
     return [*ends, value.closed]
 
 
-def _interval_in(stored: Any) -> Any:
+def interval_in(stored: Json) -> pd.Interval:
+    """Undo `interval_out`."""
     left, right, closed = stored
     return pd.Interval(unpacked(left), unpacked(right), closed)
 
 
-def _pairs_out(value: dict[Any, Any]) -> Any:
+def pairs_out(value: dict[object, object]) -> Json:
+    """Write a dictionary as pairs: its keys need not be text."""
     return [[packed(key), packed(item)] for key, item in value.items()]
 
 
-def _pairs_in(stored: Any) -> dict[Any, Any]:
+def pairs_in(stored: Json) -> dict[object, object]:
+    """Undo `pairs_out`."""
     return {unpacked(key): unpacked(item) for key, item in stored}
 
 
@@ -292,23 +300,23 @@ def _pairs_in(stored: Any) -> dict[Any, Any]:
 CODECS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "NA": (type(pd.NA), lambda value: None, lambda stored: pd.NA),
     "NaT": (type(pd.NaT), lambda value: None, lambda stored: pd.NaT),
-    "timestamp": (pd.Timestamp, _time_out, _timestamp_in),
-    "timedelta": (pd.Timedelta, _time_out, _timedelta_in),
+    "timestamp": (pd.Timestamp, time_out, timestamp_in),
+    "timedelta": (pd.Timedelta, time_out, timedelta_in),
     "datetime": (
         datetime.datetime,
         datetime.datetime.isoformat,
         datetime.datetime.fromisoformat,
     ),
     "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
-    "interval": (pd.Interval, _interval_out, _interval_in),
+    "interval": (pd.Interval, interval_out, interval_in),
     "period": (
         pd.Period,
         lambda value: [value.ordinal, value.freqstr],
         lambda stored: pd.Period(ordinal=stored[0], freq=stored[1]),
     ),
-    "numpy": (np.generic, _numpy_out, _numpy_in),
-    "array": (np.ndarray, _array_out, _array_in),
+    "numpy": (np.generic, numpy_out, numpy_in),
+    "array": (np.ndarray, array_out, array_in),
     "float": (float, str, float),
     "tuple": (tuple, lambda value: packed(list(value)), lambda s: tuple(unpacked(s))),
-    "dict": (dict, _pairs_out, _pairs_in),
+    "dict": (dict, pairs_out, pairs_in),
 }

@@ -1,13 +1,12 @@
 """Fitted models in files: one archive of arrays and JSON, without pickle."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import check_functions
 from pegasos_stats.data.language.nodes import Functions
 from pegasos_stats.errors import (
@@ -19,42 +18,13 @@ from pegasos_stats.errors import (
     shown,
     warn_caller,
 )
-from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.persist.absent import Absent
-from pegasos_stats.models.persist.archive import (
-    Archive,
-    Header,
-    packed_archive,
-    read_archive,
-    shortened,
-    unpacked_archive,
-)
-from pegasos_stats.models.persist.common import (
-    FIELDS,
-    Common,
-    common_arrays,
-    common_out,
-)
-from pegasos_stats.models.persist.container import Arrays
-from pegasos_stats.models.persist.covariances import (
-    cov_type_in,
-    covariance_in,
-    covariance_out,
-)
-from pegasos_stats.models.persist.designs import check_same
-from pegasos_stats.models.persist.earlier import MODEL
-from pegasos_stats.models.persist.fields import items, record, whole
+from pegasos_stats.models.persist import archive as files
+from pegasos_stats.models.persist import designs, fit_fields
+from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.models.persist.header import record
+from pegasos_stats.models.persist.kinds import KINDS
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.kernel_problem import (
-    KernelFunction,
-    KernelProblem,
-    KernelSolution,
-    checked_kernel,
-    support_of,
-)
-from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.writing import checked_place, outputs
 
 
@@ -141,33 +111,33 @@ def save(
             f"about={shown(about)} is not allowed; give a dictionary of names and "
             "facts, such as {'study': 'pilot'}."
         )
-    kind, arrays = _kind_of(result), common_arrays(result)
-    header: Header = {
+    kinds = [kind for kind in KINDS if isinstance(result, KINDS[kind].type)]
+    if not kinds:
+        raise DataError(
+            f"A {type(result).__name__} cannot be saved; give what fit() returns."
+        )
+    fit, arrays = fit_fields.fields_of(result), fit_fields.arrays_of(result)
+    arrays |= KINDS[kinds[0]].out(result, fit)
+    header: files.Header = {
         "package": version("pegasos_stats"),
-        "kind": kind,
+        "kind": kinds[0],
         "about": packed(dict(about or {})),
-        "fit": common_out(result),
+        "fit": fit,
     }
-    arrays |= KINDS[kind][1](result, header["fit"])
-    content = _made_sure(header, arrays, result.design)
-    with outputs() as files:
-        files.open(place).write(content)
-
-
-def _made_sure(header: Header, arrays: Arrays, design: Design) -> bytes:
-    """Content of a file, made sure that it can be loaded and codes rows the same."""
-    try:
-        content = packed_archive(header, arrays)
-        saved = _rebuilt(unpacked_archive(content), design.functions)
-        check_same(design, saved.result.design)
+    try:  # whether it can be loaded, and then codes rows the same
+        content = files.packed_archive(header, arrays)
+        saved = _rebuilt(files.unpacked_archive(content), result.design.functions)
+        designs.check_same(result.design, saved.result.design)
     except DataError:
         raise
     except Exception as error:
         raise DataError(
             f"The model cannot be saved so that it comes back the same "
-            f"({shortened(error)}); use labels and options of plain types in the fit."
+            f"({files.shortened(error)}); use labels and options of plain types in the "
+            "fit."
         ) from None
-    return content
+    with outputs() as places:
+        places.open(place).write(content)
 
 
 def load(
@@ -227,7 +197,7 @@ def load(
     return load_saved(path, functions).result
 
 
-def load_saved(path: str | PathLike[str], functions: Any = None) -> Saved:
+def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
     """Read a fitted model with the facts that were saved beside it.
 
     Raises
@@ -241,7 +211,7 @@ def load_saved(path: str | PathLike[str], functions: Any = None) -> Saved:
         As for `load`.
     """
     known = check_functions(functions)
-    with read_archive(path) as archive:
+    with files.read_archive(path) as archive:
         saved = _rebuilt(archive, known)
     if not saved.checked:
         warn_caller(
@@ -252,135 +222,27 @@ def load_saved(path: str | PathLike[str], functions: Any = None) -> Saved:
     return saved
 
 
-def _rebuilt(archive: Archive, functions: Functions) -> Saved:
+def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     """Put together what an archive holds, every field being checked."""
     header = archive.header
     if header["kind"] not in KINDS:
         raise DataError(
-            f"The file holds a {shortened(header['kind'])!r} model; known are "
+            f"The file holds a {files.shortened(header['kind'])!r} model; known are "
             f"{listing(KINDS)}."
         )
     about = restored(header["about"])
     if type(about) is not dict:
         raise ValueError("about is no dictionary")
+    fit, kind = header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
-            fit, kind = header["fit"], KINDS[header["kind"]]
-            result = _result(fit, *kind[2:], archive, functions)
+            record({"seconds": None} | fit, "the fit", fit_fields.FIELDS | kind.own)
+            fields = fit_fields.FitFields(fit, archive, functions)
+            result = kind.back(fields, fit, archive)
+            fields.put_into(result)
     except DataError:
         raise
     except PegasosStatsError as error:
         raise ValueError(str(error)) from None
     archive.check_all_taken()
     return Saved(result, about, header["package"], archive.checked)
-
-
-def _kind_of(result: Any) -> str:
-    for kind, (type_, _, _, _) in KINDS.items():
-        if isinstance(result, type_):
-            return kind
-    raise DataError(
-        f"A {type(result).__name__} cannot be saved; give what fit() returns."
-    )
-
-
-def _result(
-    fit: Header,
-    build: Callable[..., Results],
-    own: set[str],
-    archive: Archive,
-    functions: Functions,
-) -> Results:
-    """Put a fit together whose kind has these fields of its own."""
-    record({"seconds": None} | fit, "the fit", FIELDS | own)
-    common = Common(fit, archive, functions)
-    result = build(common, fit, archive)
-    common.put_into(result)
-    return result
-
-
-def _linear_out(result: Any, fit: Header) -> Arrays:
-    arrays: Arrays = {"beta": result.solution.beta, "dual": result.solution.dual}
-    return arrays | covariance_out(result, fit)
-
-
-def _linear_in(common: Common, fit: Header, archive: Archive) -> LinearResults:
-    n, p = common.n, common.p
-    common.check_width(p)
-    beta, dual = archive.take("beta", "f8", p), archive.take("dual", "f8", n)
-    if not (np.isfinite(beta).all() and np.isfinite(dual).all()):
-        raise ValueError("a coefficient is not finite")
-    cov_type, k = cov_type_in(fit["cov_type"]), p + common.intercept
-    result = LinearResults(
-        problem=Problem(Absent((n, p)), **common.problem),
-        solution=Solution(beta, common.alpha, dual, *common.counts),
-        cov_type=cov_type,
-        **common.results,
-    )
-    estimated = covariance_in(fit["covariance"], k, cov_type, archive)
-    if estimated is not None:
-        vars(result)["estimated"] = estimated
-    return result
-
-
-def _kernel_out(result: Any, fit: Header) -> Arrays:
-    """Kernel, counts, and the rows that predictions depend on."""
-    problem, found = result.problem, result.solution
-    fit["kernel"] = [asdict(problem.kernel), int(problem.memory)]
-    arrays: Arrays = {"counts": found.counts, "g": found.g}
-    if result.columns is not None:
-        arrays["columns"] = result.columns
-    else:
-        arrays["support"] = problem.X[support_of(problem, found)[0]]
-    return arrays
-
-
-def _kernel_in(common: Common, fit: Header, archive: Archive) -> KernelResults:
-    n, p = common.n, common.p
-    options, memory = items(fit["kernel"], "the kernel", 2)
-    kernel = checked_kernel(**options, p=p)
-    if kernel != KernelFunction(**options) or common.loss != "hinge":
-        raise ValueError(f"no kernel has {options}")
-    counts, g = archive.take("counts", "i8", n), archive.take("g", "f8", n)
-    if (counts < 0).any() or not np.isfinite(g).all() or common.counts[0] < 1:
-        raise ValueError("a count is below zero, or a score not finite")
-    weighted = counts if common.weights is None else counts * common.weights
-    rows = np.flatnonzero(weighted)
-    columns = support = None
-    if kernel.name == "precomputed":
-        columns = _columns(archive, common)
-    else:
-        common.check_width(p)
-        support = archive.take("support", "f8 f4", len(rows), p)
-        if not np.isfinite(support).all():
-            raise ValueError("a support row is not finite")
-    X = Absent((n, p), None if support is None else rows, support)
-    return KernelResults(
-        problem=KernelProblem(
-            X,
-            **common.problem,
-            kernel=kernel,
-            memory=whole(memory, "memory", 1),
-        ),
-        solution=KernelSolution(counts, g, common.alpha, *common.counts),
-        columns=columns,
-        **common.results,
-    )
-
-
-def _columns(archive: Archive, common: Common) -> Any:
-    """Columns of the rows used, among those of a precomputed kernel."""
-    columns, width = archive.take("columns", "i8", common.n), len(common.design.names)
-    good = (columns >= 0).all() and (columns < width).all()
-    if not good or len(np.unique(columns)) < common.n or common.p != common.n:
-        raise ValueError(f"columns are not {common.n} of {width}")
-    return columns
-
-
-# Kinds of results: their type, what is written beside what all have, how they are put
-# together again, and the fields of a header that they have alone.
-KINDS: dict[str, tuple[type, Callable[..., Arrays], Callable[..., Results], set[str]]]
-KINDS = {
-    "linear": (LinearResults, _linear_out, _linear_in, {"cov_type", "covariance"}),
-    "kernel": (KernelResults, _kernel_out, _kernel_in, {"kernel"}),
-}

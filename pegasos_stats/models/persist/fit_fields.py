@@ -1,6 +1,5 @@
-"""What all kinds of fits have, as JSON and arrays, and back."""
+"""What fits of all kinds have in a file: fields of the header, and arrays."""
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,20 +12,18 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.persist import designs, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
-from pegasos_stats.models.persist.designs import (
-    packed_design,
-    replayed,
-    unpacked_design,
-)
-from pegasos_stats.models.persist.fields import flag, items, one_of, real, text, whole
-from pegasos_stats.models.persist.tree import same
-from pegasos_stats.models.persist.values import (
-    packed,
-    packed_coding,
-    restored,
-    unpacked_coding,
+from pegasos_stats.models.persist.header import (
+    Json,
+    flag,
+    items,
+    one_of,
+    real,
+    same,
+    text,
+    whole,
 )
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
@@ -51,7 +48,7 @@ FIELDS = {
     "dropped",
     "trace",
 }
-SOLVERS: dict[str, Callable[..., Any]] = {kind.name: kind for kind in (Pegasos, SDCA)}
+SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
     "steps": "i8",
@@ -67,19 +64,19 @@ BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much ab
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
 
 
-def common_out(result: Results) -> Header:
-    """What all kinds of fits have, but for the arrays."""
+def fields_of(result: Results) -> Header:
+    """Write what fits of all kinds have as JSON, but for the arrays."""
     problem, found = result.problem, result.solution
     return {
-        "design": packed_design(result.design),
-        "coding": packed_coding(result.coding),
-        "solver": _packed_solver(result.solver),
-        "refinement": result.refinement and _packed_solver(result.refinement),
+        "design": designs.packed_design(result.design),
+        "coding": values.packed_coding(result.coding),
+        "solver": packed_solver(result.solver),
+        "refinement": result.refinement and packed_solver(result.refinement),
         "problem": [float(problem.lam), problem.loss, bool(problem.intercept)],
         "shape": [int(size) for size in problem.X.shape],
-        "alpha": packed(float(found.alpha)),
+        "alpha": values.packed(float(found.alpha)),
         "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
-        "certificate": packed(asdict(result.certificate)),
+        "certificate": values.packed(asdict(result.certificate)),
         "training_table": result.training_table.counts.tolist(),
         "seconds": result.seconds,
         "dropped": [result.dropped.outcome, result.dropped.predictors],
@@ -87,7 +84,7 @@ def common_out(result: Results) -> Header:
     }
 
 
-def common_arrays(result: Results) -> Arrays:
+def arrays_of(result: Results) -> Arrays:
     """Labels, and weights, an order and a trace where there are any."""
     arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
     weights = getattr(result.problem, "weights", None)
@@ -102,13 +99,21 @@ def common_arrays(result: Results) -> Arrays:
     return arrays
 
 
-class Common:
-    """The common part of a header, each field checked, and those that go together.
+def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
+    """Name and options; an order given as rows is written as an array."""
+    options = values_of(solver)
+    if isinstance(options.get("order"), np.ndarray):
+        options["order"] = None
+    return [solver.name, values.packed(options)]
+
+
+class FitFields:
+    """What `fields_of` and `arrays_of` wrote, each made sure to go with the others.
 
     Raises
     ------
     ValueError and others
-        If a field is not as `common_out` writes it.
+        If a field is not as they write it.
     """
 
     def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
@@ -119,22 +124,33 @@ class Common:
         self.intercept = flag(intercept, "the intercept")
         if self.lam <= 0.0:
             raise ValueError(f"lambda is {lam}")
-        self.y = _labels(archive, self.n)
-        self.weights = _weights(archive, self.n)
         self.alpha = real(fit["alpha"], "the intercept")
         if not self.intercept and self.alpha != 0.0:
             raise ValueError(f"there is no intercept and it is {self.alpha}")
+
+        self.y, self.weights = archive.take("y", "i1", self.n).astype(np.float64), None
+        if set(np.unique(self.y).tolist()) != {-1.0, 1.0}:
+            raise ValueError("y holds other numbers than -1 and 1")
+        if archive.has("weights"):
+            self.weights = archive.take("weights", "f8", self.n)
+            off = abs(self.weights.mean() - 1.0)
+            if not (self.weights >= 0.0).all() or off > ROUNDING:
+                raise ValueError("weights do not have the mean 1")
+
         self.solver = _solver(fit["solver"], archive, self.n)
         self.refinement = _refinement(fit["refinement"], self.solver)
-        self.counts = self._checked_counts(fit["counts"])
+        steps, violations, seed = items(fit["counts"], "counts", 3)
+        if seed is not None or self.solver.uses_random_numbers or self.refinement:
+            whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
+        self.counts = whole(steps, "steps"), whole(violations, "violations"), seed
+
         self.design = _design(fit["design"], archive.checked, functions)
-        self.coding = unpacked_coding(fit["coding"])
+        self.coding = values.unpacked_coding(fit["coding"])
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
         self.table = self._table(fit["training_table"])
-        self.dropped = Dropped(
-            *(whole(rows, "rows left out") for rows in items(fit["dropped"], "rows", 2))
-        )
+        dropped = items(fit["dropped"], "rows", 2)
+        self.dropped = Dropped(*(whole(rows, "rows left out") for rows in dropped))
         seconds = fit.get("seconds")
         self.seconds = None if seconds is None else real(seconds, "the run time", 0.0)
 
@@ -175,15 +191,7 @@ class Common:
         vars(result)["training_table"] = table
         vars(result)["certificate"] = self.certificate
 
-    def _checked_counts(self, stored: Any) -> tuple[int, int, int | None]:
-        """Steps, violations and seed."""
-        steps, violations, seed = items(stored, "counts", 3)
-        drawn = self.solver.uses_random_numbers or self.refinement is not None
-        if seed is not None or drawn:
-            whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
-        return whole(steps, "steps"), whole(violations, "violations"), seed
-
-    def _table(self, stored: Any) -> Any:
+    def _table(self, stored: Json) -> np.ndarray:
         """Counts of the training rows, which are as many as there are labels."""
         rows = [items(row, "a row of counts", 3) for row in items(stored, "counts", 2)]
         counts = np.array([[whole(count, "a count") for count in row] for row in rows])
@@ -193,33 +201,9 @@ class Common:
         return counts.astype(np.int64)
 
 
-def _labels(archive: Archive, n: int) -> Any:
-    y = archive.take("y", "i1", n).astype(np.float64)
-    if set(np.unique(y).tolist()) != {-1.0, 1.0}:
-        raise ValueError("y holds other numbers than -1 and 1")
-    return y
-
-
-def _weights(archive: Archive, n: int) -> Any:
-    if not archive.has("weights"):
-        return None
-    weights = archive.take("weights", "f8", n)
-    if not (weights >= 0.0).all() or abs(weights.mean() - 1.0) > ROUNDING:
-        raise ValueError("weights do not have the mean 1")
-    return weights
-
-
-def _packed_solver(solver: Pegasos | SDCA) -> list[Any]:
-    """Name and options; an order given as rows is written as an array."""
-    options = values_of(solver)
-    if isinstance(options.get("order"), np.ndarray):
-        options["order"] = None
-    return [solver.name, packed(options)]
-
-
-def _solver(stored: Any, archive: Archive, n: int) -> Any:
+def _solver(stored: Json, archive: Archive, n: int) -> Pegasos | SDCA:
     name, options = items(stored, "the solver", 2)
-    kind: Any = SOLVERS[name]
+    kind = SOLVERS[name]
     options = options_of(kind, options)
     if name == "Pegasos" and options["order"] is None:
         ndim = archive.ndim("order")
@@ -229,7 +213,7 @@ def _solver(stored: Any, archive: Archive, n: int) -> Any:
     return kind(**options)
 
 
-def _refinement(stored: Any, solver: Any) -> SDCA | None:
+def _refinement(stored: Json, solver: Pegasos | SDCA) -> SDCA | None:
     if stored is None:
         return None
     name, options = items(stored, "the refinement", 2)
@@ -238,20 +222,20 @@ def _refinement(stored: Any, solver: Any) -> SDCA | None:
     return SDCA(**options_of(SDCA, options))
 
 
-def options_of(kind: Any, stored: Any) -> dict[str, Any]:
+def options_of(kind: type, stored: Json) -> dict[str, Any]:
     """Options of a dataclass: all of its fields."""
-    options = restored(stored)
+    options = values.restored(stored)
     if not isinstance(options, dict) or set(options) != set(declared(kind)):
         raise ValueError(f"the options of {kind.__name__} are not complete")
     return options
 
 
-def _design(stored: Any, exact: bool, functions: Functions) -> Design:
+def _design(stored: Json, exact: bool, functions: Functions) -> Design:
     """The design, made sure that it codes rows and is written as it was."""
-    design = unpacked_design(stored, functions)
-    if not same(packed_design(design), stored) and exact:
+    design = designs.unpacked_design(stored, functions)
+    if not same(designs.packed_design(design), stored) and exact:
         raise ValueError("the design is not as it was written")
-    replayed(design)
+    designs.replayed(design)
     if design.formula is not None:
         text(design.formula, "the formula")
     names = [text(name, "a name") for name in design.names]
@@ -259,7 +243,12 @@ def _design(stored: Any, exact: bool, functions: Functions) -> Design:
         raise ValueError("two coefficients have one name")
     inner = design
     if isinstance(design, ScaledDesign):
-        _check_scaling(design, len(names))
+        centre, scale = design.scaling.centre, design.scaling.scale
+        for numbers in (centre, scale):
+            if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
+                raise ValueError(f"the scales have shape {numbers.shape}")
+        if isinstance(design.design, ScaledDesign) or not (scale > 0.0).all():
+            raise ValueError("the scales are not above zero")
         inner, stored = design.design, stored["design"]
     if isinstance(inner, FrameDesign):
         flag(inner.named, "the design")
@@ -267,15 +256,7 @@ def _design(stored: Any, exact: bool, functions: Functions) -> Design:
     return design
 
 
-def _check_scaling(design: ScaledDesign, p: int) -> None:
-    for numbers in (design.scaling.centre, design.scaling.scale):
-        if numbers.shape != (p,) or not np.isfinite(numbers).all():
-            raise ValueError(f"the scales have shape {numbers.shape}")
-    if isinstance(design.design, ScaledDesign) or not (design.scaling.scale > 0).all():
-        raise ValueError("the scales are not above zero")
-
-
-def _trace(stored: Any, archive: Archive) -> pd.DataFrame | None:
+def _trace(stored: Json, archive: Archive) -> pd.DataFrame | None:
     if stored is None:
         return None
     columns, length = items(stored, "the trace"), None
@@ -291,13 +272,13 @@ def _trace(stored: Any, archive: Archive) -> pd.DataFrame | None:
     return pd.DataFrame(trace)
 
 
-def _certificate(stored: Any, n: int, exact: bool) -> Certificate:
+def _certificate(stored: Json, n: int, exact: bool) -> Certificate:
     """The certificate; in format 1 fields that were added later may be missing.
 
     A lower bound above the objective is none. Format 1 knew no rounding: there 0 takes
     its place, below which no objective is.
     """
-    found = restored(stored)
+    found = values.restored(stored)
     certificate = Certificate(**found)
     objective = real(certificate.objective, "the objective")
     dual = real(certificate.dual_objective, "the dual objective")

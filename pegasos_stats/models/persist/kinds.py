@@ -1,0 +1,274 @@
+"""The kinds of fits in a file: what a linear one and one with a kernel have alone."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.inference import estimating
+from pegasos_stats.models.inference.bootstrap import BootstrapResult
+from pegasos_stats.models.inference.options import Bootstrap, CovType, Sandwich
+from pegasos_stats.models.inference.sandwich import Covariance
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import Note
+from pegasos_stats.models.persist import header
+from pegasos_stats.models.persist.archive import Archive, Header
+from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.fit_fields import LARGEST_SEED, FitFields, options_of
+from pegasos_stats.models.persist.values import packed, restored
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers import kernel_problem
+from pegasos_stats.solvers.problem import Problem, Solution
+
+PREFIX = "covariance."  # of the names of its arrays
+MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
+
+
+class Absent:
+    """In the place of the training rows, which are not saved: only their shape.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    rows : int array, shape (k,), optional
+        Rows that are there none the less, in rising order, and `values`, theirs.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        rows: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        self.shape = shape
+        self._rows = np.empty(0, dtype=np.int64) if rows is None else rows
+        self._values = np.empty((0, *shape[1:])) if values is None else values
+
+    def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
+        asked = np.arange(self.shape[0])[rows]
+        if not np.isin(asked, self._rows).all():
+            _not_saved()
+        found: np.ndarray = self._values[np.searchsorted(self._rows, asked)]
+        return found
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _not_saved()
+
+    def __array__(self, *args: object, **options: object) -> NoReturn:
+        _not_saved()
+
+
+def _not_saved() -> NoReturn:
+    raise DataError(
+        "The training rows are not in a saved model; give data, as in predict(data), "
+        "and ask for standard errors, as by result.bse, before saving."
+    )
+
+
+def linear_out(result: LinearResults, fit: Header) -> Arrays:
+    """Coefficients and dual weights; and the covariance, see `covariance_out`."""
+    arrays: Arrays = {"beta": result.solution.beta, "dual": result.solution.dual}
+    return arrays | covariance_out(result, fit)
+
+
+def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults:
+    """Undo `linear_out`."""
+    n, p = fields.n, fields.p
+    fields.check_width(p)
+    beta, dual = archive.take("beta", "f8", p), archive.take("dual", "f8", n)
+    if not (np.isfinite(beta).all() and np.isfinite(dual).all()):
+        raise ValueError("a coefficient is not finite")
+    cov_type = None
+    if fit["cov_type"] is not None:
+        name, options = header.items(fit["cov_type"], "cov_type", 2)
+        kind = {"Sandwich": Sandwich, "Bootstrap": Bootstrap}[name]
+        cov_type = kind(**options_of(kind, options))
+    result = LinearResults(
+        problem=Problem(Absent((n, p)), **fields.problem),
+        solution=Solution(beta, fields.alpha, dual, *fields.counts),
+        cov_type=cov_type,
+        **fields.results,
+    )
+    if fit["covariance"] is not None:
+        k = p + fields.intercept
+        found = covariance_in(fit["covariance"], k, cov_type, archive)
+        vars(result)["estimated"] = found
+    return result
+
+
+def covariance_out(result: LinearResults, fit: Header) -> Arrays:
+    """Options of the covariance; and what was computed of it, or is quick to compute.
+
+    The training rows are not saved, so it cannot be computed later.
+    """
+    options, problem = result.cov_type, result.problem
+    fit["cov_type"] = options and [type(options).__name__, packed(asdict(options))]
+    fit["covariance"] = None
+    little = (
+        isinstance(options, Sandwich)
+        and problem.p <= MOST_COEFFICIENTS
+        and estimating.has_rows(problem)
+        and estimating.is_quick(problem)
+    )
+    if options is None or not (result.has_covariance or little):
+        return {}
+    found = result.estimated
+    facts, arrays = {}, {}
+    for field in dataclasses.fields(found):
+        value = getattr(found, field.name)
+        if isinstance(value, np.ndarray):
+            arrays[field.name] = value
+        elif field.name not in ("options", "notes"):  # which are written apart
+            facts[field.name] = packed(value)
+    remarks = [note.text for note in found.notes]
+    fit["covariance"] = [type(found).__name__, facts, list(arrays), remarks]
+    return {PREFIX + name: array for name, array in arrays.items()}
+
+
+def covariance_in(
+    stored: header.Json, k: int, options: CovType, archive: Archive
+) -> estimating.Estimate:
+    """The covariance of k coefficients.
+
+    Raises
+    ------
+    ValueError and others
+        If it is not as `covariance_out` writes it.
+    """
+    kind, facts, names, remarks = header.items(stored, "the covariance", 4)
+    values = {name: restored(value) for name, value in facts.items()}
+    for name in header.items(names, "the names of arrays"):
+        shape = (k,) if name in ("estimate", "newton_step") else (k, k)
+        several = (None, k) if name == "estimates" else shape
+        values[name] = archive.take(PREFIX + name, "f8", *several)
+    said = [
+        header.text(text, "a remark") for text in header.items(remarks, "the remarks")
+    ]
+    notes = tuple(Note("standard errors", "note", text) for text in said)
+    if kind != {Sandwich: "Covariance", Bootstrap: "BootstrapResult"}[type(options)]:
+        raise ValueError(f"a {kind} is estimated by {options}")
+    if isinstance(options, Bootstrap):
+        resampled = BootstrapResult(**values, options=options, notes=notes)
+        check_bootstrap(resampled)
+        return resampled
+    covariance = Covariance(**values, notes=notes)
+    check_sandwich(covariance)
+    return covariance
+
+
+def check_sandwich(found: Covariance) -> None:
+    """Raise ValueError for numbers that no sandwich has."""
+    step = [] if found.newton_step is None else [found.newton_step]
+    for array in (found.matrix, found.bread, found.meat, *step):
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{array!r} is no array")
+    undefined = np.isnan(found.matrix).all()
+    if not undefined and not np.isfinite(found.matrix).all():
+        raise ValueError("the covariance is not finite")
+    width = found.bandwidth
+    if width is not None and header.real(width, "the width", 0.0) == 0.0:
+        raise ValueError("the width is 0")
+    if type(found.df) is not float or not found.df > 0.0:
+        raise ValueError(f"df is {found.df!r}")
+    header.text(found.description, "the description")
+
+
+def check_bootstrap(found: BootstrapResult) -> None:
+    """Raise ValueError for numbers that no bootstrap has."""
+    for array in (found.estimate, found.estimates, found.covariance):
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{array!r} is no array")
+        if not np.isfinite(array).all():
+            raise ValueError("a resample is not finite")
+    if (np.diag(found.covariance) < 0.0).any():
+        raise ValueError("a variance is below zero")
+    left = header.whole(found.n_left_out, "a count") + len(found.estimates)
+    if left != found.options.replicates:
+        raise ValueError(f"{left} of {found.options.replicates} resamples are there")
+    header.whole(found.seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
+    header.whole(found.n_not_converged, "a count", 0, len(found.estimates))
+    for number in (found.relative_gap, found.distance):
+        if type(number) is not float:
+            raise ValueError(f"{number!r} is no distance")
+
+
+def kernel_out(result: KernelResults, fit: Header) -> Arrays:
+    """Kernel, counts, and the rows that predictions depend on."""
+    problem, found = result.problem, result.solution
+    fit["kernel"] = [asdict(problem.kernel), int(problem.memory)]
+    arrays: Arrays = {"counts": found.counts, "g": found.g}
+    if result.columns is not None:
+        arrays["columns"] = result.columns
+    else:
+        arrays["support"] = problem.X[kernel_problem.support_of(problem, found)[0]]
+    return arrays
+
+
+def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults:
+    """Undo `kernel_out`."""
+    n, p = fields.n, fields.p
+    options, memory = header.items(fit["kernel"], "the kernel", 2)
+    kernel = kernel_problem.checked_kernel(**options, p=p)
+    if kernel != kernel_problem.KernelFunction(**options) or fields.loss != "hinge":
+        raise ValueError(f"no kernel has {options}")
+    counts, g = archive.take("counts", "i8", n), archive.take("g", "f8", n)
+    if (counts < 0).any() or not np.isfinite(g).all() or fields.counts[0] < 1:
+        raise ValueError("a count is below zero, or a score not finite")
+    columns, X = None, Absent((n, p))
+    if kernel.name == "precomputed":
+        width = len(fields.design.names)
+        columns = archive.take("columns", "i8", n)
+        known = (columns >= 0).all() and (columns < width).all()
+        if not known or len(np.unique(columns)) < n or p != n:
+            raise ValueError(f"columns are not {n} of {width}")
+    else:
+        fields.check_width(p)
+        weighted = counts if fields.weights is None else counts * fields.weights
+        rows = np.flatnonzero(weighted)
+        support = archive.take("support", "f8 f4", len(rows), p)
+        if not np.isfinite(support).all():
+            raise ValueError("a support row is not finite")
+        X = Absent((n, p), rows, support)
+    memory = header.whole(memory, "memory", 1)
+    return KernelResults(
+        problem=kernel_problem.KernelProblem(
+            X, **fields.problem, kernel=kernel, memory=memory
+        ),
+        solution=kernel_problem.KernelSolution(counts, g, fields.alpha, *fields.counts),
+        columns=columns,
+        **fields.results,
+    )
+
+
+@dataclass(frozen=True)
+class FitKind:
+    """A kind of results in a file.
+
+    Attributes
+    ----------
+    type : type
+    out : callable
+        Writes what this kind has alone into the fields of a fit; returns the arrays.
+    back : callable
+        Puts a fit together again.
+    own : set of str
+        Fields that this kind has alone.
+    """
+
+    type: type[Results]
+    out: Callable[[Any, Header], Arrays]
+    back: Callable[[FitFields, Header, Archive], Results]
+    own: set[str]
+
+
+KINDS = {
+    "linear": FitKind(LinearResults, linear_out, linear_in, {"cov_type", "covariance"}),
+    "kernel": FitKind(KernelResults, kernel_out, kernel_in, {"kernel"}),
+}
