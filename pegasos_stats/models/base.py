@@ -6,27 +6,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import outcome_of
-from pegasos_stats.data.labels import LabelCoding, Ties
-from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
+from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
+from pegasos_stats.data.sample import Dropped, Sample, aligned_labels, scaled
+from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution, scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
 from pegasos_stats.tables import significant
 
-HeldOut = tuple[Any, Any]  # the matrix of rows, and -1 or +1 for each
+HeldOut = tuple[Any, Vector]  # the matrix of rows, and -1 or +1 for each
 
 
 class Model(ABC):
     """What all models have in common: a sample, and a record of the fit."""
 
     problem: Problem
+    scaling: Scaling | None
     _sample: Sample
 
     def __repr__(self) -> str:
@@ -38,7 +42,9 @@ class Model(ABC):
         )
 
     @abstractmethod
-    def solve(self, solver: Pegasos | SDCA, observe: Observer | None = None) -> Any:
+    def solve(
+        self, solver: Pegasos | SDCA, observe: Observer | None = None
+    ) -> AnySolution:
         """Run a solver: a solution with nothing around it.
 
         Parameters
@@ -56,10 +62,6 @@ class Model(ABC):
         OptionError
             If the solver does not go with the model.
         """
-
-    @abstractmethod
-    def _errors_on(self, X: Any, y: Any, found: Any, ties: Ties) -> float:
-        """Error rate of a solution on held-out rows."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,16 +83,30 @@ class Model(ABC):
         """Counts of the rows left out for missing values."""
         return self._sample.dropped
 
+    def _take(self, sample: Sample, intercept: bool, standardize: bool) -> None:
+        """Take a sample, with its predictors scaled if that is asked for."""
+        check_flag("standardize", standardize)
+        self.scaling = Scaling.of(sample.X, intercept) if standardize else None
+        self._sample = scaled(sample, self.scaling)
+
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
         """Record of one run, with the error on rows that `held_out` has coded."""
         if held_out is None:
             return Recorder(self.problem, ties)
         X, y = held_out
-        return Recorder(
-            self.problem, ties, lambda found: self._errors_on(X, y, found, ties)
-        )
 
-    def _recorder(self, trace: bool, test: Any, ties: Ties) -> Recorder | None:
+        def error_rate(found: AnySolution) -> float:
+            signs = signs_of(self._scores(found, X), ties)
+            decided = ~np.isnan(signs)
+            return float((signs != y)[decided].mean()) if decided.any() else np.nan
+
+        return Recorder(self.problem, ties, error_rate)
+
+    def _scores(self, found: AnySolution, X: Any) -> Vector:
+        """Scores of the rows of a matrix by a solution."""
+        return scores_of(self.problem, found, X)
+
+    def _recorder(self, trace: bool, test: object, ties: Ties) -> Recorder | None:
         """Record of a fit, if one is asked for."""
         check_flag("trace", trace)
         if test is not None and not trace:
@@ -99,7 +115,7 @@ class Model(ABC):
             return None
         return self.recorder(ties, None if test is None else self.held_out(test))
 
-    def held_out(self, test: Any) -> HeldOut:
+    def held_out(self, test: object) -> HeldOut:
         """Code held-out rows as those of the fit; incomplete ones are left out.
 
         Parameters
@@ -128,7 +144,7 @@ class Model(ABC):
             )
         return matrix.values[known], y[known]
 
-    def _labels_and_data(self, test: Any) -> tuple["pd.Series[Any]", Any]:
+    def _labels_and_data(self, test: object) -> tuple[pd.Series, object]:
         if isinstance(test, tuple) and len(test) == 2:
             return aligned_labels(*test), test[1]
         if self.design.formula is not None:

@@ -1,36 +1,24 @@
 """Support vector machines with a kernel."""
 
 import time
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_flag, check_positive
-from pegasos_stats.data.labels import Coding, Ties, signs_of
-from pegasos_stats.data.sample import (
-    NaAction,
-    Sample,
-    sample_of_arrays,
-    sample_of_formula,
-    scaled,
-)
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data import sample as samples
+from pegasos_stats.data.labels import Coding
+from pegasos_stats.data.language.nodes import Functions
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel_results import KernelResults, new_scores
-from pegasos_stats.solvers.kernel_problem import (
-    KernelFunction,
-    KernelName,
-    KernelProblem,
-    KernelSolution,
-    checked_gram,
-    checked_kernel,
-)
+from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution
 
 MEMORY = 512 * 2**20
 LARGEST_MEMORY = 2**62
@@ -90,49 +78,50 @@ class KernelSVM(Model):
     0
     """
 
-    problem: KernelProblem
-    scaling: Scaling | None
+    problem: kernels.KernelProblem
 
     def __init__(
         self,
-        y: Any,
-        X: Any,
+        y: object,
+        X: object,
         *,
         lam: float = 1.0,
         intercept: bool = True,
-        kernel: KernelName = "gaussian",
+        kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
         offset: float | None = None,
         gamma: float | None = None,
         coding: Coding = "factor",
-        na_action: NaAction = "drop",
-        weights: Any = None,
+        na_action: samples.NaAction = "drop",
+        weights: object = None,
         standardize: bool = False,
         memory: int = MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
-        sample = sample_of_arrays(y, X, coding, na_action, weights)
-        function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
+        sample = samples.sample_of_arrays(y, X, coding, na_action, weights)
+        function = kernels.checked_kernel(
+            kernel, degree, offset, gamma, sample.X.shape[1]
+        )
         self._set_up(sample, lam, intercept, function, memory, standardize)
 
     @classmethod
     def from_formula(
         cls,
         formula: str,
-        data: Any,
+        data: object,
         *,
         lam: float = 1.0,
         intercept: bool = True,
-        kernel: KernelName = "gaussian",
+        kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
         offset: float | None = None,
         gamma: float | None = None,
         coding: Coding = "factor",
-        na_action: NaAction = "drop",
-        weights: Any = None,
+        na_action: samples.NaAction = "drop",
+        weights: object = None,
         standardize: bool = False,
         memory: int = MEMORY,
-        functions: dict[str, Callable[..., Any]] | None = None,
+        functions: Functions | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -157,32 +146,32 @@ class KernelSVM(Model):
         'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)
-        sample, kept = sample_of_formula(
+        sample, kept = samples.sample_of_formula(
             formula, data, intercept, coding, na_action, weights, functions
         )
-        function = checked_kernel(kernel, degree, offset, gamma, sample.X.shape[1])
+        function = kernels.checked_kernel(
+            kernel, degree, offset, gamma, sample.X.shape[1]
+        )
         model = cls.__new__(cls)
         model._set_up(sample, lam, kept, function, memory, standardize)
         return model
 
     def _set_up(
         self,
-        sample: Sample,
+        sample: samples.Sample,
         lam: float,
         intercept: bool,
-        kernel: KernelFunction,
+        kernel: kernels.KernelFunction,
         memory: int,
         standardize: bool,
     ) -> None:
-        check_flag("standardize", standardize)
         memory = check_count("memory", memory, LARGEST_MEMORY)
         if not isinstance(sample.X, np.ndarray):
             raise DataError(
                 "X is sparse; a kernel model needs dense predictors: give X.toarray()."
             )
-        self.scaling = Scaling.of(sample.X, bool(intercept)) if standardize else None
-        self._sample = scaled(sample, self.scaling)
-        self.problem = KernelProblem(
+        self._take(sample, bool(intercept), standardize)
+        self.problem = kernels.KernelProblem(
             self._matrix(kernel, standardize),
             sample.y,
             check_positive("lam", lam),
@@ -193,7 +182,7 @@ class KernelSVM(Model):
             weights=sample.weights,
         )
 
-    def _matrix(self, kernel: KernelFunction, standardize: bool) -> Any:
+    def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Any:
         """Rows as the kernel takes them; of a precomputed one its values."""
         self._columns = None
         X = np.ascontiguousarray(self._sample.X, dtype=np.float64)
@@ -205,14 +194,14 @@ class KernelSVM(Model):
                 "no predictors; scale them before computing it."
             )
         self._columns = np.flatnonzero(self._sample.kept)
-        return checked_gram(X, self._sample.kept)
+        return kernels.checked_gram(X, self._sample.kept)
 
     def fit(
         self,
         solver: Pegasos | None = None,
         *,
         trace: bool = False,
-        test: Any = None,
+        test: object = None,
         progress: bool = False,
     ) -> KernelResults:
         """Minimise the objective.
@@ -256,14 +245,12 @@ class KernelSVM(Model):
 
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
-    ) -> KernelSolution:
+    ) -> kernels.KernelSolution:
         """Run a solver: a solution with nothing around it."""
         return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
 
-    def _errors_on(self, X: Any, y: Any, found: KernelSolution, ties: Ties) -> float:
-        signs = signs_of(new_scores(self.problem, found, X, self._columns), ties)
-        decided = ~np.isnan(signs)
-        return float((signs != y)[decided].mean()) if decided.any() else float("nan")
+    def _scores(self, found: AnySolution, X: Any) -> Vector:
+        return new_scores(self.problem, found, X, self._columns)
 
 
 def pegasos_alone(solver: Pegasos | SDCA) -> Pegasos:

@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 from pegasos_stats.errors import counted
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
-from pegasos_stats.solvers.kernel_problem import (
-    KernelProblem,
-    KernelSolution,
-    scores_of_kernel,
-    support_of,
-)
+from pegasos_stats.solvers import kernel_problem as kernels
+from pegasos_stats.solvers.solutions import AnySolution
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -45,8 +41,8 @@ class KernelResults(Results):
     True
     """
 
-    problem: KernelProblem
-    solution: KernelSolution
+    problem: kernels.KernelProblem
+    solution: kernels.KernelSolution
     columns: NDArray[np.int64] | None = None
 
     @property
@@ -62,13 +58,13 @@ class KernelResults(Results):
     @property
     def dual_coef(self) -> "pd.Series[float]":
         """What each support row adds: ``c_j w_j y_j / (lam T)`` times the kernel."""
-        support, each = support_of(self.problem, self.solution)
+        support, each = kernels.support_of(self.problem, self.solution)
         return pd.Series(each, index=self.index[support], name="dual_coef")
 
     @property
     def _support(self) -> NDArray[np.intp]:
         """Rows that predictions depend on, counted from zero."""
-        support: NDArray[np.intp] = support_of(self.problem, self.solution)[0]
+        support: NDArray[np.intp] = kernels.support_of(self.problem, self.solution)[0]
         return support
 
     @property
@@ -133,8 +129,8 @@ class KernelResults(Results):
 
 
 def new_scores(
-    problem: KernelProblem,
-    found: KernelSolution,
+    problem: kernels.KernelProblem,
+    found: AnySolution,
     X: Any,
     columns: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
@@ -149,8 +145,9 @@ def new_scores(
         rows given to the model, among which `columns` are those of the fit.
     columns : int64 array, shape (n,), optional
     """
+    assert isinstance(found, kernels.KernelSolution)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     X = np.ascontiguousarray(dense, dtype=np.float64)
     if problem.kernel.name == "precomputed" and X.shape[1] != problem.n:
         X = X[:, columns]
-    return np.asarray(scores_of_kernel(problem, found, X))
+    return np.asarray(kernels.scores_of_kernel(problem, found, X))

@@ -1,26 +1,15 @@
 """Linear models: support vector machine and logistic regression."""
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, ClassVar, Self
-
-import numpy as np
+from typing import ClassVar, Self
 
 from pegasos_stats.checks import check_flag, check_positive
-from pegasos_stats.data.labels import Coding, Ties
-from pegasos_stats.data.sample import (
-    NaAction,
-    Sample,
-    sample_of_arrays,
-    sample_of_formula,
-    scaled,
-)
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data import sample as samples
+from pegasos_stats.data.labels import Coding
+from pegasos_stats.data.language.nodes import Functions
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.inference.options import CovName, CovType, checked_cov_type
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
@@ -32,37 +21,36 @@ class LinearModel(Model):
     """What `SVM` and `Logit` have in common; they differ in the loss."""
 
     loss: ClassVar[LossName]
-    scaling: Scaling | None
 
     def __init__(
         self,
-        y: Any,
-        X: Any,
+        y: object,
+        X: object,
         *,
         lam: float = 1.0,
         intercept: bool = True,
         coding: Coding = "factor",
-        na_action: NaAction = "drop",
-        weights: Any = None,
+        na_action: samples.NaAction = "drop",
+        weights: object = None,
         standardize: bool = False,
     ) -> None:
         check_flag("intercept", intercept)
-        sample = sample_of_arrays(y, X, coding, na_action, weights)
+        sample = samples.sample_of_arrays(y, X, coding, na_action, weights)
         self._set_up(sample, lam, intercept, standardize)
 
     @classmethod
     def from_formula(
         cls,
         formula: str,
-        data: Any,
+        data: object,
         *,
         lam: float = 1.0,
         intercept: bool = True,
         coding: Coding = "factor",
-        na_action: NaAction = "drop",
-        weights: Any = None,
+        na_action: samples.NaAction = "drop",
+        weights: object = None,
         standardize: bool = False,
-        functions: dict[str, Callable[..., Any]] | None = None,
+        functions: Functions | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
 
@@ -93,7 +81,7 @@ class LinearModel(Model):
         ('p34', 'p43')
         """
         check_flag("intercept", intercept)
-        sample, kept = sample_of_formula(
+        sample, kept = samples.sample_of_formula(
             formula, data, intercept, coding, na_action, weights, functions
         )
         model = cls.__new__(cls)
@@ -101,11 +89,9 @@ class LinearModel(Model):
         return model
 
     def _set_up(
-        self, sample: Sample, lam: float, intercept: bool, standardize: bool
+        self, sample: samples.Sample, lam: float, intercept: bool, standardize: bool
     ) -> None:
-        check_flag("standardize", standardize)
-        self.scaling = Scaling.of(sample.X, bool(intercept)) if standardize else None
-        self._sample = scaled(sample, self.scaling)
+        self._take(sample, bool(intercept), standardize)
         self.problem = Problem(
             self._sample.X,
             sample.y,
@@ -122,7 +108,7 @@ class LinearModel(Model):
         refine: float | None = None,
         cov_type: CovType | CovName = "sandwich",
         trace: bool = False,
-        test: Any = None,
+        test: object = None,
         progress: bool = False,
     ) -> LinearResults:
         """Minimise the objective.
@@ -195,12 +181,6 @@ class LinearModel(Model):
     ) -> Solution:
         """Run a solver: a solution with nothing around it."""
         return run_refined(self.problem, solver, observe=observe)
-
-    def _errors_on(self, X: Any, y: Any, found: Solution, ties: Ties) -> float:
-        held_out = replace(self.problem, X=X, y=y, weights=None)
-        nothing = np.zeros(held_out.n)
-        at = certificate(held_out, found.beta, found.alpha, nothing)
-        return at.error_rate(held_out.n, ties)
 
 
 class SVM(LinearModel):

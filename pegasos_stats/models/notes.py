@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -17,7 +15,6 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
-Vector = NDArray[np.float64]
 Topic = Literal[
     "certificate",
     "labels",

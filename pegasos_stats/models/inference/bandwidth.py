@@ -8,9 +8,9 @@ spread that of the weighted rows.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from pegasos_stats.arrays import Vector
+
 Weights = Vector | None
 Rule = Callable[[Vector, Weights], float]
 

@@ -6,8 +6,8 @@ from threading import local
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.weights import mean_one
@@ -22,10 +22,6 @@ from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long

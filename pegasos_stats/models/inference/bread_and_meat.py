@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.bandwidth import RULES, SAME
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.problem import Problem
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
 SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding

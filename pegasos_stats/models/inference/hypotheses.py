@@ -7,21 +7,18 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.language.reading import Source
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
-def constraints(hypotheses: Any, names: Sequence[Any]) -> tuple[Matrix, Vector]:
+def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vector]:
     """Matrix ``R`` and values ``q`` of the hypotheses ``R theta = q``.
 
     Parameters
@@ -83,34 +80,37 @@ def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _as_text(hypotheses: Any) -> list[str] | None:
+def _as_text(hypotheses: object) -> list[str] | None:
     """Hypotheses one by one as text; None if they are no text."""
     if isinstance(hypotheses, str):
         return _split(hypotheses, ",")
     if isinstance(hypotheses, Mapping):
         return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
-    listed = isinstance(hypotheses, list | tuple)
-    if listed and hypotheses and all(isinstance(part, str) for part in hypotheses):
-        return [piece for part in hypotheses for piece in _split(part, ",")]
-    return None
+    if not isinstance(hypotheses, list | tuple) or not hypotheses:
+        return None
+    if not all(isinstance(part, str) for part in hypotheses):
+        return None
+    return [piece for part in hypotheses for piece in _split(part, ",")]
 
 
-def _as_matrix(hypotheses: Any, k: int) -> tuple[Matrix, Vector]:
-    pair = isinstance(hypotheses, tuple) and len(hypotheses) == 2
+def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
+    matrix, values = hypotheses, 0.0
+    if isinstance(hypotheses, tuple) and len(hypotheses) == 2:
+        matrix, values = hypotheses
     refused = OptionError(
         f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
         f"a matrix with {k} columns, one for each coefficient, or a pair of such a "
         "matrix and the values of its rows."
     )
     with refusing(refused):
-        R = np.atleast_2d(floats_of(hypotheses[0] if pair else hypotheses, refused))
-        q = floats_of(hypotheses[1] if pair else 0.0, refused)
+        R = np.atleast_2d(floats_of(matrix, refused))
+        q = floats_of(values, refused)
         if R.ndim != 2 or R.shape[1] != k:
             raise refused
         return R, np.broadcast_to(q, R.shape[:1]).copy()
 
 
-def _equations(text: str, names: Sequence[Any]) -> list[tuple[Vector, float]]:
+def _equations(text: str, names: Sequence[str]) -> list[tuple[Vector, float]]:
     """Neighbours in a chain of equalities, as coefficients and value."""
     sides = [_linear(side, names, text) for side in _split(_unwrapped(text), "=")]
     if len(sides) == 1:
@@ -120,7 +120,7 @@ def _equations(text: str, names: Sequence[Any]) -> list[tuple[Vector, float]]:
     ]
 
 
-def _linear(side: str, names: Sequence[Any], text: str) -> tuple[Vector, float]:
+def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
     """Coefficients and constant of one side."""
     try:
         tree = Source.of(_with_stand_ins(side, names), text).tree
@@ -162,7 +162,7 @@ def _joined(sign: ast.operator, left: Vector, right: Vector) -> Any:
     raise ValueError("it is not linear")
 
 
-def _with_stand_ins(side: str, names: Sequence[Any]) -> str:
+def _with_stand_ins(side: str, names: Sequence[str]) -> str:
     """Put ``v0, v1, ...`` for the names, longer ones first, so that any can be read.
 
     Examples
@@ -220,7 +220,7 @@ def _split(text: str, mark: str) -> list[str]:
     return parts
 
 
-def _check(R: Matrix, q: Vector, hypotheses: Any) -> None:
+def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     if not (np.isfinite(R).all() and np.isfinite(q).all()):
         raise OptionError(
             f"hypotheses={shown(hypotheses)} hold numbers that are not finite; give "

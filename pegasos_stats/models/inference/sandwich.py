@@ -3,28 +3,17 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.models.inference.bread_and_meat import (
-    Curvature,
-    bread,
-    column_sums,
-    curvature_of,
-    leverages,
-    meat_of,
-    slopes_of,
-)
+from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
@@ -151,9 +140,9 @@ def _of_rows(
     problem: Problem, beta: Vector, alpha: float, options: Sandwich, dual: Vector | None
 ) -> Covariance:
     u = 1.0 - problem.y * _scores(problem, beta, alpha)
-    s = slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
-    curvature = curvature_of(problem, u, s, options)
-    H = bread(problem, curvature)
+    s = parts.slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
+    curvature = parts.curvature_of(problem, u, s, options)
+    H = parts.bread(problem, curvature)
     inverse = inverse_of(H)
     meat, factor = _corrected(problem, curvature, s, inverse, options)
     matrix = inverse @ meat @ inverse * (factor / problem.n)
@@ -250,24 +239,24 @@ def _scores(problem: Problem, beta: Vector, alpha: float) -> Vector:
 
 def _corrected(
     problem: Problem,
-    curvature: Curvature,
+    curvature: parts.Curvature,
     s: Vector,
     inverse: Matrix,
     options: Sandwich,
 ) -> tuple[Matrix, float]:
     """Meat, and the factor of the covariance, as the correction has it."""
     if options.correction == "HC0" or not np.isfinite(inverse).all():
-        return meat_of(problem, s), 1.0
-    leverage = leverages(problem, curvature, inverse)
+        return parts.meat_of(problem, s), 1.0
+    leverage = parts.leverages(problem, curvature, inverse)
     if options.correction == "HC3":
         kept = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
-        return meat_of(problem, s, 1.0 / kept), 1.0
+        return parts.meat_of(problem, s, 1.0 / kept), 1.0
     n, used = problem.n, float(leverage.sum())
-    return meat_of(problem, s), n / (n - used) if n > used else np.nan
+    return parts.meat_of(problem, s), n / (n - used) if n > used else np.nan
 
 
 def _reason(
-    problem: Problem, curvature: Curvature, inverse: Matrix, meat: Matrix
+    problem: Problem, curvature: parts.Curvature, inverse: Matrix, meat: Matrix
 ) -> str:
     """Why the covariance is not defined; empty if it is."""
     if not np.isfinite(meat).all():
@@ -335,12 +324,14 @@ def _newton_step(
     """``-H^-1 grad P`` for the log loss."""
     if problem.loss != "log":
         return None
-    gradient = -column_sums(problem, problem.row_weights * s * problem.y) / problem.n
+    gradient = (
+        -parts.column_sums(problem, problem.row_weights * s * problem.y) / problem.n
+    )
     gradient[int(problem.intercept) :] += problem.lam * beta
     return -inverse @ gradient
 
 
-def _described(curvature: Curvature, options: Sandwich) -> str:
+def _described(curvature: parts.Curvature, options: Sandwich) -> str:
     if curvature.bandwidth is None:
         return f"sandwich, {options.correction}"
     rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"

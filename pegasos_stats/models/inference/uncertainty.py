@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models import notes
 from pegasos_stats.models.inference import hypotheses as linear
@@ -17,9 +18,6 @@ from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.rounding import CLOSEST
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # A coefficient that is off by a quarter of its standard error has an interval that
 # covers with a probability of 94.3% instead of 95%.

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.tables import (
@@ -22,9 +22,6 @@ from pegasos_stats.tables import (
     significant,
     statistic_name,
 )
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 TIDY_COLUMNS = [
     "term",

@@ -12,19 +12,10 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.persist import designs, values
+from pegasos_stats.models.persist import designs, header, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
-from pegasos_stats.models.persist.header import (
-    Json,
-    flag,
-    items,
-    one_of,
-    real,
-    same,
-    text,
-    whole,
-)
+from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, values_of
@@ -120,11 +111,14 @@ class FitFields:
         shape = items(fit["shape"], "the shape", 2)
         self.n, self.p = (whole(size, "a size", 1) for size in shape)
         lam, loss, intercept = items(fit["problem"], "the problem", 3)
-        self.lam, self.loss = real(lam, "lambda"), one_of(loss, "the loss", ZERO_LOSS)
-        self.intercept = flag(intercept, "the intercept")
+        self.lam, self.loss = (
+            header.real(lam, "lambda"),
+            header.one_of(loss, "the loss", ZERO_LOSS),
+        )
+        self.intercept = header.flag(intercept, "the intercept")
         if self.lam <= 0.0:
             raise ValueError(f"lambda is {lam}")
-        self.alpha = real(fit["alpha"], "the intercept")
+        self.alpha = header.real(fit["alpha"], "the intercept")
         if not self.intercept and self.alpha != 0.0:
             raise ValueError(f"there is no intercept and it is {self.alpha}")
 
@@ -152,7 +146,9 @@ class FitFields:
         dropped = items(fit["dropped"], "rows", 2)
         self.dropped = Dropped(*(whole(rows, "rows left out") for rows in dropped))
         seconds = fit.get("seconds")
-        self.seconds = None if seconds is None else real(seconds, "the run time", 0.0)
+        self.seconds = (
+            None if seconds is None else header.real(seconds, "the run time", 0.0)
+        )
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -233,12 +229,12 @@ def options_of(kind: type, stored: Json) -> dict[str, Any]:
 def _design(stored: Json, exact: bool, functions: Functions) -> Design:
     """The design, made sure that it codes rows and is written as it was."""
     design = designs.unpacked_design(stored, functions)
-    if not same(designs.packed_design(design), stored) and exact:
+    if not header.same(designs.packed_design(design), stored) and exact:
         raise ValueError("the design is not as it was written")
     designs.replayed(design)
     if design.formula is not None:
-        text(design.formula, "the formula")
-    names = [text(name, "a name") for name in design.names]
+        header.text(design.formula, "the formula")
+    names = [header.text(name, "a name") for name in design.names]
     if len(set(names)) < len(names) or "Intercept" in names:
         raise ValueError("two coefficients have one name")
     inner = design
@@ -251,7 +247,7 @@ def _design(stored: Json, exact: bool, functions: Functions) -> Design:
             raise ValueError("the scales are not above zero")
         inner, stored = design.design, stored["design"]
     if isinstance(inner, FrameDesign):
-        flag(inner.named, "the design")
+        header.flag(inner.named, "the design")
         items(stored["columns"], "the columns", len(names))
     return design
 
@@ -280,8 +276,8 @@ def _certificate(stored: Json, n: int, exact: bool) -> Certificate:
     """
     found = values.restored(stored)
     certificate = Certificate(**found)
-    objective = real(certificate.objective, "the objective")
-    dual = real(certificate.dual_objective, "the dual objective")
+    objective = header.real(certificate.objective, "the objective")
+    dual = header.real(certificate.dual_objective, "the dual objective")
     rounding, pair = certificate.rounding, certificate.at_zero
     if type(rounding) is not float or not rounding >= 0.0:
         raise ValueError(f"the rounding of the objective is {rounding!r}")
