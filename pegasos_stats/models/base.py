@@ -27,7 +27,7 @@ HeldOut = tuple[Any, Vector]  # the matrix of rows, and -1 or +1 for each
 
 
 class Model(ABC):
-    """What all models have in common: a sample, and a record of the fit."""
+    """What all models have in common: the data, and a record of the fit."""
 
     problem: Problem
     scaling: Scaling | None
@@ -45,7 +45,7 @@ class Model(ABC):
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> AnySolution:
-        """Run a solver: a solution with nothing around it.
+        """Run a solver, and return its solution alone.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Model(ABC):
         self._sample = scaled(sample, self.scaling)
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
-        """Record of one run, with the error on rows that `held_out` has coded."""
+        """Make a record for one run; it has the error on `held_out` rows, if any."""
         if held_out is None:
             return Recorder(self.problem, ties)
         X, y = held_out
@@ -107,7 +107,7 @@ class Model(ABC):
         return scores_of(self.problem, found, X)
 
     def _recorder(self, trace: bool, test: object, ties: Ties) -> Recorder | None:
-        """Record of a fit, if one is asked for."""
+        """Make the record of a fit, if one is asked for."""
         check_flag("trace", trace)
         if test is not None and not trace:
             raise OptionError("test= is recorded in the trace; give trace=True too.")
@@ -116,7 +116,7 @@ class Model(ABC):
         return self.recorder(ties, None if test is None else self.held_out(test))
 
     def held_out(self, test: object) -> HeldOut:
-        """Code held-out rows as those of the fit; incomplete ones are left out.
+        """Turn held-out rows into numbers, as those of the fit; drop incomplete ones.
 
         Parameters
         ----------

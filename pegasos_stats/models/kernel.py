@@ -246,7 +246,7 @@ class KernelSVM(Model):
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> kernels.KernelSolution:
-        """Run a solver: a solution with nothing around it."""
+        """Run a solver, and return its solution alone."""
         return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
 
     def _scores(self, found: AnySolution, X: Any) -> Vector:

@@ -118,7 +118,8 @@ class LinearModel(Model):
         solver : Pegasos or SDCA, optional
             ``SDCA()`` if none is given: the optimum to a relative gap of 1e-3.
         refine : float, optional
-            Go on after Pegasos, from its dual point, with SDCA to this relative gap.
+            After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
+            down to this relative gap.
         cov_type : "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
             Standard errors of the result, computed when they are first asked for; with
             options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
@@ -179,7 +180,7 @@ class LinearModel(Model):
     def solve(
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> Solution:
-        """Run a solver: a solution with nothing around it."""
+        """Run a solver, and return its solution alone."""
         return run_refined(self.problem, solver, observe=observe)
 
 
@@ -196,8 +197,8 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse. The model has a copy of its own, so that what
-        becomes of `X` changes no fit; that takes its memory once more.
+        columns of a frame, stay sparse. The model keeps a copy, which needs as much
+        memory again, so that later changes of `X` do not reach it.
     lam : float, default 1.0
         Penalty, above zero (lambda in the literature).
     intercept : bool, default True
@@ -208,14 +209,14 @@ class SVM(LinearModel):
         What becomes of rows with missing values: left out and counted, or an error.
     weights : array or Series, shape (n,); "balanced"; or dict, optional
         How much the loss of each row counts, 0 or more. ``"balanced"`` gives both
-        levels the same total weight, ``{level: weight}`` any. They are scaled to a
-        mean of 1, so that only their ratios matter.
+        levels the same total weight, ``{level: weight}`` each row that of its level.
+        Weights are scaled to a mean of 1, so only their ratios matter.
     standardize : bool, default False
-        Whether to bring the predictors to mean 0 and standard deviation 1 (sparse
-        ones, and all of a model without intercept, to standard deviation 1 alone), as
-        they are in the rows, all counted alike, those of weight 0 too.
-        The penalty is on the coefficients of these; ``params_original`` gives those
-        of the predictors as they were.
+        Whether to bring the predictors to mean 0 and standard deviation 1; if they
+        are sparse, or there is no intercept, to standard deviation 1 alone. Means and
+        standard deviations are of all rows used, without their weights. The penalty
+        is on the coefficients of the scaled predictors; ``params_original`` gives
+        coefficients of the predictors as they were.
 
     Raises
     ------

@@ -211,7 +211,7 @@ def penalised(problem: Problem, standardized: bool) -> Note:
 def ran_away(
     problem: Problem, at: Certificate, solver: Solver, untried: Sequence[Setting]
 ) -> list[Note]:
-    """That a fit is worse than the model that is all zero, if it is."""
+    """Note that a fit is worse than the model that is all zero, if it is."""
     zero = zero_objective(problem)
     if not at.objective > zero:
         return []
@@ -233,7 +233,7 @@ def ran_away(
 def one_answer(
     problem: Problem, training: ConfusionMatrix, untried: Sequence[Setting]
 ) -> list[Note]:
-    """That all training rows are predicted alike, if they are."""
+    """Note that all training rows are predicted alike, if they are."""
     answers = training.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
         return []
@@ -264,7 +264,7 @@ def untried_options(
 
 
 def repeated(solver: Solver) -> list[Note]:
-    """That the seed repeats the fit, where random numbers were used."""
+    """Note that the seed repeats the fit, where random numbers were used."""
     if not solver.uses_random_numbers:
         return []
     source = "drawn, not given" if solver.seed is None else "given"
@@ -274,7 +274,7 @@ def repeated(solver: Solver) -> list[Note]:
 
 
 def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
-    """That a fit is too far from its optimum for these standard errors.
+    """Note that a fit is too far from its optimum for these standard errors.
 
     Parameters
     ----------
@@ -298,13 +298,13 @@ def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
 
 
 def not_there(remedy: Setting) -> Note:
-    """That standard errors may be undefined because a fit is not at its optimum."""
+    """Note that standard errors may be undefined for want of an optimal fit."""
     text = "Standard errors are those at the optimum, and this fit is not there:"
     return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
 
 
 def few_rows(n: int, k: int) -> list[Note]:
-    """That n rows are few for k coefficients."""
+    """Note that n rows are few for k coefficients."""
     if n >= FEW * k:
         return []
     text = (

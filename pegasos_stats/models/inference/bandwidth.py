@@ -1,6 +1,9 @@
 """Widths of the kernel that estimates how many rows lie at the margin.
 
 Each rule takes the ``u_i = 1 - y_i f(x_i)`` and the weights of the rows, None for 1.
+statsmodels has the two rules of quantile regression for rows without weights; in its
+``bofinger`` the density is at ``2 x`` where the paper has ``x``.
+
 With weights, ``n`` is the effective number of rows ``(sum w_i)^2 / sum w_i^2`` and the
 spread that of the weighted rows.
 """
@@ -15,7 +18,7 @@ Weights = Vector | None
 Rule = Callable[[Vector, Weights], float]
 
 LEVEL = 0.95  # of the intervals for which Hall and Sheather's rule is made
-SAME = 1e-6  # spread of margins that are the same, but for the accuracy of the optimum
+SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FURTHEST = 0.9  # of the way from the quantile to 0 or 1 that a rule may go
 
 

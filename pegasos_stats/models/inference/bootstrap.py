@@ -134,7 +134,7 @@ def bootstrap(
     alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
     ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again.
     A resample with one level alone has no optimum with an intercept: it is left out,
-    its draws being used up.
+    and no other is drawn for it.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def bootstrap(
 def collected(
     parts: Iterable[tuple[Matrix, Matrix]], replicates: int, progress: bool
 ) -> tuple[Matrix, Matrix]:
-    """Estimates of all resamples and what is known of each, a row each."""
+    """Coefficients of all resamples; their gaps, distances and status: a row each."""
     each: Any = (pair for part in parts for pair in zip(*part, strict=True))
     if progress:
         each = with_progress(each, replicates, "resample")
@@ -238,7 +238,7 @@ def summarised(
 
 
 def in_a_task(n: int, replicates: int) -> int:
-    """Resamples that are fitted in one call: few where they are long."""
+    """Number of resamples that one call fits: fewer if they have many rows."""
     return max(1, min(TOGETHER // n, max(FEWEST, replicates // SHARES), MOST))
 
 
@@ -254,7 +254,7 @@ def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
 
 
 class Refit:
-    """Fits resamples of a problem, from its solution; threads may share it."""
+    """Fits resamples, beginning at the solution of the problem; for many threads."""
 
     def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
         self._problem, self._tol = problem, tol
@@ -269,7 +269,7 @@ class Refit:
         self._scratch = local()
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        """Coefficients ``alpha, beta`` of each resample, and what is known of it."""
+        """Fit resamples: ``alpha, beta`` of each, its gap, distance and status."""
         problem = self._problem
         estimates, found = (
             np.zeros((len(rows), problem.p + 1)),
@@ -283,7 +283,7 @@ class Refit:
         return estimates, found
 
     def _room(self) -> Any:
-        """Scratch of this thread."""
+        """Working arrays of this thread."""
         if not hasattr(self._scratch, "room"):
             problem = self._problem
             given = problem.rows, problem.n, problem.p, int(problem.loss_code)

@@ -21,7 +21,7 @@ SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding
 
 
 class Line(NamedTuple):
-    """Where the rows of a class go, by ``z - u slope``, to come to the margin.
+    """The line along which rows of a class are moved to the margin, ``z - u slope``.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Curvature(NamedTuple):
         One for each class for the hinge; none for the log loss.
     bandwidth : float or None
     near : float
-        Rows at the margin, one at a distance counted by its kernel's height.
+        Number of rows at the margin; others count by the kernel's height at them.
     beyond : int
         Rows beyond the margin.
     """
@@ -106,9 +106,9 @@ def width_of(problem: Problem, u: Vector, options: Sandwich) -> float:
 def lines_to_margin(problem: Problem, u: Vector) -> list[Line]:
     """Regressions of ``z`` on ``u`` in both classes; slope 0 where ``u`` is constant.
 
-    With ``z~_i = z_i - u_i slope`` every score is ``z~_i'theta = y_i``: the kernel has
-    rows beside the margin stand for rows at it, and this takes away by how much they
-    differ on average.
+    With ``z~_i = z_i - u_i slope`` every score is ``z~_i'theta = y_i``. In the kernel
+    estimate rows near the margin stand for rows at it; moving them there takes away
+    their average difference.
     """
     w, lines = problem.row_weights, []
     for sign in (-1.0, 1.0):

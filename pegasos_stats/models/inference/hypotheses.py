@@ -1,4 +1,9 @@
-"""Linear hypotheses about coefficients, read from text or taken as matrices."""
+"""Linear hypotheses about coefficients, read from text or taken as matrices.
+
+The readers that statsmodels uses are not used here: formulaic's takes ``a = b = 1`` for
+``a - b = -1`` and refuses names such as ``a:b``; patsy's knows no backticks, so a name
+that is a number cannot be told from the number.
+"""
 
 import ast
 import re

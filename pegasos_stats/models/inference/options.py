@@ -5,13 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from pegasos_stats.checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_positive,
-    number_of,
-)
+from pegasos_stats import checks
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
@@ -98,9 +92,9 @@ class Sandwich:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", checked_bandwidth(self.bandwidth))
-        object.__setattr__(self, "factor", check_positive("factor", self.factor))
-        check_flag("move", self.move)
-        check_choice("correction", self.correction, CORRECTIONS)
+        object.__setattr__(self, "factor", checks.check_positive("factor", self.factor))
+        checks.check_flag("move", self.move)
+        checks.check_choice("correction", self.correction, CORRECTIONS)
 
 
 def checked_bandwidth(value: object) -> Bandwidth | float:
@@ -114,7 +108,7 @@ def checked_bandwidth(value: object) -> Bandwidth | float:
     for rule in BANDWIDTHS:
         if isinstance(value, str) and value == rule:
             return rule
-    width = number_of(value)
+    width = checks.number_of(value)
     if not 0.0 < width <= np.finfo(np.float64).max:
         raise OptionError(
             f"bandwidth={shown(value)} is not allowed; give one of "
@@ -136,9 +130,10 @@ class Bootstrap:
     seed : int, optional
         As for R's ``set.seed()``; drawn, and kept in the result, if left out.
     interval : "normal", "percentile" or "basic", default "normal"
-        Of the replicates ``t``, at level ``1 - 2 q``: the estimate with so many
-        standard deviations of them on both sides; their quantiles; or the quantiles
-        reflected at the estimate, ``2 estimate - t``. Quantiles are R's type 7.
+        ``"normal"``: the estimate, plus and minus a normal quantile times the standard
+        deviation of the replicates. ``"percentile"``: quantiles of the replicates,
+        R's type 7. ``"basic"``: these reflected at the estimate, ``2 estimate -
+        quantile``.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10
@@ -182,14 +177,14 @@ class Bootstrap:
     workers: int | None = None
 
     def __post_init__(self) -> None:
-        replicates = check_count("replicates", self.replicates)
+        replicates = checks.check_count("replicates", self.replicates)
         object.__setattr__(self, "replicates", replicates)
         if self.replicates < 2:
             raise OptionError(
                 "replicates=1 has no spread; give 2 or more, usually 1000."
             )
-        check_choice("interval", self.interval, INTERVALS)
-        object.__setattr__(self, "tol", check_positive("tol", self.tol))
+        checks.check_choice("interval", self.interval, INTERVALS)
+        object.__setattr__(self, "tol", checks.check_positive("tol", self.tol))
         if self.tol >= 1.0:
             raise OptionError(
                 f"tol={self.tol!r} is not allowed: every fit is within it; give a "

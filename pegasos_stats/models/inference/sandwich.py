@@ -161,7 +161,7 @@ def _of_rows(
 
 
 def _uncentred(found: Covariance, centre: Vector) -> Covariance:
-    """Return what was found for ``z_c = (1, x - c)`` for ``z = C' z_c = (1, x)``."""
+    """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
     C = np.eye(centre.size + 1)
     C[0, 1:] = centre
     back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
@@ -223,7 +223,7 @@ def inverse_of(H: Matrix) -> Matrix:
 def _optimal(
     problem: Problem, beta: Vector, alpha: float, dual: Vector | None
 ) -> Vector | None:
-    """Return dual weights if they are those of the optimum, nearly, and None if not."""
+    """Dual weights of a hinge fit if it is near its optimum, else None."""
     if dual is None or problem.loss == "log":
         return None
     at = certificate(problem, beta, alpha, dual)
@@ -244,7 +244,7 @@ def _corrected(
     inverse: Matrix,
     options: Sandwich,
 ) -> tuple[Matrix, float]:
-    """Meat, and the factor of the covariance, as the correction has it."""
+    """Meat, and factor of the covariance, for the correction HC0, HC1 or HC3."""
     if options.correction == "HC0" or not np.isfinite(inverse).all():
         return parts.meat_of(problem, s), 1.0
     leverage = parts.leverages(problem, curvature, inverse)
@@ -286,7 +286,7 @@ def _overflow(matrix: Matrix) -> str:
 def _raise_to_rounding(
     matrix: Matrix, inverse: Matrix, meat: Matrix, factor: float
 ) -> int:
-    """Raise variances that are lost in rounding to its bound; return how many were.
+    """Raise variances that are lost in rounding to a bound of it; return their number.
 
     The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
     what is left after cancellation.

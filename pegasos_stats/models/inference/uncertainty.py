@@ -28,7 +28,7 @@ FAR = 1e-4  # and of one that is not
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What follows from coefficients and their covariance.
+    """Errors of coefficients, tests and intervals, and whether to trust them.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Uncertainty:
     certificate : Certificate
         Of the fit.
     goes_on : str
-        The option that takes the relative gap at which a fit is to end.
+        Name of the option that says how small the relative gap is to become.
     """
 
     theta: "pd.Series[float]"
@@ -86,9 +86,9 @@ class Uncertainty:
 
     @property
     def remedy(self) -> notes.Setting:
-        """What goes on to the optimum, near enough for the smallest error.
+        """The option that takes the fit near enough to its optimum for all errors.
 
-        The relative gap to reach is a power of ten.
+        Its value, a relative gap, is a power of ten.
         """
         near, objective = CLOSE, self.certificate.objective
         if self.far.any() and objective > 0.0:

@@ -12,16 +12,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.models.inference.bootstrap import BootstrapResult
-from pegasos_stats.tables import (
-    estimate_cells,
-    params_html,
-    params_text,
-    significant,
-    statistic_name,
-)
 
 TIDY_COLUMNS = [
     "term",
@@ -133,7 +127,7 @@ class ContrastTests:
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Estimates, tests and intervals, a row for each hypothesis."""
         found = self.estimates(1.0 - check_fraction("alpha", alpha))
-        letter = statistic_name(self.df_denom)
+        letter = tables.statistic_name(self.df_denom)
         names = ["coef", "std err", letter, f"P>|{letter}|"]
         names += ["Conf. Int. Low", "Conf. Int. Upp."]
         table = found.frame(self.hypotheses).set_index("term").rename_axis(None)
@@ -147,13 +141,13 @@ class ContrastTests:
         return table
 
     def _cells(self) -> pd.DataFrame:
-        return estimate_cells(self.tidy(), self.df_denom)
+        return tables.estimate_cells(self.tidy(), self.df_denom)
 
     def __repr__(self) -> str:
-        return "\n".join(params_text(self._cells()))
+        return "\n".join(tables.params_text(self._cells()))
 
     def _repr_html_(self) -> str:
-        return params_html(self._cells())
+        return tables.params_html(self._cells())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -193,8 +187,8 @@ class JointTest:
         df = f"{self.df_num}, {self.df_denom:g}" if finite else f"{self.df_num}"
         return (
             f"<Wald test of {', '.join(self.hypotheses)}: {self.distribution} = "
-            f"{significant(self.statistic)}, df = {df}, p = "
-            f"{significant(self.pvalue, 3)}>"
+            f"{tables.significant(self.statistic)}, df = {df}, p = "
+            f"{tables.significant(self.pvalue, 3)}>"
         )
 
 

@@ -30,7 +30,7 @@ LONGEST = 200  # characters of a file's own words in a message
 
 
 class Archive:
-    """The header of an archive, and its arrays, each read when it is asked for.
+    """The header of an archive; and its arrays, each read when it is asked for.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def packed_archive(header: Header, arrays: Arrays) -> bytes:
 
 @contextmanager
 def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
-    """Open a file, made sure to be ours; what goes wrong with it is a DataError.
+    """Open a file that is ours; whatever is wrong with it becomes a DataError.
 
     Raises
     ------

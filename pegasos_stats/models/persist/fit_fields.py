@@ -50,6 +50,8 @@ TRACE = {
     "test_error": "f8",
     "cpu_seconds": "f8",
 }
+# Options that earlier versions did not have, whose fits were those of the defaults.
+LATER: dict[type, set[str]] = {SDCA: {"algorithm", "arithmetic"}}
 LARGEST_SEED = 2**31 - 1
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
@@ -99,7 +101,7 @@ def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
 
 
 class FitFields:
-    """What `fields_of` and `arrays_of` wrote, each made sure to go with the others.
+    """What `fields_of` and `arrays_of` wrote, checked one by one and together.
 
     Raises
     ------
@@ -181,7 +183,7 @@ class FitFields:
             raise ValueError(f"{len(self.design.names)} names for {width} columns")
 
     def put_into(self, result: Results) -> None:
-        """Set what would be computed from the training rows."""
+        """Give a result what it would compute from the training rows."""
         none = pd.DataFrame(columns=["actual", "predicted"])
         table = ConfusionMatrix(self.coding.levels, self.table, none)
         vars(result)["training_table"] = table
@@ -219,15 +221,18 @@ def _refinement(stored: Json, solver: Pegasos | SDCA) -> SDCA | None:
 
 
 def options_of(kind: type, stored: Json) -> dict[str, Any]:
-    """Options of a dataclass: all of its fields."""
+    """Options of a dataclass: all of its fields, but for those that came later."""
     options = values.restored(stored)
-    if not isinstance(options, dict) or set(options) != set(declared(kind)):
+    required = set(declared(kind)) - LATER.get(kind, set())
+    if not isinstance(options, dict) or not required <= set(options) <= set(
+        declared(kind)
+    ):
         raise ValueError(f"the options of {kind.__name__} are not complete")
     return options
 
 
 def _design(stored: Json, exact: bool, functions: Functions) -> Design:
-    """The design, made sure that it codes rows and is written as it was."""
+    """The design, checked: it codes rows, and is written again as it was."""
     design = designs.unpacked_design(stored, functions)
     if not header.same(designs.packed_design(design), stored) and exact:
         raise ValueError("the design is not as it was written")

@@ -20,7 +20,7 @@ LARGEST = 2**62  # whole number
 
 
 def text_of(tree: Json, width: int) -> bytes:
-    """Write a tree as JSON, made sure that `tree_of` reads it.
+    """Write a tree as JSON that `tree_of` reads.
 
     Raises
     ------
