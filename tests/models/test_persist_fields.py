@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load
+from pegasos_stats.models.persist.fit_fields import LATER
 from pegasos_stats.models.persist.header import DEEPEST, tree_of
 from tests.models.saved_fits import NAN, check_refused, edited, saved_in
 from tests.models.saved_models import put_together
@@ -191,6 +193,16 @@ def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
     assert str(caught.value) == (
         f"The formula {formula!r} cannot be part of a saved model: {reason}"
     )
+
+
+def test_options_that_came_later_have_their_defaults(saved, tmp_path):
+    result, _, header, arrays = saved["refined"]
+    name, options = header["fit"]["refinement"]
+    there = [[k, v] for k, v in options["value"] if k not in LATER[ps.SDCA]]
+    assert len(there) == len(options["value"]) - 2
+    tree = edited(header, ["refinement"], [name, options | {"value": there}])
+    (tmp_path / "a").write_bytes(put_together(tree, arrays))
+    assert repr(load(tmp_path / "a").refinement) == repr(result.refinement)
 
 
 @pytest.mark.parametrize("wrap", [lambda t: [t], lambda t: {"a": t}])
