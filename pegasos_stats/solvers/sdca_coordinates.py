@@ -15,6 +15,10 @@ from pegasos_stats.solvers.sdca import SDCA
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
+WIDEST = (
+    4096.0  # of a first gamma: one far column would make it a million, for all rows
+)
+
 
 class Plain:
     """SDCA-perm: coordinate steps, ``alpha`` 0 or the coefficient of a column.
@@ -84,7 +88,7 @@ class Plain:
         state, problem = self.state, self.problem
         alpha = float(state.scalars[dual.sdca.ALPHA])
         width = float(state.norm2.mean()) / (problem.lam * problem.n)
-        return ProximalNewton(problem, state.w, alpha, state.a, width)
+        return ProximalNewton(problem, state.w, alpha, state.a, min(width, WIDEST))
 
     def certificate(self) -> Certificate:
         """Primal and dual objective at the coefficients and the dual weights."""

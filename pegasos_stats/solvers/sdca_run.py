@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
+from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos_run import (
@@ -197,7 +198,7 @@ class Narrow:
         self._problem, self._solver = problem, solver
         self._coordinates = Plain(problem, solver, dual, RATIO)
         self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
-        self._newton: ProximalNewton | None = None
+        self._newton: ProximalNewton | ActiveSet | None = None
         self._settled: float | None = None
         self._epochs = self._newton_steps = 0
 
@@ -210,7 +211,8 @@ class Narrow:
         """Visit the rows, or take a Newton step if there are none."""
         self._settled = None
         if rows.size == 0:
-            self._newton = self._newton or self._coordinates.newton_method()
+            newton = self._newton or self._coordinates.newton_method()
+            self._newton = exactly(self._problem, newton, self._newton_steps)
             self._newton.step()
             self._newton_steps += 1
             return

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -164,7 +165,7 @@ class Wide:
         state = self._coordinates.state
         self._balanced, self._scores = state.a, np.zeros(problem.n)
         self._image = np.zeros(state.w.size)
-        self._further: Pairs | ProximalNewton | None = None
+        self._further: Pairs | ProximalNewton | ActiveSet | None = None
 
     @property
     def visits_rows(self) -> bool:
@@ -254,11 +255,15 @@ class Wide:
         wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)
         self._next_look += max(1, round(wait))
 
-    def _go_further(self, steps: Pairs | ProximalNewton) -> None:
-        """Take further steps; Newton steps from the next on if pairs stand still."""
+    def _go_further(self, steps: Pairs | ProximalNewton | ActiveSet) -> None:
+        """Take further steps; others from the next on if pairs stand still."""
         steps.step()
         self._further_steps += 1
-        if isinstance(steps, Pairs) and steps.stands_still:
+        if not isinstance(steps, Pairs):
+            self._further = exactly(self._problem, steps, self._further_steps)
+        elif steps.stands_still and can_be_exact(self._problem):
+            self._further = ActiveSet(self._problem, *steps.best())
+        elif steps.stands_still:
             self._further = self._from_pairs(steps)
 
     def _from_pairs(self, pairs: Pairs) -> ProximalNewton:

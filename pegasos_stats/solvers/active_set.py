@@ -1,0 +1,238 @@
+"""The exact optimum of the hinge loss, from its active set.
+
+At the optimum every row is of one of three kinds: its dual weight is 0, or that of the
+row in the risk, or between them, and then its margin is exactly 1. If it is known which
+rows are free, that is of the third kind, the rest is linear: with ``u_i = a_i y_i`` and
+``v = u / n``
+
+    lam beta - sum_free v_i x_i = sum_bound v_i x_i
+    x_i'beta + alpha            = y_i                for the free rows
+    sum_free v_i                = -sum_bound v_i     with an intercept
+
+A step solves this and goes there. If a weight comes to the end of its range on the
+way, the step ends there and the row is free no more. If none does, rows whose margin is
+on the wrong side of 1 for their weight become free. The dual grows with every step, so
+that no set of free rows comes back, and the last one gives the optimum to rounding.
+
+Columns are scaled, and with an intercept centred, for the equations; ``lam`` is then
+another for every column, and the optimum that of the problem as it is, whatever the
+spread of the columns. With more columns than rows ``beta`` is eliminated, which leaves
+the Gram matrix.
+
+References
+----------
+Scheinberg, *An efficient implementation of an active set method for SVMs*, Journal of
+Machine Learning Research 7 (2006).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from pegasos_stats.solvers.objective import (
+    Certificate,
+    best_intercept,
+    certificate,
+    feasible,
+)
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.proximal import ProximalNewton
+
+Vector = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
+MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer
+PATIENCE = 30  # Newton steps for the proximal point before
+PIVOTS = 50  # in a step of the run
+TINY, HUGE = 1e-100, 1e100  # lengths of rows whose squares neither vanish nor overflow
+SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
+SETTLED = 1e-5  # of the largest weight, a move after which SOFT does not matter
+EXACT = 1e-13  # of the largest score: a margin this close to 1 is 1
+SHARE = 4  # a fourth of the rows on the wrong side become free at once
+
+
+def can_be_exact(problem: Problem) -> bool:
+    """Whether the equations of the free rows are small enough to be solved often."""
+    n, p = problem.X.shape
+    is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
+    return problem.loss == "hinge" and is_small and TINY < problem.radius < HUGE
+
+
+def exactly(
+    problem: Problem, steps: "ProximalNewton | ActiveSet", taken: int
+) -> "ProximalNewton | ActiveSet":
+    """Return the steps to go on with: others where Newton steps take long."""
+    if isinstance(steps, ActiveSet) or taken < PATIENCE or not can_be_exact(problem):
+        return steps
+    return ActiveSet(problem, *steps.best())
+
+
+class ActiveSet:
+    """Steps to the exact optimum of the hinge, from dual weights.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that `can_be_exact`.
+    beta : float64 array, shape (p,)
+    alpha : float
+    a : float64 array, shape (n,)
+        Dual weights to begin with. These three are kept until there are better ones.
+    """
+
+    violations = 0
+
+    def __init__(self, problem: Problem, beta: Vector, alpha: float, a: Vector) -> None:
+        self._problem, self._y, self._w = problem, problem.y, problem.row_weights
+        X = np.array(problem.X.toarray() if issparse(problem.X) else problem.X, float)
+        self._centre = X.mean(axis=0) if problem.intercept else np.zeros(problem.p)
+        X -= self._centre
+        spread = np.sqrt(np.square(X).mean(axis=0))
+        self._spread = np.where(spread > 0.0, spread, 1.0)
+        X /= self._spread
+        self._X, self._penalty = X, problem.lam / self._spread / self._spread
+        self._is_wide = problem.p > problem.n
+        self._gram = (X / self._penalty) @ X.T / problem.n if self._is_wide else X[:0]
+        a = feasible(a, self._y, problem.intercept, problem.weights)
+        self._u, self._free = a * self._y, (a > 0.0) & (a < self._w)
+        self._b: Vector | None = None
+        self._alpha = 0.0
+        self._one_by_one = self.is_exact = False
+        self._fit, self._a = (beta, alpha), a
+        self._at = certificate(problem, beta, alpha, a)
+
+    def step(self) -> None:
+        """Solve for the free rows some times, and look at the gap."""
+        for _ in range(PIVOTS):
+            if not self.is_exact:
+                self._pivot()
+        self._look()
+
+    @property
+    def gap(self) -> Certificate:
+        """Objectives of the best points so far."""
+        return self._at
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        return *self._fit, self._a
+
+    def certificate(self) -> Certificate:
+        """Objectives of the best points, computed anew from the rows."""
+        return certificate(self._problem, *self.best())
+
+    def _pivot(self) -> None:
+        """Go to the solution for the free rows, or to the first end of a range."""
+        free = np.flatnonzero(self._free)
+        if free.size == 0:
+            self._free_first()
+            return
+        b, alpha, target = (self._solved_wide if self._is_wide else self._solved)(free)
+        u, w = self._u[free], self._w[free]
+        low = np.where(self._y[free] > 0.0, 0.0, -w)
+        end = np.where(target > u, low + w, low)
+        moves = target != u
+        reach = np.full(free.size, np.inf)
+        reach[moves] = (end - u)[moves] / (target - u)[moves]
+        t = float(reach.min())
+        if t >= 1.0:
+            self._u[free], self._b, self._alpha = target, b, alpha
+            self._free_more(self._scores(b) + alpha)
+            rest = float(np.abs(target - u).max())
+            self.is_exact &= rest <= SETTLED * float(np.abs(target).max())
+            return
+        self._b = None
+        self._u[free] = u + max(0.0, t) * (target - u)
+        ends = free[reach <= t]
+        self._u[ends], self._free[ends] = end[reach <= t], False
+        self._one_by_one = self._one_by_one or t <= 0.0
+
+    def _free_first(self) -> None:
+        """Set a row free where none is; with an intercept two, to be in balance."""
+        f = self._scores(self._images())
+        if not self._problem.intercept:
+            self._alpha = 0.0
+            self._free_more(f)
+            return
+        rest = self._y - f
+        low = np.where(self._y > 0.0, 0.0, -self._w)
+        rise = np.where(self._u < low + self._w, rest, -np.inf)
+        fall = np.where(self._u > low, rest, np.inf)
+        first, second = int(rise.argmax()), int(fall.argmin())
+        self.is_exact = not rise[first] > fall[second]
+        self._free[[first, second]] = not self.is_exact
+
+    def _free_more(self, f: Vector) -> None:
+        """Set rows free whose margin is on the wrong side of 1; done if there is none.
+
+        One alone can always move; of many some may not. After that one is set free.
+        """
+        slack, a = 1.0 - self._y * f, np.abs(self._u)
+        wrong = np.where(a <= 0.0, slack, np.where(a >= self._w, -slack, 0.0))
+        wrong[self._free | (self._w == 0.0)] = 0.0
+        found = np.flatnonzero(wrong > EXACT * (1.0 + float(np.abs(f).max())))
+        self.is_exact = found.size == 0
+        count = 1 if self._one_by_one else -(-found.size // SHARE)
+        chosen = found[np.argsort(-wrong[found], kind="stable")[:count]]
+        self._free[chosen], self._one_by_one = True, False
+
+    def _images(self) -> Vector:
+        """Coefficients of the scaled columns that the weights give."""
+        return np.asarray(self._X.T @ self._u / self._problem.n / self._penalty)
+
+    def _scores(self, b: Vector) -> Vector:
+        return np.asarray(self._gram @ self._u if self._is_wide else self._X @ b)
+
+    def _solved(self, free: Places) -> tuple[Vector, float, Vector]:
+        """Coefficients of the scaled columns, intercept, weights of the free rows."""
+        p, m, n = self._problem.p, free.size, self._problem.n
+        Z, bound = self._X[free], np.where(self._free, 0.0, self._u)
+        A, right = np.zeros((p + m + 1, p + m + 1)), np.zeros(p + m + 1)
+        scale = 1.0 / np.maximum(self._penalty, 1.0)
+        A[:p, :p] = np.diag(self._penalty * scale)
+        A[:p, p:-1] = -Z.T * scale[:, None] / n
+        A[p:-1, :p], A[p:-1, -1], A[-1, p:-1] = Z, 1.0, 1.0
+        A[range(p, p + m), range(p, p + m)] = SOFT
+        right[:p] = self._X.T @ bound * scale / n
+        right[p:-1] = self._y[free] + SOFT * self._u[free]
+        right[-1] = -bound.sum()
+        if not self._problem.intercept:
+            A, right = A[:-1, :-1], right[:-1]
+        found = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
+        alpha = float(found[-1]) if self._problem.intercept else 0.0
+        return found[:p], alpha, found[p : p + m]
+
+    def _solved_wide(self, free: Places) -> tuple[Vector, float, Vector]:
+        """The same from the Gram matrix; the coefficients are left out."""
+        m, bound = free.size, np.where(self._free, 0.0, self._u)
+        A, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
+        A[:-1, :-1] = self._gram[np.ix_(free, free)]
+        A[range(m), range(m)] += SOFT * float(np.diag(A)[:-1].max())
+        A[-1, -1] = 0.0
+        given = SOFT * float(self._gram[free, free].max()) * self._u[free]
+        right[:-1] = self._y[free] + given - self._gram[free] @ bound
+        right[-1] = -bound.sum()
+        if not self._problem.intercept:
+            A, right = A[:-1, :-1], right[:-1]
+        found = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
+        alpha = float(found[-1]) if self._problem.intercept else 0.0
+        return found[:0], alpha, found[:m]
+
+    def _look(self) -> None:
+        """Keep the fit if its risk is less, and the weights if their dual is larger."""
+        problem = self._problem
+        b, alpha = self._b, self._alpha
+        if b is None or self._is_wide:
+            b = self._images()
+        if self._b is None and problem.intercept:
+            f = self._scores(b)
+            alpha = best_intercept(f, self._y, "hinge", problem.weights)
+        beta = b / self._spread
+        fit, a = (beta, alpha - float(self._centre @ beta)), np.abs(self._u)
+        at = certificate(problem, *fit, a)
+        if at.objective < self._at.objective:
+            self._fit = fit
+        if at.dual_objective > self._at.dual_objective:
+            self._a = a
+        self._at = self.certificate()

@@ -1,0 +1,91 @@
+"""The exact optimum of the hinge from its active set, and the fits that end by it."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_wine
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.solvers.active_set import ActiveSet
+from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import checked_refinement, run_refined
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+N = 150
+RNG = np.random.default_rng(0)
+UNITS = RNG.standard_normal((N, 4))
+Y = np.where(UNITS[:, 0] + RNG.standard_normal(N) > 0, 1.0, -1.0)
+SECONDS = UNITS * [1.0, 10.0, 1e7, 1e-5] + [0.0, 2000.0, 1.7e9, 0.0]
+FORMS = {
+    "units": UNITS,
+    "seconds beside units": SECONDS,
+    "sparse": csr_array(UNITS * [1e-3, 1.0, 1e4, 1e6] * (UNITS > -0.5)),
+    "wide": RNG.standard_normal((N, 400)),
+    "two rows the same": np.repeat(UNITS[: N // 2], 2, axis=0),
+    "whole numbers": np.round(UNITS),
+}
+
+
+def from_zero(problem):
+    n, p = problem.X.shape
+    return ActiveSet(problem, np.zeros(p), 0.0, np.zeros(n))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_optimum_is_exact(form, weighted, intercept):
+    weights = np.arange(N) % 3 / 1.0 if weighted else None
+    problem = Problem(FORMS[form], Y, 1e-3, intercept=intercept, weights=weights)
+    steps = from_zero(problem)
+    for _ in range(60):
+        steps.step()
+    assert steps.is_exact
+    at = certificate(problem, *steps.best())
+    # What rounding leaves, of columns that are up to 1e9 from zero.
+    assert 0.0 <= at.relative_gap <= 1e-9
+    if not intercept:
+        assert steps.best()[1] == 0.0
+
+
+def test_libsvm_finds_no_better_one():
+    problem = Problem(UNITS, Y, 1e-3)
+    steps = from_zero(problem)
+    for _ in range(20):
+        steps.step()
+    other = SVC(kernel="linear", C=1 / (1e-3 * N), tol=1e-10).fit(UNITS, Y)
+    theirs = primal(problem, other.coef_.ravel(), float(other.intercept_[0]))
+    assert primal(problem, *steps.best()[:2]) <= theirs * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
+def test_predictors_of_any_scale_are_fitted_within_the_default_epochs(lam, intercept):
+    problem = Problem(SECONDS, Y, lam, intercept=intercept)
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_wine_is_refined_from_a_poor_start(loss, intercept):
+    wine = load_wine()
+    rows = wine.target < 2
+    y = np.where(wine.target[rows] == 1, 1.0, -1.0)
+    problem = Problem(wine.data[rows], y, 1e-4, loss, intercept)
+    first = ps.Pegasos(seed=443)
+    found = run_refined(problem, first, checked_refinement(1e-6, first))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert 0.0 <= at.relative_gap <= 1e-6
+
+
+def test_a_class_of_next_to_no_weight():
+    weights = np.where(Y > 0, 1e-12, 1.0)
+    problem = Problem(UNITS, Y, 1e-6, weights=weights * N / weights.sum())
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
