@@ -1,4 +1,4 @@
-"""Ctrl-C while libraries are still being loaded: one line, as later, no traceback."""
+"""Ctrl-C while libraries are still being loaded: one line and no traceback."""
 
 import os
 import sys

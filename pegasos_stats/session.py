@@ -1,4 +1,4 @@
-"""What a computation ran on: versions and machine, as R's ``sessionInfo()``."""
+"""Versions of libraries and the machine, as R's ``sessionInfo()``."""
 
 import platform
 from collections.abc import Mapping

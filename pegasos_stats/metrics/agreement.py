@@ -1,4 +1,4 @@
-"""Statistics of the whole table: accuracy, agreement, symmetry."""
+"""Statistics of the whole table: accuracy, kappa, McNemar's test, correlation."""
 
 from typing import NamedTuple
 

@@ -71,7 +71,7 @@ class ConfusionReport:
     __str__ = __repr__ = as_text
 
     def _statistics(self) -> list[str]:
-        """Statistics as caret has them, then those that it has not."""
+        """Write the statistics as caret does, then those that caret does not have."""
         overall, further = overall_fields(self.overall), self._further()
         if len(self.classes) > 1:
             by_class = class_columns(self.classes, self.mode)

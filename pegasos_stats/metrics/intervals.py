@@ -118,5 +118,5 @@ def paired_difference_interval(
 
 
 def _squares_added(one: float, other: float, phi: float) -> float:
-    """Length of the third side of a triangle with these two, ``phi`` their cosine."""
+    """Return the third side of a triangle, ``phi`` the cosine between the given two."""
     return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))

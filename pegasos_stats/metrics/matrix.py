@@ -1,4 +1,4 @@
-"""What follows from a confusion table: errors, statistics, the report."""
+"""The confusion matrix: counts of labels, with errors, statistics and report."""
 
 import warnings
 from dataclasses import dataclass
@@ -347,7 +347,7 @@ class ConfusionMatrix:
         return catalogue.overall_terms(self._square) | beyond
 
     def _positions(self) -> dict[object, int]:
-        """Classes that the statistics are about, and where they are."""
+        """Classes that have statistics, with their positions among the levels."""
         labels = self.levels if len(self.levels) > 2 else (self.positive,)
         return {label: self.levels.index(label) for label in labels}
 

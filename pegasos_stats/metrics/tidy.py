@@ -32,7 +32,7 @@ def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
 def estimated(
     counts: Counts, positions: Mapping[object, int], method: Method, level: float
 ) -> pd.DataFrame:
-    """Error rate, accuracy, sensitivity and specificity with their intervals."""
+    """Return error rate, accuracy, sensitivity and specificity with intervals."""
     check_interval(method, level)
     right, n = int(counts.trace()), int(counts.sum())
     rates: list[tuple[str, object, int, int]] = [
@@ -54,7 +54,7 @@ def tidy_terms(
     classes: Mapping[object, Mapping[str, float]],
     intervals: pd.DataFrame,
 ) -> pd.DataFrame:
-    """All statistics in rows: the table's, then those of the classes, by statistic."""
+    """Return all statistics as rows: the table's, then those of the classes."""
     names = next(iter(classes.values()))
     by_class = [
         (name, label, terms[name]) for name in names for label, terms in classes.items()
@@ -73,7 +73,7 @@ def tidy_terms(
 
 
 def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
-    """Broom's three rows, then the other statistics of the table."""
+    """Return broom's three rows, then the other statistics of the table."""
     rows: list[Row] = [
         ("accuracy", None, overall["accuracy"]),
         ("kappa", None, overall["kappa"]),
@@ -85,7 +85,7 @@ def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
 
 
 def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pd.DataFrame:
-    """Frame whose labels stay what they are beside missing ones."""
+    """Make a frame in which labels keep their types beside missing ones."""
     sides = dict(zip(columns, zip(*rows, strict=True), strict=True))
     labels = pd.Series(list(sides["class"]), dtype=object)
     return pd.DataFrame(sides | {"class": labels})

@@ -194,7 +194,7 @@ class SolverComparison:
         return Summary("Comparison of Solvers", left, right, end_table(last), notes)
 
     def _notes(self, last: pd.DataFrame) -> list[str]:
-        """What the numbers of the summary are."""
+        """Say what the numbers of the summary are."""
         low, high = (
             significant(v, 8) for v in (self.lower_bound, self.least_objective)
         )
@@ -268,7 +268,7 @@ class SolverComparison:
 
     @cached_property
     def _by_epoch(self) -> pd.DataFrame:
-        """As `tidy`; missing values, such as an error rate of no row, do not count."""
+        """Compute `tidy`; missing values are left out, such as a rate of no row."""
         measures = pd.CategoricalDtype(measures_of(self.runs))
         names = list(measures.categories)
         long = self.runs.melt(["solver", "epoch"], names, "measure")

@@ -1,4 +1,4 @@
-"""Where two runs of Pegasos part, and why."""
+"""The first step at which two runs of Pegasos differ, and why."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -107,7 +107,7 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
 
 
 class Replay:
-    """A run that is repeated: the rows still to visit, and the state so far."""
+    """A repeated run: the rows still to visit, and the state so far."""
 
     def __init__(self, run: LinearResults) -> None:
         self.problem: Problem = run.problem
@@ -118,7 +118,7 @@ class Replay:
         self._epochs = iter(self.solver.epochs_of_rows(self.problem.n, rng))
 
     def fetch(self) -> bool:
-        """Fetch the next epoch if no step is pending; tell whether one is then."""
+        """Fetch the next epoch if no step is left; return whether there is one now."""
         if not self.pending:
             rows = next(self._epochs, np.empty(0, dtype=np.int64))
             k = self.visitor.batch_size
@@ -193,7 +193,7 @@ def _about_rows(a: Pegasos, b: Pegasos, rows_a: Rows, rows_b: Rows) -> str:
 
 
 def _order(solver: Pegasos) -> str:
-    """Name of an order, with what it is drawn by."""
+    """Write the order of a solver, with the seed if it is drawn."""
     if not solver.uses_random_numbers:
         return "'sequential'" if isinstance(solver.order, str) else "given"
     kind = "" if solver.sample_kind == "rejection" else " by rounding"
@@ -235,7 +235,7 @@ def _dense(problem: Problem, rows: Rows) -> Matrix:
 
 
 def _projected(run: Replay) -> str:
-    """Whether beta lies on the ball that it is projected on, to rounding."""
+    """Say whether the projection has put beta on its ball, up to rounding."""
     norm = float(np.linalg.norm(run.iterate()[1:]))
     reached = norm * np.sqrt(run.problem.lam) >= 1.0 - 1e-9
     return "projected" if run.solver.project and reached else "not projected"

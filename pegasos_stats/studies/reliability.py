@@ -223,7 +223,7 @@ def _level(levels: list[Any], positive: object, framed: bool) -> object:
 
 
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
-    """Ends of the bins, increasing from 0 to 1; for quantiles between those of `p`."""
+    """Return the ends of the bins, increasing: from 0 to 1, or quantiles of `p`."""
     if isinstance(bins, int | np.integer):
         check_count("bins", bins, MOST_BINS)
         shares = np.linspace(0.0, 1.0, int(bins) + 1)
@@ -243,7 +243,7 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
 
 
 def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
-    """One line for each bin."""
+    """Return one line for each bin."""
     place = np.searchsorted(ends[1:-1], p)
     lines = []
     for j in range(len(ends) - 1):

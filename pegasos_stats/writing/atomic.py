@@ -73,7 +73,7 @@ class Outputs:
         self.open(place).write(content)
 
     def make_folder(self, place: Place, folder: str) -> None:
-        """Make a folder for what belongs to a file; a failure takes it away again."""
+        """Make a folder for what belongs to a file; removed if the writing fails."""
         self._at = place
         with suppress(FileExistsError):
             os.mkdir(folder)
@@ -107,7 +107,7 @@ class Outputs:
 
 
 class _Part:
-    """A file beside its place; or a device or a pipe itself."""
+    """One file that is written beside its place; a device or a pipe directly."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -136,7 +136,7 @@ class _Part:
         self.handle.close()
 
     def put(self) -> None:
-        """Take the place; a file that appeared there meanwhile is looked at."""
+        """Move the file to its place; check a file that appeared there meanwhile."""
         place = self.place
         if place.stream:
             return
@@ -200,7 +200,7 @@ def _keep_permissions(path: str, earlier: os.stat_result) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Bring a new name to the disk, where the system can; the file is in its place."""
+    """Write the new entry of a folder to the disk, where the system can."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:

@@ -174,7 +174,7 @@ def check_folder(place: Place, folder: str) -> None:
 def _checked_stream(
     place: Place, found: os.stat_result | None, descriptor: int | None
 ) -> Place:
-    """A device, a pipe or an open file, for what may be written into one."""
+    """Return the place of a device, a pipe or an open file, if it can be written."""
     mode = 0 if found is None else found.st_mode
     writable = descriptor is not None or stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
     if not place.kind.streams or not writable:
@@ -283,14 +283,14 @@ def new_part(folder: str) -> str:
 
 
 def remove_part(path: str) -> None:
-    """Remove a part; one that was put in its place is only forgotten."""
+    """Remove an unfinished file; one that is in its place by now is only forgotten."""
     with suppress(OSError):
         os.unlink(path)
     _parts.pop(path, None)
 
 
 def remove_parts(thread: int | None = None) -> None:
-    """Remove the parts of this process, or those of a thread, which are given up."""
+    """Remove the unfinished files of this process, or of one of its threads."""
     for path, maker in tuple(_parts.items()):  # after a fork also those of the parent
         own = os.path.basename(path).startswith(_begin())
         if own and thread in (None, maker):

@@ -123,7 +123,7 @@ def cross_validate(
         folds=drawn,
         seed=rng.seed,
         metrics=chosen,
-        by_fold=fold_metrics.fold_lines(model, drawn, fits, chosen, solver),
+        by_fold=fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties),
         scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
     )
     found.warn_undefined()

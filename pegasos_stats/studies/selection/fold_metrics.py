@@ -14,9 +14,7 @@ from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.metrics import area_under_curve
 from pegasos_stats.models.base import Model
-from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import Fitted
 from pegasos_stats.studies.selection.folds import Folds
 
@@ -170,7 +168,7 @@ def fold_lines(
     folds: Folds,
     fits: Sequence[Fitted],
     metrics: Sequence[Metric],
-    solver: Pegasos | SDCA,
+    ties: Ties,
 ) -> pd.DataFrame:
     """Return a line for each fold and each lambda of its fits, with all metrics."""
     lines = []
@@ -191,7 +189,7 @@ def fold_lines(
                 "objective": at.objective,
                 "relative_gap": at.relative_gap,
             }
-            given = y[test], scores, weights[test], solver.ties
+            given = y[test], scores, weights[test], ties
             lines.append(line | {m.name: m.measure(*given) for m in metrics})
     return pd.DataFrame(lines)
 

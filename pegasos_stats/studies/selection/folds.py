@@ -175,7 +175,7 @@ class Folds:
 
     @property
     def kind(self) -> str:
-        """Number of folds, how they came, and how often, for a header."""
+        """Number and kind of the folds, and their repeats, for a header."""
         kind = f"{self.k}, {'given' if self.seed is None else 'stratified'}"
         return kind if self.repeats == 1 else f"{kind}, {self.repeats} times"
 

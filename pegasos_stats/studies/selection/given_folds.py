@@ -97,7 +97,7 @@ def _given(folds: Any, sample: Sample) -> Folds:
 
 
 def _by_labels(labels: Any, sample: Sample) -> Folds:
-    """One fold for each different label; in two dimensions a repeat for each line."""
+    """Make a fold of each different label; of a matrix, a repeat of each line."""
     lines = [labels] if np.ndim(labels) == 1 else list(np.atleast_2d(labels))
     splits: list[Split] = []
     for repeat, line in enumerate(lines, 1):
@@ -116,7 +116,7 @@ def _by_labels(labels: Any, sample: Sample) -> Folds:
 
 
 def _of_these_rows(labels: Any, sample: Sample) -> "pd.Series[Any]":
-    """The column of labels at the rows of the fit; dropped rows may have some too."""
+    """Return the labels at the rows of the fit; dropped rows may have labels too."""
     column = column_of_labels(labels, "folds")
     n, index = len(sample.y), sample.index
     if len(column) == len(sample.kept) != n:
@@ -158,7 +158,7 @@ def _by_pairs(pairs: Sequence[Any], n: int) -> Folds:
 
 
 def _checked_rows(rows: Any, n: int) -> Rows:
-    """Rows counted from zero; marks for all rows are turned into them."""
+    """Return rows counted from zero, also where each row is marked True or False."""
     with refusing(DataError(f"A fold cannot be read; {CURE}.")):
         found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n,):

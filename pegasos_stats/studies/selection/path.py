@@ -129,7 +129,7 @@ def lambda_path(
     fold_fits.warn_of_gaps(solver, certificates)
     by_fold = None
     if drawn is not None:
-        by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver)
+        by_fold = fold_metrics.fold_lines(model, drawn, parts, chosen, solver.ties)
         by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
     return LambdaPath(
         model=model,

@@ -1,4 +1,4 @@
-"""What a path of lambda gives."""
+"""The fits of a path of lambda: their errors, the lambda chosen, figures."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
