@@ -1,7 +1,5 @@
 """SDCA one dual weight at a time: the state, and what it gives."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,7 +60,7 @@ class Plain:
         """Visit the rows."""
         lam, state = self.problem.lam, self.state
         if self._begins_by_sgd:
-            given: Any = self._rows, self._y, rows, lam, self._loss, self.ratio
+            given = self._rows, self._y, rows, lam, self._loss, self.ratio
             dual.sdca.sgd_epoch(*given, state)
             self._begins_by_sgd = False
             return

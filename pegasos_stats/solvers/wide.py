@@ -1,7 +1,7 @@
 """SDCA where there are more columns than rows."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class Pairs:
         """Take as many steps as there are rows, and look at the gap."""
         y, n, kernels = self._problem.y, self._problem.n, dual.pairs
         take = kernels.pair_steps if self._problem.intercept else kernels.single_steps
-        given: Any = self._gram, y, self._problem.row_weights, self._scale, n
+        given = self._gram, y, self._problem.row_weights, self._scale, n
         take(*given, self._a, self._scores)
         self._look()
 

@@ -13,7 +13,6 @@ __all__ = [
     "lanes_llvm",
     "losses",
     "risk",
-    "row_copies",
     "rows",
 ]
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         lanes_llvm,
         losses,
         risk,
-        row_copies,
         rows,
     )
 else:

@@ -11,11 +11,10 @@ Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the d
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from pegasos_stats.compiled.arithmetic.lanes import Vector
+from pegasos_stats.compiled.arithmetic.lanes import Numbers, Vector
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, by_type_of_rows
 from pegasos_stats.compiled.compiling import inlined, kernel
 
@@ -53,7 +52,7 @@ def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
     return dense_dot_exactly(X, i, w)
 
 
-def dense_dot_exactly(X: Any, i: int, w: Vector) -> tuple[float, float, float]:
+def dense_dot_exactly(X: Numbers, i: int, w: Vector) -> tuple[float, float, float]:
     """``row_dot_exactly`` of a dense row."""
     high = low = size = 0.0
     for j in range(X.shape[1]):
@@ -64,7 +63,7 @@ def dense_dot_exactly(X: Any, i: int, w: Vector) -> tuple[float, float, float]:
     return high, low, size
 
 
-def sparse_dot_exactly(X: Any, i: int, w: Vector) -> tuple[float, float, float]:
+def sparse_dot_exactly(X: CSR, i: int, w: Vector) -> tuple[float, float, float]:
     """``row_dot_exactly`` of a sparse row."""
     high = low = size = 0.0
     for k in range(X.indptr[i], X.indptr[i + 1]):
@@ -82,7 +81,7 @@ def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> flo
     return dense_add_exactly(X, i, d, high, low)
 
 
-def dense_add_exactly(X: Any, i: int, d: float, high: Vector, low: Vector) -> float:
+def dense_add_exactly(X: Numbers, i: int, d: float, high: Vector, low: Vector) -> float:
     """``row_add_exactly`` of a dense row."""
     size = 0.0
     for j in range(X.shape[1]):
@@ -93,7 +92,7 @@ def dense_add_exactly(X: Any, i: int, d: float, high: Vector, low: Vector) -> fl
     return size
 
 
-def sparse_add_exactly(X: Any, i: int, d: float, high: Vector, low: Vector) -> float:
+def sparse_add_exactly(X: CSR, i: int, d: float, high: Vector, low: Vector) -> float:
     """``row_add_exactly`` of a sparse row."""
     size = 0.0
     for k in range(X.indptr[i], X.indptr[i + 1]):

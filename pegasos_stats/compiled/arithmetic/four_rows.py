@@ -4,11 +4,13 @@
 lanes and end with the part of a lane that is left; vectors of coefficients are padded.
 """
 
-from typing import Any
+from typing import TypeAlias
 
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
+    Integers,
     Lanes,
+    Numbers,
     Vector,
     every,
     fused,
@@ -22,9 +24,16 @@ from pegasos_stats.compiled.arithmetic.lanes import (
 )
 from pegasos_stats.compiled.compiling import inlined
 
+FourRows: TypeAlias = tuple[Numbers, Numbers, Numbers, Numbers]
+ThreeLanes: TypeAlias = tuple[Lanes, Lanes, Lanes]
+FourLanes: TypeAlias = tuple[Lanes, Lanes, Lanes, Lanes]
+TenLanes: TypeAlias = tuple[
+    Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes
+]
+
 
 @inlined
-def four(X: Any, rows: Any, k: int) -> Any:
+def four(X: Numbers, rows: Integers, k: int) -> FourRows:
     """Return the rows of the visits ``k`` to ``k + 3``."""
     return (
         visited(X, rows, k),
@@ -35,13 +44,13 @@ def four(X: Any, rows: Any, k: int) -> Any:
 
 
 @inlined
-def entries(x: Any, j: int) -> Any:
+def entries(x: FourRows, j: int) -> FourLanes:
     """Four entries of each row."""
     return load(x[0], j), load(x[1], j), load(x[2], j), load(x[3], j)
 
 
 @inlined
-def last_entries(x: Any, j: int, count: int) -> Any:
+def last_entries(x: FourRows, j: int, count: int) -> FourLanes:
     """Return the ``count`` last entries of each row, then zeros."""
     return (
         load_part(x[0], j, count),
@@ -52,14 +61,14 @@ def last_entries(x: Any, j: int, count: int) -> Any:
 
 
 @inlined
-def prefetch_two(x: Any, y: Any, j: int) -> None:
+def prefetch_two(x: Numbers, y: Numbers, j: int) -> None:
     """Ask the memory for entry ``j`` of two rows."""
     prefetch(x, j)
     prefetch(y, j)
 
 
 @inlined
-def add_products(e: Any, w: Lanes, sums: Any) -> Any:
+def add_products(e: FourLanes, w: Lanes, sums: TenLanes) -> TenLanes:
     """Add the products with ``w``, and of each pair of rows, to ten sums."""
     u0, u1, u2, u3, g01, g02, g03, g12, g13, g23 = sums
     return (
@@ -77,7 +86,7 @@ def add_products(e: Any, w: Lanes, sums: Any) -> Any:
 
 
 @inlined
-def products(x: Any, ahead: Any, w: Vector) -> Any:
+def products(x: FourRows, ahead: FourRows, w: Vector) -> FourLanes:
     """``u_b = x_b'w``, and ``g_c = (x_c'x_b where b > c, else 0)`` for c = 0, 1, 2.
 
     ``b`` runs over the lanes. The first two rows ``ahead`` are prefetched on the way.
@@ -109,7 +118,9 @@ def literal(beta: Lanes, x: Lanes, s: Lanes, eta: Lanes, lam: float) -> Lanes:
 
 
 @inlined
-def literal_four(beta: Any, e: Any, s: Any, eta: Lanes, lam: float) -> Any:
+def literal_four(
+    beta: Lanes, e: FourLanes, s: FourLanes, eta: Lanes, lam: float
+) -> Lanes:
     """Take four literal steps in four coordinates."""
     beta = literal(beta, e[0], s[0], every(eta, 0), lam)
     beta = literal(beta, e[1], s[1], every(eta, 1), lam)
@@ -118,7 +129,9 @@ def literal_four(beta: Any, e: Any, s: Any, eta: Lanes, lam: float) -> Any:
 
 
 @inlined
-def literal_wide(b: Any, x: Any, j: int, s: Lanes, eta: Lanes, lam: float) -> Any:
+def literal_wide(
+    b: FourLanes, x: Numbers, j: int, s: Lanes, eta: Lanes, lam: float
+) -> FourLanes:
     """Take one literal step in sixteen coordinates."""
     return (
         literal(b[0], load(x, j), s, eta, lam),
@@ -130,7 +143,7 @@ def literal_wide(b: Any, x: Any, j: int, s: Lanes, eta: Lanes, lam: float) -> An
 
 @inlined
 def literal_sixteen(
-    beta: Vector, x: Any, j: int, s: Any, eta: Lanes, lam: float
+    beta: Vector, x: FourRows, j: int, s: FourLanes, eta: Lanes, lam: float
 ) -> None:
     """Take four literal steps in sixteen coordinates, which do not wait for another."""
     b = (
@@ -151,7 +164,7 @@ def literal_sixteen(
 
 @inlined
 def literal_update(
-    x: Any, ahead: Any, s: Any, eta: Lanes, lam: float, beta: Vector
+    x: FourRows, ahead: FourRows, s: FourLanes, eta: Lanes, lam: float, beta: Vector
 ) -> None:
     """``beta <- beta - eta * (lam * beta - s * x)``, four times.
 
@@ -173,7 +186,7 @@ def literal_update(
 
 
 @inlined
-def add_four(v: Lanes, e: Any, s: Any) -> Lanes:
+def add_four(v: Lanes, e: FourLanes, s: FourLanes) -> Lanes:
     """``v + s x``, four times."""
     v = fused(e[0], s[0], v)
     v = fused(e[1], s[1], v)
@@ -182,7 +195,7 @@ def add_four(v: Lanes, e: Any, s: Any) -> Lanes:
 
 
 @inlined
-def scaled_update(x: Any, ahead: Any, s: Any, v: Vector) -> None:
+def scaled_update(x: FourRows, ahead: FourRows, s: FourLanes, v: Vector) -> None:
     """``v <- v + s x``, four times; two rows ``ahead`` are prefetched on the way."""
     p = x[0].shape[0]
     whole = p - p % LANES

@@ -8,7 +8,7 @@ computes the same numbers from the same text.
 says: nothing is fused, nothing reassociated. Only ``fused`` may skip a rounding.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ LANES = 4
 Lanes: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+Integers: TypeAlias = NDArray[np.int64]
+Signs: TypeAlias = NDArray[np.float64] | NDArray[np.int8]
 
 
 def padded(p: int) -> int:
@@ -25,9 +27,10 @@ def padded(p: int) -> int:
     return -(-p // LANES) * LANES
 
 
-def visited(X: Any, rows: Any, k: int) -> Any:
+def visited(X: Numbers, rows: Integers, k: int) -> Numbers:
     """Return ``X[rows[k]]``, the row that is visited ``k``-th; no index is negative."""
-    return X[rows[k]]
+    row: Numbers = X[rows[k]]
+    return row
 
 
 def load(x: Numbers, j: int) -> Lanes:
@@ -47,7 +50,7 @@ def store(x: Vector, j: int, a: Lanes) -> None:
     x[j : j + LANES] = a
 
 
-def prefetch(x: Numbers, j: int) -> None:
+def prefetch(x: NDArray[np.generic], j: int) -> None:
     """Ask the memory for ``x[j]``, which is needed soon; nothing is computed."""
 
 

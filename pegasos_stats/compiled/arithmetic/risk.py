@@ -1,7 +1,7 @@
 """One pass over the rows for the risk and for the image of dual weights."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from pegasos_stats.compiled.arithmetic.losses import (
     loss_value,
     slope,
 )
-from pegasos_stats.compiled.arithmetic.rows import CSR, row_add, row_dot, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import (
+    CSR,
+    Rows,
+    row_add,
+    row_dot,
+    row_dot_fast,
+)
 from pegasos_stats.compiled.compiling import kernel
 
 UNIT = 2.0**-53  # rounding of one operation, relative
@@ -63,7 +69,7 @@ class Seen(NamedTuple):
 
 
 def risk_and_image(
-    X: Any,
+    X: Rows,
     y: Vector,
     beta: Vector,
     alpha: float,
@@ -109,7 +115,7 @@ def risk_and_image(
     )
 
 
-def rows_in_block(X: Any, n: int, p: int) -> int:
+def rows_in_block(X: Rows, n: int, p: int) -> int:
     """Rows that are summed by themselves: about ``sqrt(n)``, more if these are short.
 
     A sum of ``n`` numbers in blocks has the rounding of ``2 sqrt(n)`` of them.
@@ -121,7 +127,7 @@ def rows_in_block(X: Any, n: int, p: int) -> int:
 
 @kernel
 def add_rows(
-    X: Any,
+    X: Rows,
     y: Vector,
     w: Vector,
     alpha: float,
@@ -186,7 +192,13 @@ class SeenExactly(NamedTuple):
 
 
 def risk_and_image_exactly(
-    X: Any, y: Vector, beta: Vector, alpha: float, loss: int, a: Vector, weights: Vector
+    X: Rows,
+    y: Vector,
+    beta: Vector,
+    alpha: float,
+    loss: int,
+    a: Vector,
+    weights: Vector,
 ) -> SeenExactly:
     """Sums over the rows as by `risk_and_image`, with twice the digits.
 
@@ -203,7 +215,7 @@ def risk_and_image_exactly(
 
 @kernel
 def add_rows_exactly(
-    X: Any,
+    X: Rows,
     y: Vector,
     w: Vector,
     alpha: float,
@@ -249,7 +261,7 @@ def add_rows_exactly(
     sums[0], sums[1], sums[2], sums[3] = total, rest, error, size
 
 
-def scores(X: Any, beta: Vector, alpha: float) -> Vector:
+def scores(X: Rows, beta: Vector, alpha: float) -> Vector:
     """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
 
     Parameters
@@ -269,7 +281,7 @@ def scores(X: Any, beta: Vector, alpha: float) -> Vector:
 
 
 @kernel
-def put_scores(X: Any, beta: Vector, alpha: float, found: Vector) -> None:
+def put_scores(X: Rows, beta: Vector, alpha: float, found: Vector) -> None:
     """Put the score of every row in `found`."""
     for i in range(found.shape[0]):
         found[i] = row_dot(X, i, beta) + alpha

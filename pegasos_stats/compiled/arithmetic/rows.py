@@ -8,7 +8,7 @@ Dense coefficient vectors are padded with zeros to whole lanes (``lanes.padded``
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import types
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
+    Numbers,
     Vector,
     fused,
     lanes,
@@ -41,13 +42,14 @@ class CSR(NamedTuple):
     n_cols : int
     """
 
-    data: NDArray[Any]
-    indices: NDArray[Any]
-    indptr: NDArray[Any]
+    data: Numbers
+    indices: NDArray[np.int32] | NDArray[np.int64]
+    indptr: NDArray[np.int32] | NDArray[np.int64]
     n_cols: int
 
 
-Rows: TypeAlias = NDArray[np.float64] | NDArray[np.float32] | CSR
+Rows: TypeAlias = Numbers | CSR
+Form: TypeAlias = Callable[..., object]
 
 
 def row_dot(X: Rows, i: int, w: Vector) -> float:
@@ -55,7 +57,7 @@ def row_dot(X: Rows, i: int, w: Vector) -> float:
     return sparse_dot(X, i, w) if isinstance(X, CSR) else dense_dot(X, i, w)
 
 
-def dense_dot(X: Any, i: int, w: Vector) -> float:
+def dense_dot(X: Numbers, i: int, w: Vector) -> float:
     """``row_dot`` of a dense row."""
     dot = 0.0
     for j in range(X.shape[1]):
@@ -63,7 +65,7 @@ def dense_dot(X: Any, i: int, w: Vector) -> float:
     return dot
 
 
-def sparse_dot(X: Any, i: int, w: Vector) -> float:
+def sparse_dot(X: CSR, i: int, w: Vector) -> float:
     """``row_dot`` of a sparse row."""
     dot = 0.0
     for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
@@ -76,7 +78,7 @@ def row_dot_fast(X: Rows, i: int, w: Vector) -> float:
     return sparse_dot_fast(X, i, w) if isinstance(X, CSR) else dense_dot_fast(X, i, w)
 
 
-def dense_dot_fast(X: Any, i: int, w: Vector) -> float:
+def dense_dot_fast(X: Numbers, i: int, w: Vector) -> float:
     """``row_dot_fast`` of a dense row: two sums of four lanes."""
     x, p = X[i], X.shape[1]
     a = b = lanes(0.0, 0.0, 0.0, 0.0)
@@ -93,7 +95,7 @@ def dense_dot_fast(X: Any, i: int, w: Vector) -> float:
     return total(a + b)
 
 
-def sparse_dot_fast(X: Any, i: int, w: Vector) -> float:
+def sparse_dot_fast(X: CSR, i: int, w: Vector) -> float:
     """``row_dot_fast`` of a sparse row: two sums, every second entry each."""
     a = b = 0.0
     one = np.uint64(1)
@@ -115,7 +117,7 @@ def row_add(X: Rows, i: int, d: float, w: Vector) -> None:
         dense_add(X, i, d, w)
 
 
-def dense_add(X: Any, i: int, d: float, w: Vector) -> None:
+def dense_add(X: Numbers, i: int, d: float, w: Vector) -> None:
     """``row_add`` of a dense row."""
     x, p = X[i], X.shape[1]
     whole = p - p % LANES
@@ -125,7 +127,7 @@ def dense_add(X: Any, i: int, d: float, w: Vector) -> None:
         store(w, whole, load(w, whole) + d * load_part(x, whole, p - whole))
 
 
-def sparse_add(X: Any, i: int, d: float, w: Vector) -> None:
+def sparse_add(X: CSR, i: int, d: float, w: Vector) -> None:
     """``row_add`` of a sparse row."""
     for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
         w[np.uint64(X.indices[k])] += d * np.float64(X.data[k])
@@ -136,7 +138,7 @@ def row_norm2(X: Rows, i: int) -> float:
     return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2(X, i)
 
 
-def dense_norm2(X: Any, i: int) -> float:
+def dense_norm2(X: Numbers, i: int) -> float:
     """``row_norm2`` of a dense row."""
     norm2 = 0.0
     for j in range(X.shape[1]):
@@ -145,7 +147,7 @@ def dense_norm2(X: Any, i: int) -> float:
     return norm2
 
 
-def sparse_norm2(X: Any, i: int) -> float:
+def sparse_norm2(X: CSR, i: int) -> float:
     """``row_norm2`` of a sparse row."""
     norm2 = 0.0
     for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
@@ -159,7 +161,7 @@ def row_norm2_fast(X: Rows, i: int) -> float:
     return sparse_norm2(X, i) if isinstance(X, CSR) else dense_norm2_fast(X, i)
 
 
-def dense_norm2_fast(X: Any, i: int) -> float:
+def dense_norm2_fast(X: Numbers, i: int) -> float:
     """``row_norm2_fast`` of a dense row: sums of four lanes."""
     x, p = X[i], X.shape[1]
     whole = p - p % LANES
@@ -177,12 +179,12 @@ def row_count(X: Rows) -> int:
     return sparse_count(X) if isinstance(X, CSR) else dense_count(X)
 
 
-def dense_count(X: Any) -> int:
+def dense_count(X: Numbers) -> int:
     """``row_count`` of an array."""
     return int(X.shape[0])
 
 
-def sparse_count(X: Any) -> int:
+def sparse_count(X: CSR) -> int:
     """``row_count`` of a ``CSR``."""
     return int(X.indptr.shape[0]) - 1
 
@@ -195,14 +197,14 @@ def row_add_squares(X: Rows, i: int, d: float, w: Vector) -> None:
         dense_add_squares(X, i, d, w)
 
 
-def dense_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+def dense_add_squares(X: Numbers, i: int, d: float, w: Vector) -> None:
     """``row_add_squares`` of a dense row."""
     for j in range(X.shape[1]):
         x = np.float64(X[i, j])
         w[j] += d * (x * x)
 
 
-def sparse_add_squares(X: Any, i: int, d: float, w: Vector) -> None:
+def sparse_add_squares(X: CSR, i: int, d: float, w: Vector) -> None:
     """``row_add_squares`` of a sparse row."""
     for k in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
         x = np.float64(X.data[k])
@@ -213,7 +215,7 @@ def prefetch_row(X: Rows, i: int) -> None:
     """Ask the memory for row ``i``, which is visited soon."""
 
 
-def prefetch_dense(X: Any, i: int) -> None:
+def prefetch_dense(X: Numbers, i: int) -> None:
     """``prefetch_row`` of a dense row: each line of the cache, at most 64 of them."""
     x, p = X[i], X.shape[1]
     for j in range(0, min(p, 512), 8):
@@ -221,7 +223,7 @@ def prefetch_dense(X: Any, i: int) -> None:
     prefetch(x, p - 1)
 
 
-def prefetch_sparse(X: Any, i: int) -> None:
+def prefetch_sparse(X: CSR, i: int) -> None:
     """``prefetch_row`` of a sparse row: its first entries."""
     k = X.indptr[i]
     prefetch(X.data, k)
@@ -229,12 +231,42 @@ def prefetch_sparse(X: Any, i: int) -> None:
     prefetch(X.indices, k)
 
 
-def by_type_of_rows(
-    public: Callable[..., Any], dense: Callable[..., Any], sparse: Callable[..., Any]
-) -> None:
+def room_for(X: Rows) -> Rows:
+    """Return room for as many rows as ``X`` has, empty."""
+    if isinstance(X, CSR):
+        data, indices = np.empty_like(X.data), np.empty_like(X.indices)
+        return CSR(data, indices, np.zeros_like(X.indptr), X.n_cols)
+    return np.empty_like(X)
+
+
+def row_copy(X: Rows, i: int, to: Rows, k: int) -> None:
+    """Copy row ``i`` to row ``k`` of ``to``; row 0 first, then one after the other."""
+    if isinstance(X, CSR) and isinstance(to, CSR):
+        sparse_copy(X, i, to, k)
+    elif not (isinstance(X, CSR) or isinstance(to, CSR)):
+        dense_copy(X, i, to, k)
+
+
+def dense_copy(X: Numbers, i: int, to: Numbers, k: int) -> None:
+    """``row_copy`` of a dense row."""
+    for j in range(X.shape[1]):
+        to[k, j] = X[i, j]
+
+
+def sparse_copy(X: CSR, i: int, to: CSR, k: int) -> None:
+    """``row_copy`` of a sparse row."""
+    start, at = X.indptr[i], to.indptr[k]
+    count = X.indptr[i + 1] - start
+    for j in range(count):
+        to.data[at + j] = X.data[start + j]
+        to.indices[at + j] = X.indices[start + j]
+    to.indptr[k + 1] = at + count
+
+
+def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
     """Let compiled kernels take the dense or the sparse form of a public function."""
 
-    def choose(X: Any, *rest: Any) -> Callable[..., Any]:
+    def choose(X: types.Type, *rest: types.Type) -> Form:
         return sparse if isinstance(X, types.BaseNamedTuple) else dense
 
     options = {"forceinline": True, "error_model": "numpy", "_nrt": False}
@@ -249,6 +281,7 @@ by_type_of_rows(row_norm2_fast, dense_norm2_fast, sparse_norm2)
 by_type_of_rows(row_count, dense_count, sparse_count)
 by_type_of_rows(row_add_squares, dense_add_squares, sparse_add_squares)
 by_type_of_rows(prefetch_row, prefetch_dense, prefetch_sparse)
+by_type_of_rows(row_copy, dense_copy, sparse_copy)
 
 
 @kernel

@@ -5,11 +5,9 @@ margin that is almost 1 becomes 1: along ``(s beta, s alpha)`` that is a problem
 number. The same holds of ``t a`` in the dual.
 """
 
-from typing import Any
-
 from pegasos_stats.compiled.arithmetic.lanes import Vector
 from pegasos_stats.compiled.arithmetic.losses import HINGE, dual_entropy, loss_value
-from pegasos_stats.compiled.arithmetic.rows import row_add, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import Rows, row_add, row_dot_fast
 from pegasos_stats.compiled.compiling import kernel
 
 DOUBLINGS, HALVINGS = 60, 45
@@ -29,7 +27,7 @@ def squared_norm(v: Vector) -> float:
 
 @kernel
 def scores_and_image(
-    X: Any, y: Vector, w: Vector, a: Vector, scores: Vector, image: Vector
+    X: Rows, y: Vector, w: Vector, a: Vector, scores: Vector, image: Vector
 ) -> None:
     """Put ``x_i'w`` in ``scores`` and add ``sum_i a_i y_i x_i`` to ``image``."""
     for i in range(a.shape[0]):

@@ -5,12 +5,13 @@ The Hessian is ``lam I + (1/n) sum_i h_i z_i z_i'`` with ``z_i = (x_i, 1)``, wit
 hinge, those whose dual weight is inside its box, which are few.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.rows import (
+    Rows,
     row_add,
     row_add_squares,
     row_dot_fast,
@@ -44,7 +45,7 @@ def direction(p: int) -> Direction:
 
 @kernel
 def hessian_times(
-    X: Any, count: int, lam: float, v: Vector, move: float, at: Smooth, product: Vector
+    X: Rows, count: int, lam: float, v: Vector, move: float, at: Smooth, product: Vector
 ) -> float:
     """``(lam I + (1/n) sum_i h_i z_i z_i') (v, move)`` with ``z_i = (x_i, 1)``.
 
@@ -74,7 +75,7 @@ def inner(u: Vector, v: Vector) -> float:
 
 @kernel
 def newton_direction(
-    X: Any,
+    X: Rows,
     count: int,
     lam: float,
     gradient: Vector,

@@ -7,12 +7,13 @@ compiled, so that many problems can be solved side by side in threads.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
+from pegasos_stats.compiled.arithmetic.rows import Rows
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.dual.newton import (
     SMALLEST,
@@ -94,7 +95,7 @@ def proximal(n: int, p: int, w: Vector | None = None) -> Proximal:
 
 @kernel
 def begin_at(
-    X: Any,
+    X: Rows,
     lam: float,
     free: bool,
     alpha: float,
@@ -117,7 +118,7 @@ def begin_at(
 
 @kernel
 def begin(
-    X: Any,
+    X: Rows,
     lam: float,
     free: bool,
     alpha: float,
@@ -143,7 +144,7 @@ def begin(
 
 @kernel
 def step(
-    X: Any, lam: float, free: bool, at: Smooth, to: Direction, state: Proximal
+    X: Rows, lam: float, free: bool, at: Smooth, to: Direction, state: Proximal
 ) -> None:
     """Take a Newton step, from a new centre if the present one is done with."""
     scalars = state.scalars
@@ -171,7 +172,7 @@ def step(
 
 @kernel
 def steps_to(
-    X: Any,
+    X: Rows,
     lam: float,
     free: bool,
     tol: float,
@@ -192,7 +193,7 @@ def steps_to(
 
 @kernel
 def move_on(
-    factor: float, X: Any, lam: float, free: bool, at: Smooth, state: Proximal
+    factor: float, X: Rows, lam: float, free: bool, at: Smooth, state: Proximal
 ) -> None:
     """Go on with another ``gamma``, and perhaps another centre."""
     state.scalars[GAMMA] = max(LEAST_WIDTH, factor * state.scalars[GAMMA])
@@ -201,7 +202,7 @@ def move_on(
 
 
 @kernel
-def see(X: Any, lam: float, free: bool, at: Smooth, state: Proximal) -> None:
+def see(X: Rows, lam: float, free: bool, at: Smooth, state: Proximal) -> None:
     """Balance, and look at the rows: weights, gradient, both objectives."""
     scalars, n = state.scalars, at.y.shape[0]
     if free:

@@ -1,7 +1,7 @@
 """Refits of one problem to resampled rows, each in one compiled run."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pegasos_stats.compiled.arithmetic.best_intercept import middle_intercept
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
-from pegasos_stats.compiled.arithmetic.row_copies import room_for, row_copy
+from pegasos_stats.compiled.arithmetic.rows import Rows, room_for, row_copy
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.dual.newton import Direction, direction
 from pegasos_stats.compiled.dual.proximal import (
@@ -66,14 +66,14 @@ class Room(NamedTuple):
         Scratch of the steps, for ``n`` rows.
     """
 
-    X: Any
+    X: Rows
     drawn: Vector
     at: Smooth
     to: Direction
     state: Proximal
 
 
-def room(X: Any, n: int, p: int, loss: int) -> Room:
+def room(X: Rows, n: int, p: int, loss: int) -> Room:
     """Return scratch for refits of rows like those of ``X``."""
     at = smooth(np.zeros(n), np.zeros(n), np.zeros(n), loss, p)
     state = proximal(n, p, np.zeros(padded(p)))
@@ -82,7 +82,7 @@ def room(X: Any, n: int, p: int, loss: int) -> Room:
 
 @kernel
 def refit_resamples(
-    X: Any,
+    X: Rows,
     lam: float,
     free: bool,
     tol: float,
@@ -152,7 +152,7 @@ def refit(
 
 
 @kernel
-def gather(X: Any, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
+def gather(X: Rows, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
     """Copy the drawn rows, each once, and return how many have a weight.
 
     Their weights, counted as often as they were drawn, are scaled to mean 1 over these

@@ -23,13 +23,13 @@ minimization*, JMLR 14 (2013), figures 1 (SDCA-perm) and 2 (modified SGD), secti
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
+from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE, violated
 from pegasos_stats.compiled.arithmetic.rows import (
     CSR,
@@ -105,7 +105,7 @@ def start_from(
 
 def sdca_epoch(
     X: Rows,
-    y: NDArray[Any],
+    y: Signs,
     rows: NDArray[np.int64],
     lam: float,
     state: DualState,
@@ -164,21 +164,21 @@ def largest_norm(lam: float, state: DualState) -> float:
 
 
 @kernel
-def put_norms(X: Any, norm2: Vector) -> None:
+def put_norms(X: Rows, norm2: Vector) -> None:
     """Put ``||x_i||^2`` of every row in ``norm2``."""
     for i in range(norm2.shape[0]):
         norm2[i] = row_norm2(X, i)
 
 
 @kernel
-def put_norms_fast(X: Any, norm2: Vector) -> None:
+def put_norms_fast(X: Rows, norm2: Vector) -> None:
     """Put ``||x_i||^2`` of every row in ``norm2``, summed in any order."""
     for i in range(norm2.shape[0]):
         norm2[i] = row_norm2_fast(X, i)
 
 
 @kernel
-def add_rows_weighted(X: Any, y: Any, a: Vector, image: Vector) -> None:
+def add_rows_weighted(X: Rows, y: Signs, a: Vector, image: Vector) -> None:
     """``image <- image + sum_i a_i y_i x_i``."""
     for i in range(a.shape[0]):
         if a[i] != 0.0:
@@ -239,9 +239,9 @@ def stays(a: float, m: float, w: float, distance: float) -> bool:
 
 @kernel
 def coordinate_epoch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Rows,
+    y: Signs,
+    rows: Integers,
     lam: float,
     loss: int,
     ratio: float,
@@ -284,7 +284,13 @@ def coordinate_epoch(
 
 @kernel
 def sgd_epoch(
-    X: Any, y: Any, rows: Any, lam: float, loss: int, ratio: float, state: DualState
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    lam: float,
+    loss: int,
+    ratio: float,
+    state: DualState,
 ) -> None:
     """Modified SGD: the weights of a start, from one permutation of the rows.
 

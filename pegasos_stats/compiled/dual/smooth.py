@@ -16,14 +16,14 @@ Optimization Methods and Software 35 (2020).
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
-from pegasos_stats.compiled.arithmetic.rows import row_add, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import Rows, row_add, row_dot_fast
 from pegasos_stats.compiled.compiling import inlined, kernel
 
 RISK, REWARD, BALANCE, CURVATURE, ERRORS, VIOLATIONS = range(6)
@@ -76,7 +76,7 @@ def smooth(y: Vector, weights: Vector, a: Vector, loss: int, p: int) -> Smooth:
 
 
 @inlined
-def log_weight(m: float, w: float) -> Any:
+def log_weight(m: float, w: float) -> tuple[float, float]:
     """``a = w / (1 + exp(m))`` and ``-a'(m)``."""
     e = math.exp(-abs(m))
     s = 1.0 / (1.0 + e)
@@ -84,7 +84,7 @@ def log_weight(m: float, w: float) -> Any:
 
 
 @inlined
-def hinge_weight(m: float, w: float, c: float, gamma: float) -> Any:
+def hinge_weight(m: float, w: float, c: float, gamma: float) -> tuple[float, float]:
     """``a = min(w, max(0, c + (1 - m) / gamma))`` and ``-a'(m)``."""
     inner = c + (1.0 - m) / gamma
     a = min(w, max(0.0, inner))
@@ -92,7 +92,7 @@ def hinge_weight(m: float, w: float, c: float, gamma: float) -> Any:
 
 
 @kernel
-def put_dots(X: Any, w: Vector, found: Vector) -> None:
+def put_dots(X: Rows, w: Vector, found: Vector) -> None:
     """Put ``x_i'w`` of every row in ``found``."""
     for i in range(found.shape[0]):
         found[i] = row_dot_fast(X, i, w)
@@ -139,7 +139,7 @@ def slope_along(
 
 
 @kernel
-def see_rows(X: Any, f: Vector, alpha: float, gamma: float, at: Smooth) -> int:
+def see_rows(X: Rows, f: Vector, alpha: float, gamma: float, at: Smooth) -> int:
     """Fill ``a``, ``active``, ``h``, ``image`` and ``sums`` at scores ``f_i + alpha``.
 
     For the log loss ``H_i(a_i) = w_i loss(m_i) + a_i m_i`` at ``a_i = a_i(m_i)``.

@@ -25,12 +25,12 @@ solver for SVM*, Mathematical Programming B 127 (2011), figures 1 and 2.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled.arithmetic.lanes import Signs
 from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm2
 from pegasos_stats.compiled.pegasos.pegasos_blocks import fast_epoch, guarded_epoch
@@ -44,7 +44,7 @@ from pegasos_stats.compiled.pegasos.pegasos_state import RADIUS, State
 
 def pegasos_epoch(
     X: Rows,
-    y: NDArray[Any],
+    y: Signs,
     rows: NDArray[np.int64],
     lam: float,
     state: State,
@@ -86,21 +86,18 @@ def pegasos_epoch(
         The v form with sums in any order, instead of reference arithmetic.
     """
     X, rows = read_only(X), read_only(rows)
-    sparse = isinstance(X, CSR)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
     plain = plain and state.case_weights.size == 0
     if not fast and state.scalars[RADIUS] < 0.0:
         state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
     for part in pieces(rows, state.slopes.size, batch_size):
-        if plain and sparse:
+        options = int(loss), batch_size, intercept, project, average
+        if plain and isinstance(X, CSR):
             plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
-            continue
-        if plain:
+        elif plain and not isinstance(X, CSR):
             epoch = fast_epoch if fast else guarded_epoch
             epoch(X, y, part, lam, intercept, state)
-            continue
-        options = int(loss), batch_size, intercept, project, average
-        if sparse or fast:
+        elif isinstance(X, CSR) or fast:
             scaled_epoch(X, y, part, lam, *options, not fast, state)
         else:
             literal_epoch(X, y, part, lam, *options, state)

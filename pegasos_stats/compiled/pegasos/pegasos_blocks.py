@@ -16,9 +16,9 @@ they are written. A block in which some margin is within the rounding bound of 1
 again from the definition, a row at a time, so every bit is that of ``literal_step``.
 """
 
-from typing import Any
-
 from pegasos_stats.compiled.arithmetic.four_rows import (
+    FourLanes,
+    ThreeLanes,
     four,
     literal_update,
     products,
@@ -26,7 +26,10 @@ from pegasos_stats.compiled.arithmetic.four_rows import (
 )
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
+    Integers,
     Lanes,
+    Numbers,
+    Signs,
     Vector,
     all_apart,
     below,
@@ -56,8 +59,14 @@ SEGMENT = 1024  # steps for which one rounding bound is good
 
 @inlined
 def decide(
-    u: Lanes, g: Any, y: Lanes, eta: Lanes, eta_before: float, alpha: float, free: float
-) -> Any:
+    u: Lanes,
+    g: ThreeLanes,
+    y: Lanes,
+    eta: Lanes,
+    eta_before: float,
+    alpha: float,
+    free: float,
+) -> tuple[Lanes, FourLanes]:
     """Return the margins ``m_b`` and ``y_b [m_b < 1]``, in every lane, of four steps.
 
     ``u_b = lam t beta'x_b``; ``free`` is 1 with an intercept, else 0. ``m_b`` is final
@@ -85,7 +94,7 @@ def steps(t: float, lam: float) -> Lanes:
 
 
 @inlined
-def alpha_after(alpha: float, eta: Lanes, s: Any, free: float) -> float:
+def alpha_after(alpha: float, eta: Lanes, s: FourLanes, free: float) -> float:
     """``alpha <- alpha + eta s``, four times."""
     move = free * eta
     alpha = alpha + lane(move, 0) * lane(s[0], 0)
@@ -95,14 +104,14 @@ def alpha_after(alpha: float, eta: Lanes, s: Any, free: float) -> float:
 
 
 @inlined
-def take_signs(y: Vector, rows: Any, signs: Vector) -> None:
+def take_signs(y: Signs, rows: Integers, signs: Vector) -> None:
     """Put the labels in the order of the visits."""
     for k in range(rows.shape[0]):
         signs[k] = y[rows[k]]
 
 
 @inlined
-def add_slopes(slopes: Vector, rows: Any, weights: Vector) -> float:
+def add_slopes(slopes: Vector, rows: Integers, weights: Vector) -> float:
     """Add the slopes of the visits to the weights of their rows; return their sum."""
     violations = 0.0
     for k in range(rows.shape[0]):
@@ -113,8 +122,8 @@ def add_slopes(slopes: Vector, rows: Any, weights: Vector) -> float:
 
 @inlined
 def by_definition(
-    X: Any,
-    rows: Any,
+    X: Numbers,
+    rows: Integers,
     first: int,
     last: int,
     lam: float,
@@ -138,8 +147,8 @@ def by_definition(
 
 @inlined
 def guarded_segment(
-    X: Any,
-    rows: Any,
+    X: Numbers,
+    rows: Integers,
     first: int,
     last: int,
     lam: float,
@@ -180,7 +189,7 @@ def guarded_segment(
 
 @kernel
 def guarded_epoch(
-    X: Any, y: Vector, rows: Any, lam: float, intercept: bool, state: State
+    X: Numbers, y: Signs, rows: Integers, lam: float, intercept: bool, state: State
 ) -> None:
     """Take plain steps in reference arithmetic.
 
@@ -212,7 +221,7 @@ def guarded_epoch(
 
 @kernel
 def fast_epoch(
-    X: Any, y: Vector, rows: Any, lam: float, intercept: bool, state: State
+    X: Numbers, y: Signs, rows: Integers, lam: float, intercept: bool, state: State
 ) -> None:
     """Take plain steps in the v form.
 

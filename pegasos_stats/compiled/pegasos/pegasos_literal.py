@@ -4,12 +4,14 @@ Each operation is rounded as it is written; sums run from the first term to the 
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from pegasos_stats.compiled.arithmetic.lanes import (
     LANES,
+    Integers,
+    Numbers,
+    Signs,
     Vector,
     fused,
     lanes,
@@ -36,7 +38,7 @@ UNDERFLOW = 2.0**-500  # the least scale of slope weights
 
 
 @inlined
-def literal_step(x: Any, s: float, eta: float, lam: float, beta: Vector) -> None:
+def literal_step(x: Numbers, s: float, eta: float, lam: float, beta: Vector) -> None:
     """``beta[j] <- beta[j] - eta * (lam * beta[j] - s * x[j])``."""
     for j in range(x.shape[0]):
         beta[j] = beta[j] - eta * (lam * beta[j] - s * np.float64(x[j]))
@@ -73,7 +75,7 @@ def rounding_bound(
 
 @inlined
 def literal_margin(
-    X: Any, i: int, y: float, beta: Vector, alpha: float, loss: int, bound: float
+    X: Numbers, i: int, y: float, beta: Vector, alpha: float, loss: int, bound: float
 ) -> float:
     """``y (x_i'beta + alpha)``, summed from first to last wherever its bits matter.
 
@@ -127,9 +129,9 @@ def shrink(values: Vector, scale: float, f: float, floor: float) -> float:
 
 @inlined
 def see_batch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Numbers,
+    y: Signs,
+    rows: Integers,
     first: int,
     last: int,
     alpha: float,
@@ -157,7 +159,7 @@ def see_batch(
 
 @inlined
 def sum_gradient(
-    X: Any, y: Any, rows: Any, first: int, last: int, state: State
+    X: Numbers, y: Signs, rows: Integers, first: int, last: int, state: State
 ) -> None:
     """``g <- 0``, then ``g[j] <- g[j] + (s(m_i) y_i) * x_i[j]`` for each visit."""
     g, slopes = state.work, state.slopes
@@ -181,9 +183,9 @@ def add_iterate(alpha: float, state: State) -> None:
 
 @kernel
 def literal_epoch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Numbers,
+    y: Signs,
+    rows: Integers,
     lam: float,
     loss: int,
     batch_size: int,

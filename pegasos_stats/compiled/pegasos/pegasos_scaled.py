@@ -7,11 +7,11 @@ the reference arithmetic of sparse rows (``exact``) and the fast one of all rows
 """
 
 import math
-from typing import Any
 
-from pegasos_stats.compiled.arithmetic.lanes import Vector
+from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector
 from pegasos_stats.compiled.arithmetic.losses import violated
 from pegasos_stats.compiled.arithmetic.rows import (
+    Rows,
     prefetch_row,
     row_add,
     row_dot,
@@ -41,7 +41,7 @@ LEAST_SCALE = 2.0**-200  # below it the square of ||v|| / scale might overflow
 
 
 @inlined
-def dot(X: Any, i: int, w: Vector, exact: bool) -> float:
+def dot(X: Rows, i: int, w: Vector, exact: bool) -> float:
     """``x_i'w``, from the first entry to the last if ``exact``."""
     return row_dot(X, i, w) if exact else row_dot_fast(X, i, w)
 
@@ -64,7 +64,7 @@ def rounding_bound(state: State, lam: float, alpha: float, count: int) -> float:
 
 @inlined
 def plain_margin(
-    X: Any, i: int, y: float, w: Vector, unit: float, alpha: float, bound: float
+    X: Rows, i: int, y: float, w: Vector, unit: float, alpha: float, bound: float
 ) -> float:
     """``y (unit x_i'w + alpha)``, summed from first to last within `bound` of 1."""
     m = y * (unit * row_dot_fast(X, i, w) + alpha)
@@ -75,7 +75,13 @@ def plain_margin(
 
 @kernel
 def plain_scaled_epoch(
-    X: Any, y: Vector, rows: Any, lam: float, intercept: bool, exact: bool, state: State
+    X: Rows,
+    y: Signs,
+    rows: Integers,
+    lam: float,
+    intercept: bool,
+    exact: bool,
+    state: State,
 ) -> None:
     """Take plain steps: hinge loss, a row a step, no projection, no average.
 
@@ -113,9 +119,9 @@ def plain_scaled_epoch(
 
 @inlined
 def see_batch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Rows,
+    y: Signs,
+    rows: Integers,
     first: int,
     last: int,
     unit: float,
@@ -138,9 +144,9 @@ def see_batch(
 
 @inlined
 def add_batch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Rows,
+    y: Signs,
+    rows: Integers,
     first: int,
     last: int,
     pull: float,
@@ -203,9 +209,9 @@ def unscale(state: State) -> None:
 
 @kernel
 def scaled_epoch(
-    X: Any,
-    y: Any,
-    rows: Any,
+    X: Rows,
+    y: Signs,
+    rows: Integers,
     lam: float,
     loss: int,
     batch_size: int,

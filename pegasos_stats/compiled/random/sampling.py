@@ -128,7 +128,7 @@ def draw_by_rounding(
 
 
 @with_python_division
-def take_out(pool: Integers, picks: Integers) -> None:
+def take_out(pool: Integers | NDArray[np.int32], picks: Integers) -> None:
     """Replace each of ``picks`` by the entry of ``pool`` at that place.
 
     After each one the last entry left moves into the place that has become free.
