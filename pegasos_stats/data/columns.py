@@ -3,12 +3,13 @@
 import math
 import numbers
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import DataColumn, Dense, Predictors
 from pegasos_stats.data.foreign import is_missing, refusing, unreadable
 from pegasos_stats.errors import (
     ColumnError,
@@ -19,10 +20,13 @@ from pegasos_stats.errors import (
     shown,
 )
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Mask = NDArray[np.bool_]
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: object) -> bool:
     """Whether `X` is a scipy sparse matrix, or a frame with a sparse column."""
     if isinstance(X, pd.DataFrame):
         return any(isinstance(d, pd.SparseDtype) for d in X.dtypes)
@@ -30,12 +34,12 @@ def is_sparse(X: Any) -> bool:
         return hasattr(X, "tocsr")
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: object) -> bool:
     """Whether `X` is a two-dimensional array of numbers or booleans, none masked."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
 
 
-def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
+def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
     """Numbers of a frame or a plain array, shape (n, p), missing values as NaN.
 
     float32 if every column is, else float64.
@@ -46,10 +50,10 @@ def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
         If a column holds anything but numbers, booleans and missing values.
     """
     if isinstance(frame, np.ndarray):
-        number = np.float32 if frame.dtype == np.float32 else np.float64
+        if frame.dtype == np.float32:
+            return np.asarray(frame, dtype=np.float32)
         with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
-            found: NDArray[Any] = np.asarray(frame, dtype=number)
-        return found
+            return np.asarray(frame, dtype=np.float64)
     if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
         single = bool(len(frame.dtypes)) and all(d == np.float32 for d in frame.dtypes)
         with np.errstate(over="ignore"):
@@ -58,7 +62,7 @@ def numeric_values(frame: pd.DataFrame | NDArray[Any]) -> NDArray[Any]:
     return np.column_stack(columns)
 
 
-def sparse_values(X: Any) -> Any:
+def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
     """Numbers of a sparse matrix, or of a frame with sparse columns, as a CSR array.
 
     Columns are sorted within each row and occur once.
@@ -92,7 +96,7 @@ def sparse_values(X: Any) -> Any:
     return matrix
 
 
-def plain_column(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def plain_column(column: DataColumn) -> DataColumn:
     """Put a column into the dtype that formulas know.
 
     Unused categories are dropped; nullable numbers, and numbers and booleans that
@@ -116,7 +120,7 @@ def plain_column(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column
 
 
-def checked_rows(values: Any, columns: pd.Index, index: pd.Index) -> Mask:
+def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:
     """Which rows have no missing value, none being infinite.
 
     Parameters
@@ -130,8 +134,10 @@ def checked_rows(values: Any, columns: pd.Index, index: pd.Index) -> Mask:
     ColumnError
         Naming the first column with infinite values, and its rows.
     """
-    if _all_finite(values):
-        return np.ones(len(index), dtype=bool)
+    numbers = values if isinstance(values, np.ndarray) else values.data
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
+        if np.isfinite(numbers.sum(dtype=np.float64)):
+            return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     if isinstance(values, np.ndarray):
         return np.asarray(~np.isnan(values).any(axis=1))
@@ -140,14 +146,14 @@ def checked_rows(values: Any, columns: pd.Index, index: pd.Index) -> Mask:
     return kept
 
 
-def selected(values: Any, kept: Mask) -> Any:
+def selected(values: Predictors, kept: Mask) -> Predictors:
     """Rows that are kept, C-contiguous; no copy where none is needed."""
     if isinstance(values, np.ndarray):
         return np.ascontiguousarray(values if kept.all() else values[kept])
     return values if kept.all() else values[kept]
 
 
-def check_finite(values: Any, columns: pd.Index, index: pd.Index) -> None:
+def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None:
     """Raise `ColumnError` naming the first column with infinite values, and rows.
 
     Parameters
@@ -156,11 +162,10 @@ def check_finite(values: Any, columns: pd.Index, index: pd.Index) -> None:
     columns : Index, shape (p,)
     index : Index, shape (n,)
     """
-    dense = isinstance(values, np.ndarray)
-    infinite = np.isinf(values if dense else values.data)
+    infinite = np.isinf(values if isinstance(values, np.ndarray) else values.data)
     if not infinite.any():
         return
-    if dense:
+    if isinstance(values, np.ndarray):
         j = int(infinite.any(axis=0).argmax())
         rows = index[infinite[:, j]]
     else:
@@ -173,20 +178,13 @@ def check_finite(values: Any, columns: pd.Index, index: pd.Index) -> None:
     )
 
 
-def _all_finite(values: Any) -> bool:
-    """Whether no number is NaN or infinite: one pass, as a sum shows either."""
-    numbers = values if isinstance(values, np.ndarray) else values.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(numbers.sum(dtype=np.float64)))
-
-
-def _rows_of(matrix: Any, entries: Mask) -> NDArray[np.intp]:
+def _rows_of(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
     """Rows of the stored entries of a CSR array that are marked."""
     places = np.flatnonzero(entries)
     return np.unique(np.searchsorted(matrix.indptr, places, side="right") - 1)
 
 
-def _frame_to_csr(frame: pd.DataFrame) -> Any:
+def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":
     """A frame with sparse columns as a sparse matrix; dense columns join it."""
     from scipy.sparse import csc_array, hstack
 
@@ -201,7 +199,7 @@ def _frame_to_csr(frame: pd.DataFrame) -> Any:
     return hstack(parts, format="csr")
 
 
-def _numeric_column(column: "pd.Series[Any]") -> NDArray[np.float64]:
+def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     """One column as float64, or an error naming what is not a number, and where."""
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
         refused = ColumnError(
@@ -215,11 +213,18 @@ def _numeric_column(column: "pd.Series[Any]") -> NDArray[np.float64]:
     found = np.array([math.nan if v is None else v for v in values], dtype=np.float64)
     if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
         wrong = wrong if wrong.any() else ~np.isnan(found)
-        raise ColumnError(_not_numeric_message(column[wrong]))
+        strange = column[wrong]
+        texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
+        raise ColumnError(
+            f"Column {listing([column.name])} is not numeric: it holds "
+            f"{listing(dict.fromkeys(texts), 3)} in {counted(len(strange), 'row')} "
+            f"({listing(strange.index)}); give numbers, or make it a factor of the "
+            "model: C(...) in a formula."
+        )
     return found
 
 
-def _as_number(value: Any) -> float | None:
+def _as_number(value: object) -> float | None:
     """A real number or a boolean as a float, NaN for a missing one, None for others.
 
     Examples
@@ -237,7 +242,7 @@ def _as_number(value: Any) -> float | None:
         return None
 
 
-def floats_of(values: Any, refused: PegasosStatsError) -> NDArray[np.float64]:
+def floats_of(values: object, refused: PegasosStatsError) -> NDArray[np.float64]:
     """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
 
     Raises
@@ -266,23 +271,12 @@ def floats_of(values: Any, refused: PegasosStatsError) -> NDArray[np.float64]:
         return np.array(found, dtype=np.float64).reshape(array.shape)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     """Whether a value of an object column is a real number or a boolean."""
     return isinstance(value, numbers.Real | Decimal | np.bool_)
 
 
-def _not_numeric_message(wrong: "pd.Series[Any]") -> str:
-    found = dict.fromkeys(
-        value if isinstance(value, str) else shown(value) for value in wrong.array
-    )
-    return (
-        f"Column {listing([wrong.name])} is not numeric: it holds {listing(found, 3)} "
-        f"in {counted(len(wrong), 'row')} ({listing(wrong.index)}); give numbers, or "
-        "make it a factor of the model: C(...) in a formula."
-    )
-
-
-def column_of_scores(scores: Any) -> "pd.Series[float]":
+def column_of_scores(scores: object) -> DataColumn:
     """View scores, or signs, as a column of numbers, NaN where one is missing.
 
     Raises

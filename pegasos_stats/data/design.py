@@ -1,14 +1,15 @@
 """From a frame, an array or a sparse matrix to predictors, the same on new data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import DataColumn, Predictors
 from pegasos_stats.data.columns import (
     Mask,
     checked_rows,
@@ -20,12 +21,17 @@ from pegasos_stats.data.columns import (
 )
 from pegasos_stats.data.foreign import (
     check_is_ours,
+    check_memory,
     is_missing,
     is_valid_text,
     refusing,
 )
-from pegasos_stats.data.memory import check_memory
 from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "csr_array"]
 
 BYTES_OF_COLUMN = 100  # at least: a name of 59 bytes, its places, a coefficient
 
@@ -44,11 +50,11 @@ class ModelMatrix:
         Row labels of the data.
     """
 
-    values: Any
+    values: Predictors
     kept: Mask
     index: pd.Index
 
-    def spread(self, values: NDArray[np.float64]) -> "pd.Series[float]":
+    def spread(self, values: NDArray[np.float64]) -> DataColumn:
         """Put values of the complete rows back on all rows, NaN in the others."""
         full = np.full(len(self.index), np.nan)
         full[self.kept] = values
@@ -63,14 +69,14 @@ class Design(Protocol):
         """The formula, if there is one."""
 
     @property
-    def functions(self) -> Mapping[str, Callable[..., Any]]:
+    def functions(self) -> Mapping[str, Callable[..., object]]:
         """Functions of the caller that the formula may call."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients, the intercept left out."""
 
-    def matrix(self, data: Any) -> ModelMatrix:
+    def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, with the columns in the order of `names`."""
 
 
@@ -96,15 +102,15 @@ class FrameDesign:
     array([[4., 3.]])
     """
 
-    columns: tuple[Any, ...]
+    columns: tuple[Hashable, ...]
     named: bool
     formula: str | None = None
-    functions: Mapping[str, Callable[..., Any]] = field(
+    functions: Mapping[str, Callable[..., object]] = field(
         default_factory=dict, compare=False
     )
 
     @classmethod
-    def from_data(cls, X: Any) -> "FrameDesign":
+    def from_data(cls, X: object) -> "FrameDesign":
         """Take the columns of `X`: a frame, a Series, a 2-D array or a sparse matrix.
 
         Raises
@@ -135,7 +141,7 @@ class FrameDesign:
         """Names of the coefficients."""
         return tuple(str(column) for column in self.columns)
 
-    def matrix(self, data: Any) -> ModelMatrix:
+    def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, columns in the order of the fit.
 
         Raises
@@ -143,27 +149,23 @@ class FrameDesign:
         ColumnError
             If columns are missing, not numeric, or hold infinite values.
         """
-        table = self._select(table_of(data))
+        table = table_of(data)
+        if self.named and isinstance(table, pd.DataFrame):
+            check_columns(table, self.columns)
+            table = table.iloc[:, places_of(table.columns, self.columns)]
+        elif table.shape[1] != len(self.columns):
+            raise ColumnError(
+                f"The data have {counted(table.shape[1], 'column')}; the model was "
+                f"fitted on {len(self.columns)}: give the same columns."
+            )
         index, labels = row_labels(table), column_labels(table)
         numbers = sparse_values if is_sparse(table) else numeric_values
         values = numbers(table)
         kept = checked_rows(values, labels, index)
         return ModelMatrix(selected(values, kept), kept, index)
 
-    def _select(self, table: Any) -> Any:
-        """Take the columns of the fit out of a table."""
-        if self.named and isinstance(table, pd.DataFrame):
-            check_columns(table, self.columns)
-            return table.iloc[:, places_of(table.columns, self.columns)]
-        if table.shape[1] != len(self.columns):
-            raise ColumnError(
-                f"The data have {counted(table.shape[1], 'column')}; the model was "
-                f"fitted on {len(self.columns)}: give the same columns."
-            )
-        return table
 
-
-def table_of(X: Any) -> Any:
+def table_of(X: object) -> Table:
     """View data as a frame, a plain array of numbers or a sparse matrix.
 
     Raises
@@ -176,16 +178,18 @@ def table_of(X: Any) -> Any:
     check_is_ours(X)
     if not is_sparse(X):
         return as_frame(X)
-    if len(X.shape) != 2:
-        size = "one dimension" if len(X.shape) == 1 else f"{len(X.shape)} dimensions"
+    matrix: csr_array = X
+    if len(matrix.shape) != 2:
+        count = len(matrix.shape)
+        size = "one dimension" if count == 1 else f"{count} dimensions"
         raise DataError(
             f"The sparse predictors have {size}; give a matrix with one row for each "
             "observation."
         )
-    return X
+    return matrix
 
 
-def row_labels(X: Any) -> pd.Index:
+def row_labels(X: object) -> pd.Index:
     """Row labels of a frame; 0, 1, ... of anything else."""
     table = table_of(X)
     if isinstance(table, pd.DataFrame):
@@ -193,22 +197,18 @@ def row_labels(X: Any) -> pd.Index:
     return pd.RangeIndex(table.shape[0])
 
 
-def column_labels(X: Any) -> pd.Index:
+def column_labels(X: object) -> pd.Index:
     """Column labels of a frame; ``x1, x2, ...`` of anything else."""
     table = table_of(X)
     if isinstance(table, pd.DataFrame):
         return table.columns
-    _check_width(table.shape[1])
-    return numbered_labels(table.shape[1])
-
-
-def _check_width(p: int) -> None:
-    """Raise `DataError` for columns that no fit of this process can hold."""
+    p = table.shape[1]
     check_memory(
         float(p) * BYTES_OF_COLUMN,
         f"A model of {p:,} columns",
         "leave out the columns beyond those that you need, or number them anew",
     )
+    return numbered_labels(p)
 
 
 @lru_cache(maxsize=4)
@@ -217,7 +217,7 @@ def numbered_labels(count: int) -> pd.Index:
     return pd.Index([f"x{j + 1}" for j in range(count)])
 
 
-def as_frame(X: Any) -> pd.DataFrame:
+def as_frame(X: object) -> pd.DataFrame:
     """View a frame, a Series or a 2-D array as a frame.
 
     Raises
@@ -242,7 +242,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     return pd.DataFrame(array, columns=names, copy=False)
 
 
-def _as_array(X: Any) -> NDArray[Any]:
+def _as_array(X: object) -> NDArray[np.generic]:
     refused = DataError(
         f"The predictors (of type {type(X).__name__}) cannot be read as rows and "
         "columns; give a data frame, or an array with one row for each observation."
@@ -282,7 +282,7 @@ def _check_unique(columns: pd.Index) -> None:
         )
 
 
-def check_columns(frame: pd.DataFrame, columns: Any) -> None:
+def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
     present = {_key(label) for label in frame.columns}
     missing = [column for column in columns if _key(column) not in present]
@@ -297,7 +297,7 @@ def check_columns(frame: pd.DataFrame, columns: Any) -> None:
         )
 
 
-def places_of(columns: pd.Index, wanted: Sequence[Any]) -> list[int]:
+def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
     """Positions of labels among columns that have all of them, each once.
 
     Unlike ``frame[labels]`` it takes booleans, NaN and tuples for what they are.
@@ -306,6 +306,6 @@ def places_of(columns: pd.Index, wanted: Sequence[Any]) -> list[int]:
     return [places[_key(label)] for label in wanted]
 
 
-def _key(label: Any) -> Any:
+def _key(label: Hashable) -> Hashable:
     """A label as a key: NaN, which is not equal to itself, by its name."""
     return ("missing", shown(label)) if is_missing(label) else label

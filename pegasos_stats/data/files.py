@@ -14,7 +14,7 @@ from typing import IO
 
 import pandas as pd
 
-from pegasos_stats.data.memory import limit
+from pegasos_stats.data.foreign import limit
 from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
 from pegasos_stats.writing import checked_path, shown_path
 
@@ -31,11 +31,16 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     Raises
     ------
     DataError
-        If the file is not there.
+        If the file is not there, or cannot be read a second time.
     """
     name = checked_path(path)
     try:
-        _check_kind(name, os.stat(name).st_mode)
+        mode = os.stat(name).st_mode
+        if not stat.S_ISREG(mode):
+            folder = "is a folder; give the path of a data file"
+            other = "is a pipe or a device; write it to a file, and give that"
+            what = folder if stat.S_ISDIR(mode) else other
+            raise DataError(f"The file {shown_path(name)} {what}.")
         with open(name, "rb") as handle:
             begin = handle.read(10)
         packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
@@ -43,15 +48,6 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     except OSError as error:
         raise DataError(unreadable(name, error)) from None
     return found
-
-
-def _check_kind(name: str, mode: int) -> None:
-    """Raise `DataError` unless a path leads to a file, which can be read again."""
-    if not stat.S_ISREG(mode):
-        folder = "is a folder; give the path of a data file"
-        other = "is a pipe or a device; write it to a file, and give that"
-        what = folder if stat.S_ISDIR(mode) else other
-        raise DataError(f"The file {shown_path(name)} {what}.")
 
 
 def unreadable(name: str, error: Exception) -> str:

@@ -1,18 +1,20 @@
-"""Data of other libraries and of other machines, at the door."""
+"""Data at the door: of other libraries and machines, or larger than the memory."""
 
+import os
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import DataError, PegasosStatsError, plain
 
 GIVE = "give a data frame, an array or a list"
 
-Data = TypeVar("Data", "pd.Series[Any]", pd.DataFrame)
+Data = TypeVar("Data", DataColumn, pd.DataFrame)
 
 
 @contextmanager
@@ -40,12 +42,12 @@ def refusing(error: PegasosStatsError) -> Iterator[None]:
         raise error from None
 
 
-def unreadable(data: Any) -> DataError:
+def unreadable(data: object) -> DataError:
     """The error of data that no library reads."""
     return DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a single value is None, NaN, NA or NaT.
 
     Examples
@@ -54,7 +56,8 @@ def is_missing(value: Any) -> bool:
     (True, True, False, False)
     """
     try:
-        return value is None or bool(pd.isna(value) is True)
+        single: Any = value
+        return value is None or bool(pd.isna(single) is True)
     except Exception:  # such as of Decimal("sNaN")
         return False
 
@@ -68,7 +71,7 @@ def is_valid_text(text: str) -> bool:
     return True
 
 
-def is_single(value: Any) -> bool:
+def is_single(value: object) -> bool:
     """Whether a value can be a label: one thing that is equal to itself.
 
     Examples
@@ -131,15 +134,17 @@ def in_native_order(data: Data) -> Data:
     True
     """
     if isinstance(data, pd.Series):
-        return data if _is_native(data.dtype) else data.astype(_native(data.dtype))
-    turned = [j for j, dtype in enumerate(data.dtypes) if not _is_native(dtype)]
-    if not turned:
+        dtype = data.dtype
+        if not isinstance(dtype, np.dtype) or dtype.isnative:
+            return data
+        return data.astype(dtype.newbyteorder("="))
+    if all(not isinstance(d, np.dtype) or d.isnative for d in data.dtypes):
         return data
     columns = [in_native_order(data.iloc[:, j]) for j in range(data.shape[1])]
     return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
 
 
-def check_is_ours(data: Any) -> None:
+def check_is_ours(data: object) -> None:
     """Raise `DataError` for a frame or a column of another library, such as polars.
 
     Taken for an array it would lose the names of its columns.
@@ -166,9 +171,38 @@ def check_is_ours(data: Any) -> None:
         )
 
 
-def _is_native(dtype: Any) -> bool:
-    return not isinstance(dtype, np.dtype) or dtype.isnative
+def limit() -> float:
+    """Bytes of memory: those of the machine, or fewer that the process is allowed.
+
+    Examples
+    --------
+    >>> limit() > 2**20
+    True
+    """
+    found = [float("inf")]
+    with suppress(AttributeError, ValueError, OSError):  # not every system says
+        found.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ImportError):
+        import resource
+
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+            allowed, _ = resource.getrlimit(kind)
+            if allowed != resource.RLIM_INFINITY:
+                found.append(float(allowed))
+    return min(found)
 
 
-def _native(dtype: Any) -> Any:
-    return dtype.newbyteorder("=")
+def check_memory(needed: float, what: str, cure: str) -> None:
+    """Raise `DataError` if more memory is needed than there is.
+
+    Examples
+    --------
+    >>> check_memory(1e15, "A table of all pairs", "give fewer rows")
+    Traceback (most recent call last):
+    pegasos_stats.errors.DataError: A table of all pairs takes about 1,000,000.0 GB ...
+    """
+    if needed > limit():
+        raise DataError(
+            f"{what} takes about {needed / 1e9:,.1f} GB of memory, and this process "
+            f"may use {limit() / 1e9:,.1f} GB; {cure}."
+        )

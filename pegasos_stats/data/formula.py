@@ -1,25 +1,35 @@
 """The language of formulas: outcome, terms, and the columns that they use."""
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import check_is_ours, in_native_order, refusing
-from pegasos_stats.data.language.evaluation import Evaluation, column_value
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Column,
+    Evaluation,
+    Functions,
+    Node,
+    column_value,
+    columns_in,
+)
 from pegasos_stats.data.language.functions import KNOWN
-from pegasos_stats.data.language.nodes import Call, Column, Functions, Node, columns_in
 from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.refusing import POWERS, refused, unusable
-from pegasos_stats.data.language.spelling import (
+from pegasos_stats.data.language.syntax import (
+    POWERS,
     is_word,
     outcome_in_python,
+    refused,
     sides,
     terms_in_python,
+    unusable,
     with_quotes,
 )
 from pegasos_stats.errors import (
@@ -74,7 +84,7 @@ def split_formula(formula: str) -> tuple[str, str]:
     return parts[0], terms_in_python(parts[1])
 
 
-def check_functions(functions: Any, columns: Any = ()) -> Functions:
+def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Functions:
     """Check functions of the caller: a dictionary, of names that mean nothing else.
 
     Raises
@@ -109,7 +119,7 @@ def check_functions(functions: Any, columns: Any = ()) -> Functions:
     return dict(functions)
 
 
-def as_data(data: Any) -> pd.DataFrame:
+def as_data(data: object) -> pd.DataFrame:
     """View a frame or a dictionary of columns as a frame.
 
     Raises
@@ -156,8 +166,8 @@ def unwrapped(expression: str) -> str:
 
 
 def outcome_of(
-    formula: str, data: Any, functions: Functions | None = None
-) -> "pd.Series[Any]":
+    formula: str, data: object, functions: Functions | None = None
+) -> DataColumn:
     """Compute the left-hand side of a formula: a column, or an expression.
 
     A value is missing where a variable of the expression is missing.
@@ -184,12 +194,12 @@ def outcome_of(
             return _computed(tree, expression, formula, data)
         name = tree.name
     check_columns(data, [name])
-    column: pd.Series[Any] = data[name]
+    column: DataColumn = data[name]
     return column
 
 
 def read_outcome(
-    formula: str, columns: Any, functions: Functions | None = None
+    formula: str, columns: Collection[Hashable], functions: Functions | None = None
 ) -> Node:
     """Read the left-hand side of a formula, without ``C()`` or ``I()`` around it.
 
@@ -219,7 +229,7 @@ def read_outcome(
 
 def _computed(
     tree: Node, expression: str, formula: str, data: pd.DataFrame
-) -> "pd.Series[Any]":
+) -> DataColumn:
     """Values of an outcome where all its variables are there; missing elsewhere."""
     variables = sorted(columns_in(tree))
     check_names(variables)
@@ -231,7 +241,7 @@ def _computed(
         with np.errstate(all="ignore"):
             found = column_value(tree, Evaluation(rows))
         plain = getattr(found, "__wrapped__", found)
-        values: pd.Series[Any] = pd.Series(plain, index=rows.index, name=expression)
+        values: DataColumn = pd.Series(plain, index=rows.index, name=expression)
     except Exception as error:
         raise cannot_use(formula, error) from None
     if not known.all():
@@ -287,15 +297,15 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
     return terms
 
 
-class _Names(list[Any]):
+class _Names(list[Hashable]):
     """Columns that ``.`` stands for, checked when it is read."""
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Hashable]:
         check_names(list.__iter__(self))
         return list.__iter__(self)
 
 
-def check_names(columns: Any) -> None:
+def check_names(columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` for names that a formula cannot tell from its own words."""
     wrong = [column for column in columns if not _can_be_named(column)]
     if wrong:
@@ -306,7 +316,7 @@ def check_names(columns: Any) -> None:
         )
 
 
-def _can_be_named(column: Any) -> bool:
+def _can_be_named(column: Hashable) -> bool:
     if not isinstance(column, str) or column == "Intercept":
         return False
     try:

@@ -1,12 +1,15 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
+import re
 import warnings
+from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats.data.columns import (
     Mask,
@@ -18,15 +21,25 @@ from pegasos_stats.data.columns import (
     selected,
 )
 from pegasos_stats.data.design import FrameDesign, ModelMatrix, check_columns
-from pegasos_stats.data.factors import as_at_fit, check_levels, levels_at_fit
-from pegasos_stats.data.formula import as_data, cannot_use, read_terms, variables_of
-from pegasos_stats.data.language.nodes import Functions
-from pegasos_stats.data.language.refusing import refused
-from pegasos_stats.errors import ColumnError, DataError, listing
+from pegasos_stats.data.formula import (
+    as_data,
+    cannot_use,
+    read_terms,
+    unwrapped,
+    variables_of,
+)
+from pegasos_stats.data.labels import positions
+from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 if TYPE_CHECKING:
+    from formulaic import ModelMatrix as FormulaicMatrix
     from formulaic import ModelSpec, SimpleFormula
 
+Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
+
+CONTRASTED = re.compile(r"^C\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
 NO_PREDICTOR = "has no predictor; add one."
 
 
@@ -106,7 +119,7 @@ class FormulaDesign:
         design = cls(formula, spec, names, *used_columns, functions)
         return design, design._finished(coded, data.index)
 
-    def matrix(self, data: Any) -> ModelMatrix:
+    def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, coded as at fit.
 
         Raises
@@ -127,7 +140,13 @@ class FormulaDesign:
             return ModelMatrix(nothing, np.zeros(len(data), dtype=bool), data.index)
         _check_numbers(used[list(self.numeric)], data.index[used.index])
         check_levels(used, levels, data.index)
-        coded = _materialize(_copied(self.spec), used, self.formula, self.functions)
+        # A copy: formulaic writes into the specification that it is given.
+        state = self.spec.encoder_state.items()
+        spec = self.spec.update(
+            encoder_state={name: (kind, dict(found)) for name, (kind, found) in state},
+            transform_state=deepcopy(self.spec.transform_state),
+        )
+        coded = _materialize(spec, used, self.formula, self.functions)
         return self._finished(coded, data.index)
 
     def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
@@ -199,15 +218,14 @@ def _stay_sparse(frame: pd.DataFrame) -> bool:
     """Whether some columns are sparse, and none needs contrasts."""
     if not is_sparse(frame):
         return False
-    return not any(_needs_contrasts(column) for _, column in frame.items())
-
-
-def _needs_contrasts(column: "pd.Series[Any]") -> bool:
-    """Whether a column holds categories or text."""
-    if isinstance(column.dtype, pd.CategoricalDtype | pd.SparseDtype):
-        return isinstance(column.dtype, pd.CategoricalDtype)
-    present = column.dropna()
-    return len(present) > 0 and pd.api.types.is_string_dtype(present)
+    for _, column in frame.items():
+        if isinstance(column.dtype, pd.SparseDtype):
+            continue
+        present = column.dropna()
+        text = len(present) > 0 and pd.api.types.is_string_dtype(present)
+        if text or isinstance(column.dtype, pd.CategoricalDtype):
+            return False
+    return True
 
 
 def _nothing_complete(data: pd.DataFrame, variables: list[str]) -> str:
@@ -240,16 +258,12 @@ def _check_dates(frame: pd.DataFrame) -> None:
             )
 
 
-def _copied(spec: Any) -> Any:
-    """A specification to work with: formulaic writes into the one that it is given."""
-    levels = {name: (kind, dict(s)) for name, (kind, s) in spec.encoder_state.items()}
-    transforms = deepcopy(spec.transform_state)
-    return spec.update(encoder_state=levels, transform_state=transforms)
-
-
 def _materialize(
-    terms: Any, used: pd.DataFrame, formula: str, functions: Functions
-) -> Any:
+    terms: "SimpleFormula | ModelSpec",
+    used: pd.DataFrame,
+    formula: str,
+    functions: Functions,
+) -> "FormulaicMatrix":
     """Build formulaic's model matrix; what goes wrong in it is about the formula."""
     from formulaic.errors import DataMismatchWarning
 
@@ -279,3 +293,93 @@ def _complete_rows(
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
             frame[name] = plain_column(frame[name])
     return frame
+
+
+def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
+    """Levels of the columns that stand in the terms as factors.
+
+    Parameters
+    ----------
+    spec : formulaic.ModelSpec
+        As it was left by the fit.
+    variables : tuple of str
+        Columns that the terms use.
+    """
+    found = {
+        factored(factor): list(state["categories"])
+        for factor, (kind, state) in spec.encoder_state.items()
+        if kind.value == "categorical" and "categories" in state
+    }
+    return {name: levels for name, levels in found.items() if name in variables}
+
+
+def factored(factor: str) -> str:
+    """Name of the column behind ``name``, ``C(name)`` or ``C(name, contrasts)``.
+
+    Examples
+    --------
+    >>> factored("C(age, contr.treatment(base='old'))"), factored("`age group`")
+    ('age', 'age group')
+    """
+    match = CONTRASTED.match(factor)
+    return match.group(1).strip("`") if match else unwrapped(factor)
+
+
+def as_at_fit(
+    data: pd.DataFrame, levels: Levels, numeric: tuple[str, ...]
+) -> pd.DataFrame:
+    """Put factors of numbers or booleans in the type that they had at fit.
+
+    ``1``, ``1.0`` and ``True`` are one level, in a column of numbers as in one of
+    categories. Columns with other values are left for `check_levels`.
+
+    Parameters
+    ----------
+    data : DataFrame
+    levels : dict
+        Of `levels_at_fit`.
+    numeric : tuple of str
+        Columns that were numeric at fit; the others were categories.
+    """
+    turned = data.copy(deep=False)
+    for name, known in levels.items():
+        codes = positions(data[name], known)
+        unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
+        if not unseen.any() and not any(isinstance(level, str) for level in known):
+            turned[name] = _of_levels(codes, known, numbers=name in numeric)
+    return turned
+
+
+def _of_levels(
+    codes: NDArray[np.intp], known: list[Hashable], numbers: bool
+) -> pd.Categorical | NDArray[np.generic]:
+    """Levels by their position, missing where it is -1."""
+    if not numbers:
+        return pd.Categorical.from_codes(codes, categories=pd.Index(known))
+    if (codes >= 0).all():
+        return np.asarray(known)[codes]
+    values = np.array([*known, None], dtype=object)
+    return values[codes]
+
+
+def check_levels(used: pd.DataFrame, levels: Levels, index: pd.Index) -> None:
+    """Raise `ColumnError` for levels that did not occur at fit.
+
+    Parameters
+    ----------
+    used : DataFrame
+        Complete rows, indexed by position.
+    levels : dict
+        Of `levels_at_fit`.
+    index : Index
+        Row labels of the data.
+    """
+    for name, known in levels.items():
+        unseen = used[name][~used[name].isin(known)]
+        if len(unseen):
+            raise ColumnError(
+                f"Column {listing([name])} holds levels that did not occur at fit, "
+                f"{listing(unseen.unique())}, in {counted(len(unseen), 'row')} "
+                f"({listing(index[unseen.index])}); the model knows {listing(known)}: "
+                "drop or recode these rows."
+            )

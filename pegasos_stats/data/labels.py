@@ -1,14 +1,15 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import pandas_dtype
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import column_of_scores
 from pegasos_stats.data.foreign import (
@@ -30,8 +31,9 @@ from pegasos_stats.errors import (
 )
 
 Ties = Literal["na", "positive", "negative"]
-Coding = str | tuple[Any, Any]
-Dtype = np.dtype[Any] | pd.api.extensions.ExtensionDtype
+Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
+Coding = str | tuple[Level, Level]
+Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
@@ -63,15 +65,15 @@ class LabelCoding:
     ['six', 'five']
     """
 
-    negative: Any
-    positive: Any
+    negative: Level
+    positive: Level
     dtype: Dtype
     name: str = "y"
     rule: str = "factor"
 
     @classmethod
     def from_labels(
-        cls, labels: "pd.Series[Any]", coding: Coding = "factor", name: str = "y"
+        cls, labels: DataColumn, coding: Coding = "factor", name: str = "y"
     ) -> "LabelCoding":
         """Find the two levels of a column of labels.
 
@@ -103,7 +105,7 @@ class LabelCoding:
         return cls(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
 
     @property
-    def levels(self) -> tuple[Any, Any]:
+    def levels(self) -> tuple[Level, Level]:
         """The two levels: (negative, positive)."""
         return self.negative, self.positive
 
@@ -112,7 +114,7 @@ class LabelCoding:
         """Name and coding of the outcome, such as ``digit (5 = -1, 6 = +1)``."""
         return f"{self.name} ({self.negative!r} = -1, {self.positive!r} = +1)"
 
-    def encode(self, labels: "pd.Series[Any]") -> NDArray[np.float64]:
+    def encode(self, labels: DataColumn) -> NDArray[np.float64]:
         """Code labels as -1 and +1, missing ones as NaN.
 
         Parameters
@@ -146,7 +148,7 @@ class LabelCoding:
 
     def decode(
         self, signs: NDArray[np.float64], index: pd.Index | None = None
-    ) -> "pd.Series[Any]":
+    ) -> DataColumn:
         """Turn -1 and +1 into labels of the original type; NaN becomes missing.
 
         Integer and boolean labels cannot hold a missing value: where there is
@@ -171,7 +173,7 @@ class LabelCoding:
         values = pd.api.extensions.take(pair.array, places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
 
-    def predicted(self, scores: "pd.Series[float]", ties: Ties) -> "pd.Series[Any]":
+    def predicted(self, scores: DataColumn, ties: Ties) -> DataColumn:
         """Labels by the sign of the scores, on their index.
 
         Parameters
@@ -185,7 +187,7 @@ class LabelCoding:
         found = signs_of(np.asarray(column, dtype=np.float64), ties)
         return self.decode(found, column.index)
 
-    def probabilities(self, scores: "pd.Series[float]") -> pd.DataFrame:
+    def probabilities(self, scores: DataColumn) -> pd.DataFrame:
         """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
 
         Parameters
@@ -205,7 +207,7 @@ class LabelCoding:
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
 
 
-def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.intp]:
+def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Position of each label among the levels, -1 where it is none of them."""
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
@@ -218,20 +220,20 @@ def positions(labels: "pd.Series[Any]", levels: Sequence[Any]) -> NDArray[np.int
     return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
 
 
-def never_missing(dtype: Any) -> bool:
+def never_missing(dtype: object) -> bool:
     """Whether a column of this type holds whole numbers or booleans, all present."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
-def check_labels(labels: "pd.Series[Any]", name: str) -> None:
+def check_labels(labels: DataColumn, name: str) -> None:
     """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
-    values: Any = ()
+    values: Iterable[object] = ()
     if isinstance(labels.dtype, pd.CategoricalDtype):
         values = labels.cat.categories
     elif labels.dtype.kind in "OV":
         values = labels.array
     try:
-        different: Any = set(values)
+        different: Iterable[object] = set(values)
     except Exception:  # cannot be hashed
         different = values
     for value in different:
@@ -248,7 +250,7 @@ def check_labels(labels: "pd.Series[Any]", name: str) -> None:
         )
 
 
-def column_of_labels(labels: Any, name: str = "y") -> "pd.Series[Any]":
+def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     """View a list, a one-dimensional array or a single column of labels as a Series.
 
     Raises
@@ -275,7 +277,7 @@ def column_of_labels(labels: Any, name: str = "y") -> "pd.Series[Any]":
     return column
 
 
-def _holding_missing(dtype: Dtype) -> Any:
+def _holding_missing(dtype: Dtype) -> Dtype:
     """The dtype nearest to `dtype` that has a missing value."""
     if isinstance(dtype, np.dtype):
         keeps = dtype.kind in "fcmMO"
@@ -313,7 +315,7 @@ def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float
     return np.where(scores == 0.0, at_zero, np.sign(scores))
 
 
-def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]:
+def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
     """Two levels in the order of ``factor()``, or in order of appearance."""
     if rule == "factor":
         levels = factor_levels(labels, name)
@@ -324,12 +326,22 @@ def _levels_by_rule(labels: "pd.Series[Any]", rule: str, name: str) -> list[Any]
             f"coding={shown(rule)} is not known; give 'factor', 'first-seen' or a pair "
             "(negative, positive)."
         )
+    if not levels:
+        raise LabelError(
+            f"The outcome {shown(name)} has no value; it needs two levels."
+        )
     if len(levels) != 2:
-        raise LabelError(_count_message(levels, name))
+        cure = "keep the rows of two of them, or recode the column"
+        if len(levels) == 1:
+            cure = "take data in which both classes occur"
+        raise LabelError(
+            f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
+            f"{listing(levels)}; exactly two are needed: {cure}."
+        )
     return levels
 
 
-def distinct(labels: "pd.Series[Any]") -> list[Any]:
+def distinct(labels: DataColumn) -> list[Level]:
     """Different values in order of appearance, none missing.
 
     Two different numbers, the common case, are found by comparing alone.
@@ -343,7 +355,7 @@ def distinct(labels: "pd.Series[Any]") -> list[Any]:
     return list(labels.unique())
 
 
-def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
+def factor_levels(labels: DataColumn, name: str) -> list[Level]:
     """Levels in the order of the categories, else sorted."""
     found = distinct(labels)
     if isinstance(labels.dtype, pd.CategoricalDtype):
@@ -360,8 +372,8 @@ def factor_levels(labels: "pd.Series[Any]", name: str) -> list[Any]:
 
 
 def _levels_given(
-    labels: "pd.Series[Any]", coding: tuple[Any, Any], name: str
-) -> list[Any]:
+    labels: DataColumn, coding: tuple[Level, Level], name: str
+) -> list[Level]:
     """Check an explicit pair (negative, positive) against the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
     several = ordered and getattr(coding, "ndim", 1) == 1
@@ -379,17 +391,3 @@ def _levels_given(
             f"coding={shown(coding)} was given; both levels and no other must occur."
         )
     return pair
-
-
-def _count_message(levels: list[Any], name: str) -> str:
-    if not levels:
-        return f"The outcome {shown(name)} has no value; it needs two levels."
-    cure = (
-        "take data in which both classes occur"
-        if len(levels) == 1
-        else "keep the rows of two of them, or recode the column"
-    )
-    return (
-        f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
-        f"{listing(levels)}; exactly two are needed: {cure}."
-    )

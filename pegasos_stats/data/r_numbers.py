@@ -50,7 +50,10 @@ def r_format(values: Sequence[float], digits: int) -> list[str]:
     )
     shorter = _width(fixed) <= _width(scientific)
     written = iter(fixed if shorter else scientific)
-    texts = [next(written) if math.isfinite(x) else _special(x) for x in values]
+    special = {math.inf: "Inf", -math.inf: "-Inf"}
+    texts = [
+        next(written) if math.isfinite(x) else special.get(x, "NA") for x in values
+    ]
     return [text.rjust(_width(texts)) for text in texts]
 
 
@@ -95,12 +98,6 @@ def _significant(x: float, digits: int) -> tuple[int, int]:
     """Significant digits without trailing zeros, and the power of ten."""
     mantissa, power = f"{x:.{digits - 1}e}".split("e")
     return max(1, len(mantissa.strip("-").replace(".", "").rstrip("0"))), int(power)
-
-
-def _special(x: float) -> str:
-    if math.isnan(x):
-        return "NA"
-    return "Inf" if x > 0 else "-Inf"
 
 
 def _width(texts: Sequence[str]) -> int:

@@ -1,11 +1,13 @@
 """The rows of a fit: labels and predictors together, incomplete rows left out."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn, Predictors, Vector
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
@@ -62,18 +64,18 @@ class Sample:
         Weights of the rows, with mean 1; None if all are 1.
     """
 
-    X: Any
-    y: Any
+    X: Predictors
+    y: Vector
     index: pd.Index
     design: Design
     coding: LabelCoding
     dropped: Dropped
     kept: Mask
-    weights: Any = None
+    weights: Vector | None = None
 
 
 def sample_of_arrays(
-    y: Any, X: Any, coding: Coding, na_action: NaAction, weights: Any = None
+    y: object, X: object, coding: Coding, na_action: NaAction, weights: object = None
 ) -> Sample:
     """Bring labels and a frame or an array together.
 
@@ -90,12 +92,12 @@ def sample_of_arrays(
 
 def sample_of_formula(
     formula: str,
-    data: Any,
+    data: object,
     intercept: bool,
     coding: Coding,
     na_action: NaAction,
-    weights: Any = None,
-    functions: Any = None,
+    weights: object = None,
+    functions: Mapping[str, Callable[..., object]] | None = None,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
@@ -115,7 +117,7 @@ def scaled(sample: Sample, scaling: Scaling | None) -> Sample:
     return replace(sample, X=scaling.apply(sample.X), design=design)
 
 
-def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
+def aligned_labels(y: object, X: object) -> DataColumn:
     """View `y` as a Series on the rows of `X`.
 
     Raises
@@ -142,13 +144,13 @@ def aligned_labels(y: Any, X: Any) -> "pd.Series[Any]":
 
 
 def _complete(
-    labels: "pd.Series[Any]",
+    labels: DataColumn,
     design: Design,
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
-    weights: Any,
-    data: Any,
+    weights: object,
+    data: object,
 ) -> Sample:
     """Keep the rows that lack nothing, and code the labels."""
     usable = labels.notna().to_numpy(dtype=bool)
@@ -176,7 +178,7 @@ def _complete(
     )
 
 
-def owned(values: Any, data: Any) -> Any:
+def owned(values: Predictors, data: object) -> Predictors:
     """Rows that nobody else can change: a copy if they may be the caller's own.
 
     Parameters
@@ -205,7 +207,7 @@ def owned(values: Any, data: Any) -> Any:
     return values
 
 
-def _name_of(labels: "pd.Series[Any]") -> str:
+def _name_of(labels: DataColumn) -> str:
     """Name of the outcome; ``y`` if it has none."""
     name = "y" if labels.name is None else str(labels.name)
     if not is_valid_text(name):

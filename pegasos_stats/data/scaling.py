@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.data.design import Design, ModelMatrix
 from pegasos_stats.errors import DataError
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Scaling:
     scale: Vector
 
     @classmethod
-    def of(cls, X: Any, intercept: bool = True) -> "Scaling":
+    def of(cls, X: Predictors, intercept: bool = True) -> "Scaling":
         """Means and standard deviations of the columns of `X`, shape (n, p).
 
         Raises
@@ -57,7 +55,7 @@ class Scaling:
             scale=np.where(constant, 1.0, deviations),
         )
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Predictors) -> Predictors:
         """Return the scaled columns; dense or CSR and of the same type, as `X`.
 
         Sparse rows become dense where columns are centred.
@@ -71,7 +69,7 @@ class Scaling:
         scaled.data = (X.data / self.scale[X.indices]).astype(X.dtype)
         return scaled
 
-    def unapply(self, X: Any) -> Any:
+    def unapply(self, X: Predictors) -> Predictors:
         """Return the columns as they were before `apply`, to rounding."""
         if isinstance(X, np.ndarray):
             return X * self.scale + self.centre
@@ -107,7 +105,7 @@ class Scaling:
         return np.vstack([first, np.insert(slopes, 0, 0.0, axis=1)])
 
 
-def _moments(X: Any) -> tuple[Vector, Vector]:
+def _moments(X: Predictors) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns; of one row, 0."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
@@ -152,7 +150,7 @@ class ScaledDesign:
         return self.design.formula
 
     @property
-    def functions(self) -> Mapping[str, Callable[..., Any]]:
+    def functions(self) -> Mapping[str, Callable[..., object]]:
         """Functions of the caller that the formula may call."""
         return self.design.functions
 
@@ -161,7 +159,7 @@ class ScaledDesign:
         """Names of the coefficients, the intercept left out."""
         return self.design.names
 
-    def matrix(self, data: Any) -> ModelMatrix:
+    def matrix(self, data: object) -> ModelMatrix:
         """Scaled matrix of `data`, with the columns in the order of `names`."""
         found = self.design.matrix(data)
         return ModelMatrix(self.scaling.apply(found.values), found.kept, found.index)

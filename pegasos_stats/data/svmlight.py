@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data.files import (
     UNREADABLE,
@@ -22,6 +23,9 @@ from pegasos_stats.data.files import (
 )
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.writing import checked_path
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,12 +58,12 @@ class Svmlight:
         Number of different features that were left out as beyond ``n_features``.
     """
 
-    y: "pd.Series[Any]"
-    X: Any
+    y: DataColumn
+    X: "csr_array"
     zero_based: bool
     n_dropped: int = 0
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator["DataColumn | csr_array"]:
         return iter((self.y, self.X))
 
 
@@ -219,10 +223,12 @@ def _parsed(block: bytes, line: int) -> _Entries | None:
     if len(numbers) != len(lengths) + 2 * len(colons):
         return None
     pairs = np.delete(numbers, at).reshape(-1, 2)
-    if not _allowed(pairs[:, 0]).all() or np.isinf(numbers[at]).any():
+    found, labels = pairs[:, 0], numbers[at]
+    allowed = (found >= 0) & (found <= LARGEST_INDEX) & (found == np.rint(found))
+    if not allowed.all() or np.isinf(labels).any():
         return None
-    indices = pairs[:, 0].astype(np.int64)
-    return _Entries(lines[leads] + line, numbers[at], lengths, indices, pairs[:, 1])
+    indices = found.astype(np.int64)
+    return _Entries(lines[leads] + line, labels, lengths, indices, pairs[:, 1])
 
 
 def _well_formed(
@@ -238,10 +244,6 @@ def _well_formed(
     after = text[np.minimum(colons + 1, len(text) - 1)]
     inside = (starts[words] < colons) & (after > SPACE) & (after != COLON)
     return bool((words == np.flatnonzero(~leads)).all() and inside.all())
-
-
-def _allowed(indices: Floats) -> Any:
-    return (indices >= 0) & (indices <= LARGEST_INDEX) & (indices == np.rint(indices))
 
 
 def _numbers(text: bytes) -> Floats:
@@ -276,8 +278,16 @@ def _assembled(
     n = len(entries.labels)
     rows = np.repeat(np.arange(n), entries.lengths)
     columns = entries.indices - (0 if zero_based else 1)
-    order = _row_order(rows, columns, entries.lines, name)
-    rows, columns, values = rows[order], columns[order], entries.values[order]
+    values = entries.values
+    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
+        order = np.lexsort((columns, rows))
+        rows, columns, values = rows[order], columns[order], values[order]
+    same = (np.diff(columns) == 0) & (np.diff(rows) == 0)
+    if same.any():
+        raise DataError(
+            f"Line {entries.lines[rows[int(same.argmax())]]} of {name} has the same "
+            "index twice; each feature may stand once in a row."
+        )
     p = int(columns.max(initial=-1)) + 1 if n_features is None else n_features
     kept = columns < p
     n_dropped = len(np.unique(columns[~kept]))
@@ -288,9 +298,11 @@ def _assembled(
     return Svmlight(_labels(entries.labels), matrix, zero_based, n_dropped)
 
 
-def _row_order(rows: Integers, columns: Integers, lines: Integers, name: str) -> Any:
+def _row_order(
+    rows: Integers, columns: Integers, lines: Integers, name: str
+) -> slice | NDArray[np.intp]:
     """Order in which columns rise within each row; an index twice is an error."""
-    order: Any = slice(None)
+    order: slice | NDArray[np.intp] = slice(None)
     if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
         order = np.lexsort((columns, rows))
     same = (np.diff(columns[order]) == 0) & (np.diff(rows[order]) == 0)
@@ -303,7 +315,7 @@ def _row_order(rows: Integers, columns: Integers, lines: Integers, name: str) ->
     return order
 
 
-def _labels(labels: Floats) -> "pd.Series[Any]":
+def _labels(labels: Floats) -> DataColumn:
     whole = np.isfinite(labels).all() and (labels == np.rint(labels)).all()
     return pd.Series(labels.astype(np.int64) if whole else labels, name="label")
 

@@ -4,16 +4,13 @@ Beside this file stands ``r_reference/R/weights.R``, with the same sums.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted, listing
-
-Vector = NDArray[np.float64]
 
 ROUNDING = 1e-14  # of a mean that is 1
 SMALLEST = 2.0**-1022  # the least double with all its digits
@@ -23,7 +20,7 @@ LESS, MORE = 2.0**-64, 2.0**128
 TOGETHER = 2**16  # numbers summed at once, 16 bytes each
 
 
-def given_weights(weights: Any, data: Any, index: pd.Index) -> Vector | None:
+def given_weights(weights: object, data: object, index: pd.Index) -> Vector | None:
     """Read weights that are given row by row; NaN where one is missing.
 
     Parameters
@@ -47,11 +44,16 @@ def given_weights(weights: Any, data: Any, index: pd.Index) -> Vector | None:
             return None
         weights = _column(weights, data)
     if isinstance(weights, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
-        _check_aligned(weights, index)
+        known = weights.index if len(weights) == len(index) else index
+        if not known.equals(index):
+            raise DataError(
+                "The row labels of weights and data differ; align them (weights.loc"
+                "[X.index]) or give weights.to_numpy() to match by position."
+            )
     return _checked(weights, index)
 
 
-def class_weights(weights: Any, y: Vector, coding: LabelCoding) -> Vector | None:
+def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
     """Weights by level, for every row: ``"balanced"``, or a dictionary.
 
     Balanced is ``n / (2 n_c)`` for the ``n_c`` rows of a level: both levels weigh the
@@ -137,7 +139,13 @@ def mean_one(weights: Vector) -> Vector:
     if abs(mean - 1.0) <= ROUNDING:
         return weights
     found: Vector = factor * weights / mean
-    _check_not_lost(weights, found)
+    lost = (weights > 0.0) & (found < SMALLEST)
+    if lost.any():
+        raise DataError(
+            f"weights go from {float(weights[lost].min())!r} to "
+            f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
+            "give 0 for rows that do not count, or weights nearer to each other."
+        )
     return found
 
 
@@ -161,21 +169,11 @@ def r_sum(values: Vector) -> float:
         return float(total[0].astype(np.float64))
 
 
-def _check_not_lost(weights: Vector, scaled: Vector) -> None:
-    lost = (weights > 0.0) & (scaled < SMALLEST)
-    if lost.any():
-        raise DataError(
-            f"weights go from {float(weights[lost].min())!r} to "
-            f"{float(weights.max())!r}: beside their mean the smallest would be 0; "
-            "give 0 for rows that do not count, or weights nearer to each other."
-        )
-
-
 def _by_level(y: Vector, low: float, high: float) -> Vector:
     return np.array([low, high])[(y > 0).astype(np.intp)]
 
 
-def _column(name: str, data: Any) -> "pd.Series[Any]":
+def _column(name: str, data: object) -> DataColumn:
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise ColumnError(
@@ -184,15 +182,7 @@ def _column(name: str, data: Any) -> "pd.Series[Any]":
     )
 
 
-def _check_aligned(weights: "pd.Series[Any]", index: pd.Index) -> None:
-    if len(weights) == len(index) and not weights.index.equals(index):
-        raise DataError(
-            "The row labels of weights and data differ; align them "
-            "(weights.loc[X.index]) or give weights.to_numpy() to match by position."
-        )
-
-
-def _checked(weights: Any, index: pd.Index, each: str = "rows") -> Vector:
+def _checked(weights: object, index: pd.Index, each: str = "rows") -> Vector:
     """One number of 0 or more, or NaN, for every row, or for every level."""
     values = _numbers(weights, each)
     if values.shape != (len(index),):
@@ -209,7 +199,7 @@ def _checked(weights: Any, index: pd.Index, each: str = "rows") -> Vector:
     return values
 
 
-def _numbers(weights: Any, each: str) -> Vector:
+def _numbers(weights: object, each: str) -> Vector:
     """As doubles, NaN where one is missing; text, dates and the like are no numbers."""
     try:
         _check_are_numbers(weights)
@@ -233,7 +223,7 @@ def _numbers(weights: Any, each: str) -> Vector:
     return found
 
 
-def _check_are_numbers(weights: Any) -> None:
+def _check_are_numbers(weights: object) -> None:
     """Raise TypeError for what numpy would turn into numbers without being asked."""
     values = np.asarray(weights)
     if values.dtype.kind not in "biufO":

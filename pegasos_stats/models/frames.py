@@ -115,7 +115,8 @@ def predictions(
     """Columns that a fit adds to its data, see `Results.augment`."""
     columns = {"predicted": coding.predicted(scores, ties), "score": scores}
     if loss == "log":
-        columns["probability"] = coding.probabilities(scores)[coding.positive]
+        chances = coding.probabilities(scores)
+        columns["probability"] = chances.iloc[:, 1]
     added = pd.DataFrame(columns, index=scores.index)
     if labels is not None:
         margin = coding.encode(labels) * scores.to_numpy()

@@ -9,7 +9,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_flag, check_positive
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.nodes import Functions
+from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel_results import KernelResults, new_scores

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 from pegasos_stats.checks import check_flag, check_positive
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.nodes import Functions
+from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.inference.options import CovName, CovType, checked_cov_type
 from pegasos_stats.models.linear_results import LinearResults

@@ -1,44 +1,44 @@
 """What `pegasos_stats.rng` accepts: counts, parameters, weights, vectors."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, shown
 
-Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Verdict: TypeAlias = bool | np.bool_ | NDArray[np.bool_]
 
 
-def require(good: Any, name: str, value: Any, allowed: str) -> None:
+def require(good: Verdict, name: str, value: object, allowed: str) -> None:
     """Raise an `OptionError` that names ``value`` unless all of ``good`` is true."""
     if not (good if isinstance(good, bool) else np.all(good)):
         raise OptionError(refusal(name, value, allowed))
 
 
-def refusal(name: str, value: Any, allowed: str) -> str:
+def refusal(name: str, value: object, allowed: str) -> str:
     """Say what was got and what is allowed."""
     return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
 
 
-def is_number(value: Any, *others: type) -> bool:
+def is_number(value: object, *others: type) -> TypeGuard[float]:
     """Whether ``value`` is one real number; a bool is one only if asked for."""
     if isinstance(value, (bool, np.bool_)):
         return bool in others
     return not math.isnan(number_of(value)) or isinstance(value, int)
 
 
-def whole(value: Any, name: str, largest: int = 2**31 - 1) -> int:
+def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
     """Take the whole part of a count from 0 to ``largest``, as R does."""
-    good = is_number(value) and 0 <= value <= largest
-    require(good, name, value, f"a whole number from 0 to {largest}")
+    if not (is_number(value) and 0 <= value <= largest):
+        allowed = f"a whole number from 0 to {largest}"
+        raise OptionError(refusal(name, value, allowed))
     return int(value)
 
 
@@ -97,7 +97,7 @@ def vector(x: Any) -> Any:
     return x
 
 
-def picked(x: Any, rows: Integers) -> Any:
+def picked(x: Any, rows: Integers) -> object:
     """Take the elements of ``x`` at these positions, in the type of ``x``."""
     if hasattr(x, "take"):
         return x.take(rows)

@@ -9,19 +9,19 @@ Matsumoto & Nishimura, *Mersenne Twister*, ACM Transactions on Modeling and Comp
 Simulation 8 (1998). The methods of the distributions are named in the kernels.
 """
 
-from __future__ import annotations
-
 import secrets
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag, number_of
 from pegasos_stats.compiled import random
 from pegasos_stats.errors import shown
 from pegasos_stats.rng.arguments import (
     checked_weights,
+    floats,
     is_number,
     picked,
     recycled,
@@ -29,11 +29,14 @@ from pegasos_stats.rng.arguments import (
     vector,
     whole,
 )
-from pegasos_stats.rng.mersenne import KIND_CODES, Words, checked_state, seed_number
-from pegasos_stats.rng.quantiles import qnorm
+from pegasos_stats.rng.mersenne import (
+    KIND_CODES,
+    SampleKind,
+    Words,
+    checked_seed,
+    checked_state,
+)
 
-SampleKind = Literal["rejection", "rounding"]
-Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
@@ -43,20 +46,34 @@ HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
 WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
 
 
-def checked_seed(seed: Any, sample_kind: str) -> int | None:
-    """Return the whole number that ``set.seed`` makes of a seed; None if none is given.
+def qnorm(p: ArrayLike) -> float | Vector:
+    """Quantiles of the standard normal distribution, to the last bit as R's ``qnorm``.
+
+    By algorithm AS 241 (Wichura 1988), relative error about 1e-16. Minus infinity at
+    0, infinity at 1, NaN for NaN.
+
+    Parameters
+    ----------
+    p : float or array of any shape
+
+    Returns
+    -------
+    float, or float64 array of the shape of ``p``
 
     Raises
     ------
-    SeedError
-        If R would refuse the seed.
     OptionError
-        If there is no such kind of sampling.
+        If a ``p`` lies outside [0, 1].
+
+    Examples
+    --------
+    >>> qnorm(0.975)
+    1.9599639845400536
     """
-    known = "'rejection' (R since 3.6) or 'rounding' (before)"
-    good = isinstance(sample_kind, str) and sample_kind in KIND_CODES
-    require(good, "sample_kind", sample_kind, known)
-    return None if seed is None else seed_number(seed)
+    chances = floats(p, "p")
+    require(~((chances < 0.0) | (chances > 1.0)), "p", p, "a probability from 0 to 1")
+    z = random.variates.normal_quantiles(chances.ravel()).reshape(chances.shape)
+    return float(z) if z.ndim == 0 else z
 
 
 class RRandom:
@@ -95,7 +112,7 @@ class RRandom:
     """
 
     def __init__(
-        self, seed: Any = None, *, sample_kind: SampleKind = "rejection"
+        self, seed: object = None, *, sample_kind: SampleKind = "rejection"
     ) -> None:
         number = checked_seed(seed, sample_kind)
         self.seed: int | None = secrets.randbelow(2**31) if number is None else number
@@ -106,7 +123,7 @@ class RRandom:
         """Name the seed and the kind of sampling."""
         return f"RRandom(seed={self.seed}, sample_kind={self.sample_kind!r})"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Seed and state, for `copy` and `pickle`: a copy draws on its own."""
         return {"seed": self.seed, "state": self.get_state()}
 
@@ -254,7 +271,7 @@ class RRandom:
 
     def sample_int(
         self,
-        n: int,
+        n: float,
         size: int | None = None,
         replace: bool = False,
         prob: ArrayLike | None = None,
@@ -349,7 +366,8 @@ class RRandom:
         if n > HASH_ABOVE and 2 * size <= n:
             return self._distinct(n, size)
         rows = np.empty(size, np.int64)
-        pool = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+        short = n < 2**31
+        pool = np.arange(n, dtype=np.int32) if short else np.arange(n, dtype=np.int64)
         if self.sample_kind == "rejection":
             self._words.fill(random.twister.take_by_rejection, rows, pool)
         else:

@@ -9,8 +9,9 @@ pseudo-random number generator*, ACM Transactions on Modeling and Computer Simul
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from typing import Any, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos_stats.compiled import random
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, SeedError, shown
-from pegasos_stats.rng.arguments import is_number
+from pegasos_stats.rng.arguments import is_number, require
 
 Key = NDArray[np.uint32]
 Integers = NDArray[np.int64]
@@ -26,7 +27,8 @@ Integers = NDArray[np.int64]
 BLOCK = 624  # words that one turn of the twister gives
 CHUNK = 48 * BLOCK  # words made at once for a kernel that asks for more, at most
 CURE = "pass what get_state or R's .Random.seed gives"
-KIND_CODES = {"rejection": 10403, "rounding": 403}
+SampleKind = Literal["rejection", "rounding"]
+KIND_CODES: dict[SampleKind, int] = {"rejection": 10403, "rounding": 403}
 
 
 class Words:
@@ -70,7 +72,10 @@ class Words:
         return numbers
 
     def fill(
-        self, kernel: Callable[..., tuple[int, int]], out: NDArray[Any], *args: Any
+        self,
+        kernel: Callable[..., tuple[int, int]],
+        out: NDArray[np.generic],
+        *args: object,
     ) -> None:
         """Fill ``out`` by a kernel that stops whenever the words run out.
 
@@ -127,7 +132,7 @@ def untempered(words: Key) -> Key:
     return key
 
 
-def seed_number(seed: Any) -> int:
+def seed_number(seed: object) -> int:
     """Make of ``seed`` the whole number that R's ``set.seed`` does.
 
     Raises
@@ -140,11 +145,10 @@ def seed_number(seed: Any) -> int:
     >>> [seed_number(seed) for seed in (3.7, -3.7, True, "42")]
     [3, -3, 1, 42]
     """
-    readable = is_number(seed, bool) or (isinstance(seed, str) and "_" not in seed)
-    try:
-        value = float(seed) if readable else math.nan
-    except Exception:  # text that is no number, or a number of others
-        value = math.nan
+    value = math.nan
+    with suppress(Exception):  # text that is no number, or a number of others
+        if is_number(seed, bool) or (isinstance(seed, str) and "_" not in seed):
+            value = float(seed)
     if not -(2.0**31) < value < 2.0**31:
         raise SeedError(
             f"The seed is {shown(seed)}, where set.seed allows numbers from "
@@ -173,3 +177,19 @@ def checked_state(state: ArrayLike) -> Integers:
         f"{shown(values.ravel()[:2].tolist())}, where a kind in {kinds}, a place from "
         f"1 to 624 and 624 whole numbers, not all 0, are allowed; {CURE}."
     )
+
+
+def checked_seed(seed: object, sample_kind: str) -> int | None:
+    """Return the whole number that ``set.seed`` makes of a seed; None if none is given.
+
+    Raises
+    ------
+    SeedError
+        If R would refuse the seed.
+    OptionError
+        If there is no such kind of sampling.
+    """
+    known = "'rejection' (R since 3.6) or 'rounding' (before)"
+    good = isinstance(sample_kind, str) and sample_kind in KIND_CODES
+    require(good, "sample_kind", sample_kind, known)
+    return None if seed is None else seed_number(seed)

@@ -2,15 +2,20 @@
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
+
+Value: TypeAlias = Any  # of an expression: a constant, a list, a column, columns
+Compute: TypeAlias = Callable[..., Value]
+
 LARGEST_POWER = 1024.0
 LARGEST = 2.0**63  # of whole numbers in 64 bits
 
-OPERATORS: dict[str, Callable[..., Any]] = {
+OPERATORS: dict[str, Compute] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -26,7 +31,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 CONNECTIVES = ("&", "|", "not")
 GROWING = ("+", "-", "*", "**", "negative")
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[str, Compute] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -36,7 +41,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def folded(name: str, values: Sequence[Any]) -> Any:
+def folded(name: str, values: Sequence[Value]) -> Value:
     """Compute with constants; whole numbers beyond 64 bits become real ones.
 
     Raises
@@ -49,27 +54,21 @@ def folded(name: str, values: Sequence[Any]) -> Any:
     >>> folded("**", [2, 10]), folded("negative", [3])
     (1024, -3)
     """
+    if name == "+" and all(isinstance(value, str) for value in values):
+        return "".join(values)
     if not all(isinstance(value, bool | int | float) for value in values):
-        return _joined_text(name, values)
+        raise TypeError(f"'{name}' takes numbers")
     if name == "**" and all(isinstance(value, int) for value in values):
-        values = [float(values[0]), *values[1:]] if _is_huge(*values) else values
+        base, exponent = values
+        if abs(exponent) * abs(base).bit_length() > LARGEST_POWER:
+            values = [float(base), exponent]
     found = OPERATORS[name](*values)
     if isinstance(found, complex) or found != found:
         raise ArithmeticError("a number of it is not real")
     return float(found) if isinstance(found, int) and abs(found) >= LARGEST else found
 
 
-def _is_huge(base: int, exponent: int) -> bool:
-    return abs(exponent) * abs(base).bit_length() > LARGEST_POWER
-
-
-def _joined_text(name: str, values: Sequence[Any]) -> str:
-    if name == "+" and all(isinstance(value, str) for value in values):
-        return "".join(values)
-    raise TypeError(f"'{name}' takes numbers")
-
-
-def operated(name: str, values: Sequence[Any]) -> Any:
+def operated(name: str, values: Sequence[Value]) -> Value:
     """Apply an operator to columns and constants.
 
     Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
@@ -102,7 +101,7 @@ def operated(name: str, values: Sequence[Any]) -> Any:
     return found
 
 
-def compared(names: Sequence[str], values: Sequence[Any]) -> Any:
+def compared(names: Sequence[str], values: Sequence[Value]) -> Value:
     """Compare neighbours, all of which must hold: ``a < b <= c``.
 
     ``in`` takes a list, and ``==`` with a list is the same.
@@ -120,7 +119,7 @@ def compared(names: Sequence[str], values: Sequence[Any]) -> Any:
     return found
 
 
-def _compared(name: str, left: Any, right: Any) -> Any:
+def _compared(name: str, left: Value, right: Value) -> Value:
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
     if name in ("in", "not in") or isinstance(right, list):
@@ -131,7 +130,7 @@ def _compared(name: str, left: Any, right: Any) -> Any:
     return COMPARISONS[name](left, right)
 
 
-def as_numbers(value: Any) -> Any:
+def as_numbers(value: Value) -> Value:
     """Count true as 1 and false as 0; everything else stays.
 
     numpy would add them by "or", and take functions of them in half precision.
@@ -140,7 +139,7 @@ def as_numbers(value: Any) -> Any:
     return value.astype(np.int64) if logical else value
 
 
-def in_range(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
+def in_range(compute: Compute, values: Sequence[Value]) -> Value:
     """Compute with whole numbers; with real ones if 64 bits cannot hold the result.
 
     So it is for powers below zero, which are no whole numbers.
@@ -163,13 +162,13 @@ def in_range(compute: Callable[..., Any], values: Sequence[Any]) -> Any:
         return real
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: Value) -> bool:
     if is_column(value):
         return bool(value.dtype.kind in "iu")
     return isinstance(value, int | np.integer)
 
 
-def widened(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def widened(column: DataColumn) -> DataColumn:
     """A column whose numbers are short or without a sign, as others of its kind.
 
     Examples
@@ -185,7 +184,7 @@ def widened(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.astype(np.float64) if kind == "f" and size < 4 else column
 
 
-def as_real(value: Any) -> Any:
+def as_real(value: Value) -> Value:
     """Whole numbers as real ones, whose products do not overflow; all else stays.
 
     Examples
@@ -199,7 +198,7 @@ def as_real(value: Any) -> Any:
     return value.astype(np.float64) if value.dtype.kind in "iu" or short else value
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: Value) -> bool:
     """Whether a value is text, or a column that may hold some."""
     if isinstance(value, pd.Series):
         return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
@@ -208,12 +207,12 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def is_column(value: Any) -> bool:
+def is_column(value: Value) -> bool:
     """Whether a value has one entry for each row."""
     return isinstance(value, pd.Series | np.ndarray)
 
 
-def check_shapes(values: Sequence[Any]) -> None:
+def check_shapes(values: Sequence[Value]) -> None:
     """Raise `TypeError` unless all columns have the same rows and the same width."""
     if len({value.shape for value in values if is_column(value)}) > 1:
         raise TypeError("it joins terms of several columns with others")

@@ -5,16 +5,16 @@ keep what they find at fit in a state, and so do the summaries of a column, such
 `mean`: new data are coded by the numbers of the fit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language import vocabulary as words
+from pegasos_stats.data.language.arithmetic import Compute, Value
 
 ANY = 1_000_000
 
@@ -39,7 +39,7 @@ class Function:
         Whether it takes any number of arguments.
     """
 
-    call: Callable[..., Any] | str
+    call: Compute | str
     parameters: tuple[str, ...] = ("x",)
     columns: int = 1
     state: str = ""
@@ -47,7 +47,7 @@ class Function:
     open: bool = False
 
     @classmethod
-    def given(cls, call: Callable[..., Any]) -> "Function":
+    def given(cls, call: Compute) -> "Function":
         """A function of the caller, who knows its arguments."""
         return cls(call, columns=ANY, open=True)
 
@@ -73,16 +73,16 @@ class Function:
         return ""
 
     @property
-    def resolved(self) -> Callable[..., Any]:
+    def resolved(self) -> Compute:
         """The function itself."""
         if not isinstance(self.call, str):
             return self.call
         from formulaic.transforms import TRANSFORMS, ContrastsRegistry
 
         if self.call.startswith("contr."):
-            found: Callable[..., Any] = vars(ContrastsRegistry)[self.call[6:]]
+            found: Compute = vars(ContrastsRegistry)[self.call[6:]]
             return found
-        transform: Callable[..., Any] = TRANSFORMS[self.call]
+        transform: Compute = TRANSFORMS[self.call]
         return transform
 
 
@@ -121,12 +121,7 @@ NUMPYS = {
 }
 
 
-def _elementwise(ufunc: np.ufunc) -> Function:
-    names = ("x", "y")[: ufunc.nin]
-    return Function(ufunc, names, columns=ufunc.nin, elementwise=True)
-
-
-def _summary(compute: Callable[..., Any], *options: str) -> Function:
+def _summary(compute: Compute, *options: str) -> Function:
     return Function(words.summary(compute), ("x", *options), state="state")
 
 
@@ -144,7 +139,12 @@ def _summaries(ddof: int) -> dict[str, Function]:
     }
 
 
-ELEMENTWISE = {ufunc.__name__: _elementwise(ufunc) for ufunc in UFUNCS}
+ELEMENTWISE = {
+    ufunc.__name__: Function(
+        ufunc, ("x", "y")[: ufunc.nin], columns=ufunc.nin, elementwise=True
+    )
+    for ufunc in UFUNCS
+}
 ELEMENTWISE |= {name: ELEMENTWISE[known] for name, known in NUMPYS.items()}
 ELEMENTWISE["reciprocal"] = Function(partial(np.divide, 1.0), elementwise=True)
 
@@ -260,7 +260,7 @@ for _name, _now in {
     "dayofyear": "day_of_year",
 }.items():
     ATTRIBUTES[f"dt.{_name}"] = Function(attrgetter(f"dt.{_now}"))
-CONSTANTS: dict[str, Any] = {
+CONSTANTS: dict[str, Value] = {
     "np.pi": np.pi,
     "np.e": np.e,
     "np.inf": np.inf,

@@ -6,26 +6,35 @@ computed from our own tree. This module is imported where formulaic is needed.
 
 import math
 from collections.abc import Callable, Iterable, MutableMapping
-from typing import Any
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from formulaic import ModelSpec, SimpleFormula
+from formulaic import ModelMatrix, ModelSpec, SimpleFormula
 from formulaic.materializers import PandasMaterializer
-from formulaic.materializers.types import EvaluatedFactor
+from formulaic.materializers.base import EncodedTermStructure
+from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
 from formulaic.parser import DefaultFormulaParser
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.parser import DefaultOperatorResolver
 from formulaic.parser.types import Factor, Operator, OrderedSet, Term, Token
 from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
-from pegasos_stats.data.language.arithmetic import as_real
-from pegasos_stats.data.language.evaluation import Evaluation, column_value
-from pegasos_stats.data.language.nodes import Functions
-from pegasos_stats.data.language.plain import matrix_with_columns
+from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.language.arithmetic import Value, as_real
+from pegasos_stats.data.language.expressions import Evaluation, Functions, column_value
 from pegasos_stats.data.language.reading import formatted, read_expression
-from pegasos_stats.data.language.refusing import unusable
+from pegasos_stats.data.language.syntax import unusable
 from pegasos_stats.errors import FormulaError
+
+Spec: TypeAlias = (
+    SimpleFormula | ModelSpec
+)  # the terms at fit; what the fit left of them
+Columns: TypeAlias = dict[str, DataColumn]
+Kinds: TypeAlias = dict[str, tuple[Factor.Kind, dict[str, object]]]
+Terms: TypeAlias = OrderedSet[Term]
+Join: TypeAlias = Callable[[Terms, Terms], Terms]
 
 MOST_PRODUCTS = 250_000  # some seconds
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
@@ -39,7 +48,7 @@ class TermParser(DefaultFormulaParser):  # type: ignore[misc]
         self._formula = formula
 
     def get_tokens_from_formula(
-        self, formula: str, *, context: MutableMapping[str, Any]
+        self, formula: str, *, context: MutableMapping[str, object]
     ) -> Iterable[Token]:
         """Tokens of the terms, with an intercept in front."""
         context["__formulaic_variables_used_lhs__"] = []
@@ -81,21 +90,21 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
                 operator._to_terms = self._power
         return found
 
-    def _limited(self, join: Callable[..., Any]) -> Callable[..., Any]:
-        def joined(left: OrderedSet[Term], right: OrderedSet[Term]) -> Any:
+    def _limited(self, join: Join) -> Join:
+        def joined(left: Terms, right: Terms) -> Terms:
             self._check(left, right)
             return join(left, right)
 
         return joined
 
-    def _check(self, left: OrderedSet[Term], right: OrderedSet[Term]) -> None:
+    def _check(self, left: Terms, right: Terms) -> None:
         self._products += len(left) * len(right)
         if self._products > MOST_PRODUCTS:
             raise unusable(
                 self._formula, f"it has more than {MOST_PRODUCTS:,} products of terms"
             )
 
-    def _power(self, terms: OrderedSet[Term], power: OrderedSet[Term]) -> Any:
+    def _power(self, terms: Terms, power: Terms) -> Terms:
         """``(a + b)^2``: products of terms, until no new ones come."""
         exponent = _whole(power)
         if exponent is None:
@@ -110,7 +119,7 @@ class _Operators(DefaultOperatorResolver):  # type: ignore[misc]
         return found
 
 
-def _whole(power: OrderedSet[Term]) -> int | None:
+def _whole(power: Terms) -> int | None:
     """Exponent that is written as a whole number, at least 1."""
     factors = [factor for term in power for factor in term.factors]
     if len(factors) != 1 or factors[0].eval_method.value != "literal":
@@ -131,19 +140,19 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         self._functions = functions
         self._products = 0
 
-    def matrix(self, spec: SimpleFormula | ModelSpec) -> Any:
+    def matrix(self, spec: Spec) -> ModelMatrix:
         """Matrix of the terms, without the rows in which a factor has no level."""
         return matrix_with_columns(spec, self.data, self._coded)
 
-    def _coded(self, spec: SimpleFormula | ModelSpec) -> Any:
+    def _coded(self, spec: Spec) -> ModelMatrix:
         return self.get_model_matrix(spec, na_action="ignore", output="pandas")
 
-    def _lookup(self, name: str) -> tuple[Any, set[Any]]:
+    def _lookup(self, name: str) -> tuple[Value, set[str]]:
         return as_real(self.data[name]), set()
 
     def _evaluate(
-        self, expr: str, metadata: Any, spec: ModelSpec
-    ) -> tuple[Any, set[Any]]:
+        self, expr: str, metadata: object, spec: ModelSpec
+    ) -> tuple[Value, set[str]]:
         columns = self.data.columns
         tree = read_expression(expr, columns, self._formula, self._functions)
         found = column_value(tree, Evaluation(self.data, spec.transform_state))
@@ -159,12 +168,104 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         return found
 
     def _get_columns_for_term(
-        self, factors: list[dict[str, Any]], spec: ModelSpec, scale: float = 1
-    ) -> dict[str, Any]:
+        self, factors: list[Columns], spec: ModelSpec, scale: float = 1
+    ) -> Columns:
         if len(factors) > 1:
             self._products += math.prod(map(len, factors))
         if self._products > MOST_COLUMNS:
             what = f"its products of factors have more than {MOST_COLUMNS:,} columns"
             raise unusable(self._formula, what)
-        found: dict[str, Any] = super()._get_columns_for_term(factors, spec, scale)
+        found: Columns = super()._get_columns_for_term(factors, spec, scale)
         return found
+
+
+def matrix_with_columns(
+    spec: Spec, frame: pd.DataFrame, build: Callable[[Spec], ModelMatrix]
+) -> ModelMatrix:
+    """The matrix that `build` makes, which is asked for the other terms alone.
+
+    Terms that are columns of numbers by their names are taken as they are, unless they
+    stand in another term too: then they decide how its factors are coded.
+
+    Parameters
+    ----------
+    spec : formulaic.SimpleFormula, formulaic.ModelSpec
+        The terms at fit; what the fit left of them on new data.
+    frame : DataFrame
+        Complete rows in plain dtypes.
+    build : callable
+        Makes a matrix of formulaic's.
+    """
+    terms = list(spec.formula if isinstance(spec, ModelSpec) else spec)
+    alone = _columns_alone(spec, terms, frame)
+    if not alone:
+        return build(spec)
+    places = [i for i, term in enumerate(terms) if _name_of(term) not in alone]
+    coded = build(_part(spec, [terms[i] for i in places], places))
+    if not alone.isdisjoint(coded.columns):
+        return build(spec)
+    return _joined(terms, places, coded, frame)
+
+
+def _columns_alone(spec: Spec, terms: list[Term], frame: pd.DataFrame) -> set[str]:
+    """Names of the columns of numbers that are a term, and in no other."""
+    numbers = {name for name, d in frame.dtypes.items() if d.kind in "fiub"}
+    found = {str(name) for name in numbers & {_name_of(term) for term in terms}}
+    for term in terms:
+        if len(term.factors) > 1:
+            found -= {factor.expr for factor in term.factors}
+    if isinstance(spec, ModelSpec):
+        for term, part in zip(terms, spec.structure or [], strict=True):
+            if not _is_column(part, _name_of(term)):
+                found.discard(_name_of(term))
+    return found
+
+
+def _name_of(term: Term) -> str | None:
+    """Name of the column that is a term; None of other terms."""
+    (factor, *others) = term.factors
+    by_name = not others and factor.eval_method.value == "lookup"
+    return factor.expr if by_name else None
+
+
+def _is_column(part: EncodedTermStructure, name: str | None) -> bool:
+    """Whether a part of the structure is what `_column` makes of a name."""
+    scopes = [(s.scale, [(f.factor.expr, f.reduced) for f in s.factors])
+              for s in part.scoped_terms]  # fmt: skip
+    return list(part.columns) == [name] and scopes == [(1, [(name, False)])]
+
+
+def _column(term: Term) -> EncodedTermStructure:
+    """What formulaic keeps of a column of numbers."""
+    scoped = ScopedTerm([ScopedFactor(EvaluatedFactor(term.factors[0], None))])
+    return EncodedTermStructure(term, [scoped], [term.factors[0].expr])
+
+
+def _part(spec: Spec, terms: list[Term], places: list[int]) -> Spec:
+    """Some of the terms, with what is known of them."""
+    formula = SimpleFormula(terms, _ordering="none")
+    if not isinstance(spec, ModelSpec):
+        return formula
+    known = [spec.structure[i] for i in places] if spec.structure else None
+    return replace(spec, formula=formula, structure=known)
+
+
+def _joined(
+    terms: list[Term], places: list[int], coded: ModelMatrix, frame: pd.DataFrame
+) -> ModelMatrix:
+    """The coded terms, and columns in the places of the others."""
+    spec = coded.model_spec
+    structure = dict(zip(places, spec.structure, strict=True))
+    parts = [structure.get(i) or _column(term) for i, term in enumerate(terms)]
+    names = [name for part in parts for name in part.columns]
+    alone = frame.loc[coded.index, [n for n in names if n not in coded.columns]]
+    numbers: dict[str, tuple[Factor.Kind, dict[str, object]]] = {
+        name: (Factor.Kind.NUMERICAL, {}) for name in alone.columns
+    }
+    whole = replace(
+        spec,
+        formula=SimpleFormula(terms, _ordering="none"),
+        structure=parts,
+        encoder_state=spec.encoder_state | numbers,
+    )
+    return ModelMatrix(pd.concat([coded.__wrapped__, alone], axis=1)[names], whole)

@@ -9,18 +9,9 @@ import re
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
 
-from pegasos_stats.data.language.arithmetic import CONNECTIVES, OPERATORS, folded
-from pegasos_stats.data.language.functions import (
-    ATTRIBUTES,
-    CONSTANTS,
-    CONTRASTS,
-    FUNCTIONS,
-    METHODS,
-    Function,
-)
-from pegasos_stats.data.language.nodes import (
+from pegasos_stats.data.language.arithmetic import CONNECTIVES, OPERATORS, Value, folded
+from pegasos_stats.data.language.expressions import (
     Call,
     Column,
     Comparison,
@@ -29,9 +20,22 @@ from pegasos_stats.data.language.nodes import (
     Node,
     Operation,
 )
-from pegasos_stats.data.language.refusing import POWERS, refusal, unusable
-from pegasos_stats.data.language.spelling import QUOTED
-from pegasos_stats.data.language.syntax import OPERATOR_NAMES, REFUSED
+from pegasos_stats.data.language.functions import (
+    ATTRIBUTES,
+    CONSTANTS,
+    CONTRASTS,
+    FUNCTIONS,
+    METHODS,
+    Function,
+)
+from pegasos_stats.data.language.syntax import (
+    OPERATOR_NAMES,
+    POWERS,
+    QUOTED,
+    REFUSED,
+    refusal,
+    unusable,
+)
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
@@ -41,7 +45,7 @@ LARGEST_INTEGER = 2**63
 
 def read_expression(
     text: str,
-    columns: Collection[Any],
+    columns: Collection[object],
     formula: str,
     functions: Functions | None = None,
 ) -> Node:
@@ -158,7 +162,7 @@ def _parsed(code: str, formula: str) -> ast.expr:
 class _Reader:
     """Turns what `ast.parse` found into nodes."""
 
-    columns: Collection[Any]
+    columns: Collection[object]
     formula: str
     functions: Functions
     source: Source
@@ -198,7 +202,7 @@ class _Reader:
         what = REFUSED.get(type(node), f"holds {type(node).__name__.lower()}")
         raise refusal(self.formula, what)
 
-    def _constant(self, value: Any) -> Constant:
+    def _constant(self, value: object) -> Constant:
         if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
             return self._folded("positive", (Constant(value),))
         if value is None or isinstance(value, bool | int | float | str):
@@ -216,7 +220,7 @@ class _Reader:
             return Call(name, FUNCTIONS[name], (), (), name)
         return Column(name)
 
-    def _value(self, item: ast.expr | None) -> Any:
+    def _value(self, item: ast.expr | None) -> Value:
         """Value of an item of a list, which must be constant."""
         found = None if item is None else self._node(item)
         if not isinstance(found, Constant):
@@ -252,7 +256,11 @@ class _Reader:
 
     def _comparison(self, node: ast.Compare) -> Node:
         parts = [node.left, *node.comparators]
-        if len(parts) > 2 and any(_connects(part) for part in parts):
+        connected = any(
+            isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr)
+            for part in parts
+        )
+        if len(parts) > 2 and connected:
             raise unusable(
                 self.formula,
                 "comparisons that & or | join stand in brackets: (x > 1) & (z < 2)",
@@ -289,7 +297,10 @@ class _Reader:
             return Constant([self._value(item) for item in node.args])
         if name in self.known:
             return self._calling(name, self.known[name], (), node)
-        if isinstance(node.func, ast.Attribute) and not _is_module(name, self.columns):
+        # np.name and contr.name are functions, unless the data have such a column.
+        first = (name or "").partition(".")[0]
+        module = first in ("np", "contr") and first not in self.columns
+        if isinstance(node.func, ast.Attribute) and not module:
             path, owner = _path(node.func)
             if path in METHODS:
                 return self._calling(path, METHODS[path], (self._node(owner),), node)
@@ -344,16 +355,6 @@ def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
     if isinstance(inner, ast.Attribute) and inner.attr in ("str", "dt"):
         return f"{inner.attr}.{node.attr}", inner.value
     return node.attr, inner
-
-
-def _is_module(name: str | None, columns: Collection[Any]) -> bool:
-    """Whether ``np.name`` or ``contr.name`` is meant, not a method of a column."""
-    owner = (name or "").partition(".")[0]
-    return owner in ("np", "contr") and owner not in columns
-
-
-def _connects(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

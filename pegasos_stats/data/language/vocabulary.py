@@ -1,14 +1,17 @@
 """Functions of R and methods of columns, as formulas mean them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.language.arithmetic import (
     LARGEST,
+    Compute,
+    Value,
     as_numbers,
     as_real,
     is_text,
@@ -29,12 +32,12 @@ TYPES = {
 PATTERN = set("\\^$.|?*+()[]{}")
 
 
-def column_of(values: Any) -> "pd.Series[Any]":
+def column_of(values: Value) -> DataColumn:
     """View values of the rows as a Series."""
     return values if isinstance(values, pd.Series) else pd.Series(values)
 
 
-def log(x: Any, base: Any = None) -> Any:
+def log(x: Value, base: Value = None) -> Value:
     """Natural logarithm, or that to a base, as in R.
 
     Examples
@@ -46,34 +49,34 @@ def log(x: Any, base: Any = None) -> Any:
     return found if base is None else found / np.log(as_numbers(base))
 
 
-def rounded(x: Any, digits: int = 0) -> Any:
+def rounded(x: Value, digits: int = 0) -> Value:
     """Round to digits behind the point; halves go to the even digit, as in R."""
     if not isinstance(digits, int) or abs(digits) > 300:
         raise ValueError(f"round() takes at most 300 digits, not {digits!r}")
     return np.round(as_numbers(x), digits)
 
 
-def one_of(test: Any, yes: Any, no: Any) -> Any:
+def one_of(test: Value, yes: Value, no: Value) -> Value:
     """``ifelse(test, yes, no)``: text becomes categories of the term."""
     if is_text(test):
         raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
-    found = np.where(test, yes, no)
+    found: Value = np.where(test, yes, no)
     if found.dtype.kind in "biuf":
         return found
     return pd.Series(found.astype(object), index=getattr(test, "index", None))
 
 
-def smallest(*columns: Any) -> Any:
+def smallest(*columns: Value) -> Value:
     """``pmin(a, b, ...)``, row by row."""
     return _reduced(np.minimum, columns)
 
 
-def largest(*columns: Any) -> Any:
+def largest(*columns: Value) -> Value:
     """``pmax(a, b, ...)``, row by row."""
     return _reduced(np.maximum, columns)
 
 
-def _reduced(join: Callable[[Any, Any], Any], columns: Sequence[Any]) -> Any:
+def _reduced(join: Compute, columns: Sequence[Value]) -> Value:
     if not columns:
         raise ValueError("pmin() and pmax() take at least one column")
     found = columns[0]
@@ -82,33 +85,33 @@ def _reduced(join: Callable[[Any, Any], Any], columns: Sequence[Any]) -> Any:
     return found
 
 
-def as_type(x: Any, dtype: str) -> Any:
+def as_type(x: Value, dtype: str) -> Value:
     """Column in another type, which is one of `TYPES`."""
     if not isinstance(dtype, str) or dtype not in TYPES:
         raise ValueError(f"astype() takes one of {', '.join(TYPES)}, not {dtype!r}")
-    found = cast("Any", column_of(x)).astype(TYPES[dtype])
+    found = cast("Value", column_of(x)).astype(TYPES[dtype])
     if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
     return found
 
 
-def as_numeric(x: Any) -> Any:
+def as_numeric(x: Value) -> Value:
     """Numbers of a column of numbers, of true and false, or of text."""
     return column_of(x).astype("float64")
 
 
-def as_integer(x: Any) -> Any:
+def as_integer(x: Value) -> Value:
     """Whole numbers, cut towards zero as in R; beyond 64 bits they stay real."""
     whole = np.trunc(as_numeric(x))
     return whole.astype("int64") if (whole.abs() < LARGEST).all() else whole
 
 
-def as_logical(x: Any) -> Any:
+def as_logical(x: Value) -> Value:
     """True where a number is not 0."""
     return as_numeric(x) != 0
 
 
-def as_character(x: Any) -> Any:
+def as_character(x: Value) -> Value:
     """Text of a column; whole numbers without a point, as in R.
 
     Examples
@@ -122,7 +125,7 @@ def as_character(x: Any) -> Any:
     return values.astype(str).astype(object)
 
 
-def lagged(x: Any, k: int = 1) -> Any:
+def lagged(x: Value, k: int = 1) -> Value:
     """Values of `k` rows before."""
     if not isinstance(k, int):
         raise ValueError(f"lag() takes a whole number of rows, not {k!r}")
@@ -131,13 +134,13 @@ def lagged(x: Any, k: int = 1) -> Any:
 
 
 def cut(
-    x: Any,
-    breaks: Any,
-    labels: Any = None,
+    x: Value,
+    breaks: Value,
+    labels: Value = None,
     right: bool = True,
     include_lowest: bool = False,
-    state: dict[str, Any] | None = None,
-) -> Any:
+    state: dict[str, Value] | None = None,
+) -> Value:
     """Intervals between breaks, named as in R: ``(0,10]``.
 
     A number of breaks, instead of a list, cuts the range at fit into as many intervals
@@ -164,7 +167,7 @@ def cut(
     return cells.map(dict(enumerate(names))).astype(pd.CategoricalDtype(names))
 
 
-def _breaks(x: Any, breaks: Any) -> list[float]:
+def _breaks(x: Value, breaks: Value) -> list[float]:
     if isinstance(breaks, list):
         return sorted(float(edge) for edge in breaks)
     if not isinstance(breaks, int) or breaks < 2:
@@ -196,35 +199,35 @@ def _neighbours_differ(texts: list[str]) -> bool:
     return all(a != b for a, b in pairwise(texts))
 
 
-def substring(x: Any, start: int, stop: int) -> Any:
+def substring(x: Value, start: int, stop: int) -> Value:
     """``substr(x, start, stop)`` of R: places from 1, both ends included."""
     _check_places("substr", start, stop)
     return column_of(x).str.slice(max(start - 1, 0), max(stop, 0))
 
 
-def sliced(x: Any, start: int | None = None, stop: int | None = None) -> Any:
+def sliced(x: Value, start: int | None = None, stop: int | None = None) -> Value:
     """``x.str.slice(start, stop)``."""
     _check_places("slice", *(place for place in (start, stop) if place is not None))
     return column_of(x).str.slice(start, stop)
 
 
-def _check_places(name: str, *places: Any) -> None:
+def _check_places(name: str, *places: Value) -> None:
     wrong = [place for place in places if not isinstance(place, int)]
     if wrong:
         raise ValueError(f"{name}() takes whole numbers as places, not {wrong[0]!r}")
 
 
-def starts_with(x: Any, prefix: str) -> Any:
+def starts_with(x: Value, prefix: str) -> Value:
     """Whether text starts with a prefix."""
     return column_of(x).str.startswith(_text(prefix))
 
 
-def ends_with(x: Any, suffix: str) -> Any:
+def ends_with(x: Value, suffix: str) -> Value:
     """Whether text ends with a suffix."""
     return column_of(x).str.endswith(_text(suffix))
 
 
-def contains(x: Any, pat: str) -> Any:
+def contains(x: Value, pat: str) -> Value:
     """Whether text contains other text, which is no pattern."""
     if PATTERN & set(_text(pat)):
         raise ValueError(
@@ -233,30 +236,30 @@ def contains(x: Any, pat: str) -> Any:
     return column_of(x).str.contains(pat, regex=False)
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     if not isinstance(value, str):
         raise ValueError(f"it takes text where {value!r} was given")
     return value
 
 
 def replaced_nan(
-    x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None
-) -> Any:
+    x: Value, nan: float = 0.0, posinf: Value = None, neginf: Value = None
+) -> Value:
     """``np.nan_to_num``, into a new column."""
     return np.nan_to_num(x, copy=True, nan=nan, posinf=posinf, neginf=neginf)
 
 
-def releveled(x: Any, ref: Any) -> Any:
+def releveled(x: Value, ref: Value) -> Value:
     """``relevel(x, ref)``: a factor whose reference is the level `ref`."""
     from formulaic.transforms import TRANSFORMS
 
     return TRANSFORMS["C"](x, TRANSFORMS["Treatment"](ref))
 
 
-def summary(compute: Callable[..., Any]) -> Callable[..., Any]:
+def summary(compute: Compute) -> Compute:
     """A number about a column, found at fit and kept for new data."""
 
-    def kept(x: Any, q: Any = None, *, state: dict[str, Any]) -> Any:
+    def kept(x: Value, q: Value = None, *, state: dict[str, Value]) -> Value:
         if "value" not in state:
             if is_text(x):
                 raise TypeError("means and other summaries take numbers")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.formula import read_outcome, unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.language.nodes import Functions, columns_in
+from pegasos_stats.data.language.expressions import Functions, columns_in
 from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.refusing import shown
-from pegasos_stats.data.language.spelling import is_word
+from pegasos_stats.data.language.syntax import is_word, shown
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import DataError, FormulaError, PegasosStatsError, listing
 from pegasos_stats.models.persist.header import Json

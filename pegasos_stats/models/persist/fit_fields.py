@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.language.nodes import Functions
+from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain

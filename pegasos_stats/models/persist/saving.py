@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.data.formula import check_functions
-from pegasos_stats.data.language.nodes import Functions
+from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import (
     DataError,
     OptionError,

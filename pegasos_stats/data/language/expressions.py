@@ -1,13 +1,14 @@
-"""Values of an expression: its tree computed on the columns of a frame."""
+"""Expressions: the kinds of nodes in their trees, and their values on a frame."""
 
-from collections.abc import MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language.arithmetic import (
+    Compute,
+    Value,
     as_numbers,
     as_real,
     check_shapes,
@@ -18,18 +19,82 @@ from pegasos_stats.data.language.arithmetic import (
     operated,
     widened,
 )
-from pegasos_stats.data.language.functions import CONTRASTS
-from pegasos_stats.data.language.nodes import (
-    Call,
-    Column,
-    Comparison,
-    Constant,
-    Node,
-    Operation,
-)
+from pegasos_stats.data.language.functions import CONTRASTS, Function
+
+Functions = Mapping[str, Compute]
 
 MOST = 1000
 COUNTS = ("breaks", "degree", "df", "levels")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, text, True, False, None, or a list of such."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the data."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Arithmetic, ``&``, ``|`` and ``not``, by the name of the operator."""
+
+    operator: str
+    operands: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``a < b <= c``: one operator fewer than operands."""
+
+    operators: tuple[str, ...]
+    operands: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of the tables, or of the caller, and what it is given.
+
+    Attributes
+    ----------
+    name : str
+    function : Function
+    arguments : tuple of nodes
+    keywords : tuple of pairs
+    key : str
+        The call as text, under which a function keeps what it found at fit.
+    """
+
+    name: str
+    function: Function
+    arguments: tuple["Node", ...]
+    keywords: tuple[tuple[str, "Node"], ...]
+    key: str
+
+
+Node = Constant | Column | Operation | Comparison | Call
+
+
+def columns_in(node: Node) -> set[str]:
+    """Names of the columns that an expression uses."""
+    return {part.name for part in walked(node) if isinstance(part, Column)}
+
+
+def walked(node: Node) -> Iterator[Node]:
+    """All nodes of a tree."""
+    yield node
+    if isinstance(node, Operation | Comparison):
+        for operand in node.operands:
+            yield from walked(operand)
+    elif isinstance(node, Call):
+        for part in (*node.arguments, *(value for _, value in node.keywords)):
+            yield from walked(part)
 
 
 @dataclass(frozen=True)
@@ -54,9 +119,9 @@ class Evaluation:
     """
 
     frame: pd.DataFrame
-    state: MutableMapping[str, dict[str, Any]] = field(default_factory=dict)
+    state: MutableMapping[str, dict[str, Value]] = field(default_factory=dict)
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: Node) -> Value:
         """Value of a tree: a constant, or something with one entry for each row."""
         match node:
             case Constant():
@@ -68,14 +133,17 @@ class Evaluation:
             case Comparison():
                 return compared(node.operators, self._plain(node.operands))
             case Call():
-                return self._with_rows(self._called(node))
+                found = self._called(node)
+                if type(found) is pd.Series and len(found) == len(self.frame):
+                    return found.set_axis(self.frame.index)  # some come without labels
+                return found
 
-    def _plain(self, nodes: tuple[Node, ...]) -> list[Any]:
+    def _plain(self, nodes: tuple[Node, ...]) -> list[Value]:
         """Values without what `C` and `poly` add to them."""
         values = [self.value(node) for node in nodes]
         return [getattr(value, "__wrapped__", value) for value in values]
 
-    def _called(self, node: Call) -> Any:
+    def _called(self, node: Call) -> Value:
         function = node.function
         arguments = [self.value(argument) for argument in node.arguments]
         if function.elementwise:
@@ -90,7 +158,7 @@ class Evaluation:
         return function.resolved(*arguments, **keywords)
 
     def _check(
-        self, node: Call, arguments: list[Any], keywords: dict[str, Any]
+        self, node: Call, arguments: list[Value], keywords: dict[str, Value]
     ) -> None:
         """Raise TypeError or ValueError for arguments that a function does not take."""
         function, parameters = node.function, node.function.parameters
@@ -109,14 +177,8 @@ class Evaluation:
             if name in COUNTS and isinstance(value, int | float) and value > MOST:
                 raise ValueError(f"{name} of {node.name}() is at most {MOST:,}")
 
-    def _with_rows(self, found: Any) -> Any:
-        """Label what came without the labels of the rows."""
-        if type(found) is pd.Series and len(found) == len(self.frame):
-            return found.set_axis(self.frame.index)
-        return found
 
-
-def column_value(node: Node, evaluation: Evaluation) -> Any:
+def column_value(node: Node, evaluation: Evaluation) -> Value:
     """Value of an expression that is a term: a number, or one entry for each row.
 
     Raises
@@ -127,16 +189,9 @@ def column_value(node: Node, evaluation: Evaluation) -> Any:
     found = evaluation.value(node)
     plain = getattr(found, "__wrapped__", found)
     parts = plain.values() if isinstance(plain, dict) else [plain]
-    if not all(_is_number(part) or _has_rows(part, evaluation.frame) for part in parts):
-        raise TypeError("an expression does not give one number for each row")
+    for part in parts:
+        shape = getattr(part, "shape", ())
+        rows = shape[:1] == (len(evaluation.frame),) and len(shape) <= 2
+        if not (rows or isinstance(part, bool | int | float | np.number | np.bool_)):
+            raise TypeError("an expression does not give one number for each row")
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float | np.number | np.bool_)
-
-
-def _has_rows(value: Any, frame: pd.DataFrame) -> bool:
-    """Whether a value has one or more columns with the rows of a frame."""
-    shape = getattr(value, "shape", ())
-    return shape[:1] == (len(frame),) and len(shape) <= 2
