@@ -21,6 +21,7 @@ from pegasos_stats.studies.selection.lambdas import null_dual
 mpl.use("Agg")
 
 TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+MARKS = ["lambda_min:", "lambda_1se:"]
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +265,42 @@ def test_coefficients_of_a_path_are_those_of_the_model(intercept):
     path = ps.lambda_path(model, [1.0, 0.1], folds=None, seed=1)
     names = ["Intercept"] * intercept + ["a", "b"]
     assert path.coefficients.columns.tolist() == names
+
+
+@pytest.mark.parametrize(("m", "shown"), [(1, 1), (30, 30), (31, 30), (90, 30)])
+def test_a_long_path_is_shown_by_thirty_of_its_lines_and_both_ends(svm, m, shown):
+    grid = np.geomspace(8.0, 1.0, m)
+    path = ps.lambda_path(svm, grid, ps.Pegasos(epochs=1), folds=None, seed=1)
+    lines = path.summary().params.index.astype(float)
+    assert len(lines) == shown
+    assert (lines[0], lines[-1]) == (8.0, 8.0 if m == 1 else 1.0)
+    at = np.searchsorted(-grid, -lines + 5e-4)  # four digits are shown
+    assert shown < m or (np.diff(at) == 1).all()
+    assert m < 31 or np.diff(at).max() <= np.ceil((m - 1) / 29)
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_the_header_of_a_path_says_what_was_done(svm, folds):
+    path = ps.lambda_path(svm, [1.0, 0.1, 0.01], ps.SDCA(tol=1e-6), folds=folds, seed=7)
+    said = path.summary()
+    chosen = [(f"lambda_{name}:", f"{lam:g}") for name, lam in path.marks().items()]
+    assert said.title == "Lambda Path"
+    assert list(said.left) == [
+        ("Outcome:", "y"),
+        ("Loss:", "hinge"),
+        ("No. Observations:", "120"),
+        ("Deciding metric:", "none" if folds is None else "error_rate"),
+        *chosen,
+    ]
+    assert [name for name, _ in chosen] == ([] if folds is None else MARKS)
+    gap = path.fits["relative_gap"].max()
+    assert gap <= 1e-6
+    assert list(said.right) == [
+        ("Solver:", "SDCA"),
+        ("Starts:", "warm"),
+        ("Folds:", "none" if folds is None else "3, stratified"),
+        ("Seed:", "7"),
+        ("Largest relative gap:", f"{gap:.3g}"),
+    ]
+    decided = said.params.columns[2:].tolist()
+    assert decided == [""] if folds is None else ["error_rate", "error_rate_se", ""]
