@@ -344,3 +344,29 @@ def test_every_word_of_it_is_there(call, message):
     with pytest.raises(PegasosStatsError) as caught:
         call()
     assert str(caught.value) == message
+
+
+NUMBERS = f"array([ {', '.join(f'{i}.' for i in range(400))}"[:117]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (
+            np.arange(8.0).reshape(4, 2),
+            "array([[0., 1.], [2., 3.], [4., 5.], [6., 7.]])",
+        ),
+        (np.arange(400.0), f"{NUMBERS}..."),
+        (pd.Series([1.5], dtype=object), "0 1.5 dtype: object"),
+        (pd.DataFrame({"a": range(40)}), "an object of type DataFrame"),
+        ("b" * 118, f"'{'b' * 118}'"),
+        ("b" * 119, f"'{'b' * 116}..."),
+    ],
+)
+def test_a_value_is_shown_in_120_characters_and_a_long_table_by_its_type(value, shown):
+    with pytest.raises(PegasosStatsError) as caught:
+        ps.Pegasos(epochs=value)
+    assert len(shown) <= 120
+    assert str(caught.value) == (
+        f"epochs={shown} is not allowed; give a whole number above zero."
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pegasos_stats as ps
 from pegasos_stats.data.formula import outcome_of, split_formula
 from pegasos_stats.data.formula_design import design_of as read_design
 from pegasos_stats.errors import ColumnError, DataError, FormulaError
@@ -355,3 +356,15 @@ def test_new_data_leave_no_trace_in_a_design(data):
     before = deepcopy((design.spec.transform_state, str(design.spec.encoder_state)))
     design.matrix(data[data["g"] == "u"])
     assert (design.spec.transform_state, str(design.spec.encoder_state)) == before
+
+
+@pytest.mark.parametrize("name", ["1", "2.5", "Intercept"])
+def test_names_that_a_formula_cannot_tell_are_refused_in_an_outcome(name):
+    data = pd.DataFrame({name: [0.0, 1.0, 2.0, 3.0], "x": [1.0, 2.0, 0.0, 3.0]})
+    with pytest.raises(ColumnError) as caught:
+        ps.svm(f"`{name}` > 1 ~ x", data)
+    assert str(caught.value) == (
+        f"The column names {name!r} cannot be used in a formula; names must be text, "
+        "no numbers, and not 'Intercept': rename them, for example "
+        "data.add_prefix('x')."
+    )

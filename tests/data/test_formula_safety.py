@@ -310,3 +310,14 @@ def test_an_error_of_a_function_of_the_caller_is_named(data):
 
     with pytest.raises(FormulaError, match="no such thing"):
         ps.svm("y ~ fails(x)", data, functions={"fails": fails})
+
+
+@pytest.mark.parametrize("index", ["abcdef", [5, 3, 1, 0, 2, 4]])
+def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order(index):
+    functions = {"twice": lambda x: pd.Series(2.0 * np.asarray(x))}
+    data = pd.DataFrame({"y": list("ababab"), "x": [1.0, 4.0, 2.0, np.nan, 0.5, 3.0]})
+    data.index = list(index)
+    model = ps.svm("y ~ twice(x) + x", data, functions=functions)
+    assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0, 0.5, 3.0)]
+    outcome = ps.svm("twice(x) > 3 ~ x", data, functions=functions)
+    assert outcome.problem.y.tolist() == [-1.0, 1.0, 1.0, -1.0, 1.0]

@@ -87,6 +87,14 @@ def test_what_does_not_go_together_is_said(expression):
     assert said(expression) == f"{shown(expression)} cannot be used: {reason}."
 
 
+@pytest.mark.parametrize("more", [0, 1, 40])
+def test_what_cannot_be_read_is_shown_by_its_first_sixty_characters(more):
+    whole = f"y + {'1' * (55 + more)}z"
+    assert said(whole) == (
+        f"{shown(whole)} cannot be used: invalid decimal literal in {whole[:60]!r}."
+    )
+
+
 @pytest.mark.parametrize("expression", REFUSED)
 def test_what_is_not_of_the_language_is_said(expression):
     assert said(expression) == f"{shown(expression)} {REFUSED[expression]}{ALLOWED}"

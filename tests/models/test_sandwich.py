@@ -351,3 +351,17 @@ def test_squares_that_overflow_are_named_or_no_number(
     assert str(result.summary()).count("\n") > 20
     matrix = result.cov_params().to_numpy()
     assert np.isfinite(matrix).all() or np.isnan(matrix).all()
+
+
+@pytest.mark.parametrize(("epochs", "number"), [(1, 4), (2, 2)])
+def test_exchanged_levels_are_as_far_from_the_optimum(epochs, number):
+    rng = np.random.default_rng(8)
+    X, noise = rng.normal(size=(60, 3)) + 0.5, rng.normal(size=60)
+    y = X @ [1.0, -2.0, 0.5] + noise > 0.3
+    solver = ps.SDCA(epochs=epochs, tol=0.0, seed=1)
+    said = []
+    for labels in (y, ~y):  # all coefficients and Newton steps change their signs
+        result = ps.Logit(labels, X, lam=0.1).fit(solver, cov_type="sandwich")
+        said.append([note.text for note in result.notes_on_errors()])
+    assert f"{number} coefficients may be off by more than" in said[0][0]
+    assert said[0] == said[1]

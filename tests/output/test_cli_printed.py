@@ -7,6 +7,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
+from pegasos_stats.output.cli.parser import parser
 
 DATA = pd.DataFrame(
     {
@@ -137,3 +138,29 @@ def test_predictions_are_told_in_these_lines(labelled, capsys):
         f"Predicted  no: {counts['no']}, yes: {counts['yes']}\n"
         f"{ending}\nPredictions written to out.csv\n"
     )
+
+
+def test_what_is_printed_beside_a_file_of_predictions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    DATA.to_csv("train.csv", index=False)
+    result = ps.svm("y ~ x", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    ps.save(result, "a.model")
+    assert main(["predict", "a.model", "train.csv", "-o", "p.csv"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    counts = result.predict(DATA).value_counts()
+    assert printed[:4] == [
+        "pegasos-stats: a.model on train.csv",
+        "Outcome    y: no is -1, yes is +1",
+        "Rows       20, 1 of them without a prediction",
+        f"Predicted  no: {counts.get('no', 0)}, yes: {counts.get('yes', 0)}",
+    ]
+    assert counts.sum() == 19
+    assert printed[-1] == "Predictions written to p.csv"
+
+
+def test_every_option_of_every_command_is_explained():
+    (commands,) = (a.choices for a in parser()._actions if a.dest == "command")
+    assert sorted(commands) == ["demo", "fit", "predict", "report"]
+    for command in commands.values():
+        for action in command._actions:
+            assert action.help, (command.prog, action.dest)

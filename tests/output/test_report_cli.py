@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import scipy.sparse as sp
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
@@ -130,3 +131,20 @@ def test_a_format_that_is_none_is_refused_before_the_fit(tmp_path, capsys, name)
     assert not page.exists()
     result.report(path=page, format="html")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+def test_lines_about_an_svmlight_file_make_the_same_rows_of_it(
+    kernel, tmp_path, capsys
+):
+    train, page, model = (tmp_path / name for name in ("a.txt", "a.html", "a.model"))
+    train.write_text(SVMLIGHT)
+    options = ["--kernel", "gaussian"] * kernel + ["--epochs", 2, "--seed", 1]
+    run(capsys, "report", train, *options, "-o", page)
+    run(capsys, "fit", train, *options, "--save", model)
+    variables = {}
+    exec(listings(page, "python")[0], variables)
+    again, rows = variables["result"], ps.read_svmlight(train).X
+    assert sp.issparse(again.problem.X) == (not kernel)  # which kernels do not take
+    assert abs(again.problem.X - (rows.toarray() if kernel else rows)).max() == 0.0
+    assert again.intercept == ps.load(model).intercept

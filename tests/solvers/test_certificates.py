@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.dual import refits
 from pegasos_stats.solvers.objective import Certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import Within
+from pegasos_stats.solvers.rounding import Rounding, Within
 from pegasos_stats.studies.selection.lambdas import null_dual
 
 # The peers stop at their tolerance of 1e-10; their optimum is that much too high.
@@ -323,3 +325,33 @@ def test_the_ends_of_an_interval_hold_its_error_and_little_more(value, error):
         assert abs(end - exact) <= slack
     assert within.above >= value + error
     assert within.below <= value - error
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("balance", [0.5, 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_some_risk_is_always_left(loss, balance, weighted, scale):
+    given = problem_of(3, loss, balance=balance)
+    weights = np.arange(1.0, 61.0) if weighted else None
+    kind = ps.SVM if loss == "hinge" else ps.Logit
+    model = kind(given.y, given.X * scale, lam=0.3, weights=weights)
+    fit = model.fit(ps.SDCA(epochs=200, tol=1e-6, seed=1))
+    least = Rounding(model.problem, np.zeros(4), 0.0).least()
+    assert 0.0 < least <= fit.objective
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_weights_were_rounded_when_they_were_normalised(loss):
+    weights, given = np.arange(1.0, 61.0), problem_of(3, loss)
+    model = (ps.SVM if loss == "hinge" else ps.Logit)(
+        given.y, given.X, lam=0.3, weights=weights
+    )
+    normal = replace(model.problem, weights=None)
+    seen = SimpleNamespace(loss=60.0, loss_rest=0.0, loss_error=0.0)
+    plain, rounded = (
+        Rounding(problem, np.zeros(4), 0.0).primal_exactly(seen).error
+        for problem in (normal, model.problem)
+    )
+    # A sum, a product and a division: each weight is that of the user to 3 roundings.
+    assert rounded >= plain + 3.0 * 2.0**-53
