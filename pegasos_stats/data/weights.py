@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted, listing
 
@@ -70,12 +71,14 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
         return _by_level(y, low, high)
     if not isinstance(weights, Mapping):
         return None
-    if set(weights) != set(coding.levels):
+    keys = list(weights)
+    at = [position_of(key, coding.levels) for key in keys]
+    if sorted(at) != [0, 1]:
         raise OptionError(
             f"weights name the levels {listing(weights)}; give a weight for each of "
             f"{listing(coding.levels)}."
         )
-    each = pd.Series([weights[level] for level in coding.levels], dtype=object)
+    each = pd.Series([weights[keys[at.index(place)]] for place in (0, 1)], dtype=object)
     low, high = _checked(each, pd.Index(coding.levels), "levels")
     for level, weight in zip(coding.levels, (low, high), strict=True):
         if np.isnan(weight):

@@ -29,7 +29,7 @@ MEANT = {
     ),
 }
 NONE_OF_THEM = {
-    "int": [3, 1.5, "1", np.float32(1.5), np.nan, [1]],
+    "int": [3, 1.5, "1", np.float32(1.5), np.nan, (1,)],
     "float": [1, SINGLE, "1.1"],
     "float32": [1, 1.2, 1e300, "1.1"],
     "bool": [2, "False"],
@@ -57,11 +57,16 @@ def as_column(labels, first, second):
     return found.overall["brier_score"]
 
 
+def as_weighted(labels, level, second):
+    X = np.arange(float(N))[:, None]
+    return ps.SVM(labels, X, weights={level: 3.0, second: 1.0}).problem.weights
+
+
 def as_reliable(labels, level, second):
     return ps.reliability(labels, np.linspace(0, 1, N), positive=level).table
 
 
-DOORS = [coded, as_positive, as_levels, as_column, as_reliable]
+DOORS = [coded, as_positive, as_levels, as_column, as_weighted, as_reliable]
 
 
 @pytest.mark.parametrize("door", DOORS)
