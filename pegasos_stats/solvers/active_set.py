@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
@@ -230,6 +231,8 @@ class ActiveSet:
             alpha = best_intercept(f, self._y, "hinge", problem.weights)
         beta = b / self._spread
         fit, a = (beta, alpha - float(self._centre @ beta)), np.abs(self._u)
+        if self.is_exact:
+            a = cancelled(problem, a, beta)
         at = certificate(problem, *fit, a)
         if at.objective < self._at.objective:
             self._fit = fit

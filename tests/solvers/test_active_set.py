@@ -1,5 +1,7 @@
 """The exact optimum of the hinge from its active set, and the fits that end by it."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -68,6 +70,25 @@ def test_predictors_of_any_scale_are_fitted_within_the_default_epochs(lam, inter
     found = run_sdca(problem, SDCA(seed=1, tol=1e-8))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("lam", [1e-2, 1e-5])
+@pytest.mark.parametrize("n_far", [1, 2])
+def test_nanoseconds_beside_units_are_fitted_and_certified(loss, lam, n_far):
+    scale = np.array([1e15, 2e13, 1.0, 1.0])
+    scale[n_far:] = 1.0
+    near = Problem(UNITS, Y, lam, loss)
+    far = Problem(UNITS * scale + 1e3 * (scale > 1.0) * scale, Y, lam, loss)
+    found = run_sdca(far, SDCA(seed=1, tol=1e-4))
+    at = certificate(far, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-4
+    assert math.fsum(found.dual * Y) == 0.0
+    assert found.dual.min() >= 0.0
+    assert found.dual.max() <= 1.0
+    # Without penalty on the far columns the least risk is below that of the units.
+    best = run_sdca(near, SDCA(seed=1, tol=1e-8))
+    assert at.objective <= primal(near, best.beta, best.alpha)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])

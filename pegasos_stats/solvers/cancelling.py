@@ -1,0 +1,95 @@
+"""Dual weights moved by last bits, so that the sums over far columns cancel.
+
+At the optimum ``sum_i a_i y_i x_ij = lam n beta_j``. In a column of dates in
+nanoseconds the left side is a sum of numbers of 1e15 that cancel to 1e-15; with
+weights rounded to doubles, numbers of about 0.1 are left, and the dual pays for their
+squares over ``2 lam n^2``, which may be more than the whole objective. The weights are
+multiples of one power of two (`feasible`), so that they cannot be had more exactly. But
+a unit can be moved from one row to another: ``n^2`` pairs have as many different
+``x_i - x_k``, and among them is one that is close to what is left.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.solvers.objective import feasible
+from pegasos_stats.solvers.problem import Problem
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+DIGITS = 53  # of a double
+NOISE = 1e-9  # of the mean weight, about the objective: what rounding may cost
+HUGE = 1e100  # length of a row whose square does not overflow
+MOST_ROWS = 400  # of each side that pairs are sought from
+MOST_MOVES = 60
+
+
+def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
+    """Return weights that the dual allows, moved by units where columns are far.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a free intercept and dense rows; the weights of others are `feasible` only.
+    a : float64 array, shape (n,)
+    beta : float64 array, shape (p,)
+        Coefficients that the weights are to give.
+
+    Examples
+    --------
+    >>> X = 1e15 * np.array([[0.3], [0.1], [0.7], [0.2]])
+    >>> problem = Problem(X, np.array([1.0, -1.0, -1.0, 1.0]), lam=1e-3)
+    >>> a = np.array([0.9, 0.3, 0.2, 0.1])
+    >>> float(cancelled(problem, a, np.zeros(1)) @ problem.y)
+    0.0
+    """
+    a = feasible(a, problem.y, problem.intercept, problem.weights)
+    X = problem.X
+    if not (problem.intercept and isinstance(X, np.ndarray) and a.any()):
+        return a
+    unit = float(np.ldexp(1.0, int(np.frexp(a.max())[1]) - DIGITS))
+    least = np.sqrt(NOISE * 2.0 * problem.lam * problem.n * a.mean()) / unit
+    if not least < problem.radius < HUGE:
+        return a
+    far = np.sqrt(np.square(X.astype(np.float64)).mean(axis=0)) > least
+    return _moved(problem, a, unit, X[:, far].astype(np.float64), beta[far])
+
+
+def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) -> Vector:
+    """Move a unit between two rows, as long as less is left after it."""
+    y, w = problem.y, problem.row_weights
+    counts, most = np.rint(a / unit), np.floor(w / unit)
+    goal = problem.lam * problem.n * beta / unit
+    left = _sums(X, y * counts, goal)
+    for _ in range(MOST_MOVES):
+        rises = np.where(y > 0.0, counts < most, counts > 0.0)
+        falls = np.where(y > 0.0, counts > 0.0, counts < most)
+        up, down = _some(rises), _some(falls)
+        apart = X[up][:, None, :] - X[down][None, :, :] + left
+        rest = np.square(apart).sum(axis=2)
+        i, k = np.unravel_index(int(rest.argmin()), rest.shape)
+        if not rest[i, k] < left @ left:
+            break  # none is closer
+        counts[up[i]] += y[up[i]]
+        counts[down[k]] -= y[down[k]]
+        left = _sums(X, y * counts, goal)
+    return counts * unit
+
+
+def _some(allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows that are allowed, or `MOST_ROWS` of them, evenly."""
+    rows = np.flatnonzero(allowed)
+    return rows[:: -(-rows.size // MOST_ROWS) or 1]
+
+
+def _sums(X: Matrix, counts: Vector, goal: Vector) -> Vector:
+    """``sum_i counts_i x_i - goal``, rounded once."""
+    whole = [Fraction(count) for count in counts.tolist()]
+    found = []
+    for column, part in zip(X.T.tolist(), goal.tolist(), strict=True):
+        products = (c * Fraction(x) for c, x in zip(whole, column, strict=True))
+        found.append(float(sum(products, -Fraction(part))))
+    return np.array(found)
