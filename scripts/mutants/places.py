@@ -5,6 +5,7 @@ Docstrings, annotations, imports, ``__repr__`` and plain text are left alone.
 
 import ast
 import copy
+import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,22 @@ class Place:
     def applied(self, source: bytes) -> bytes:
         """Return the source with this change."""
         return source[: self.start] + self.text.encode() + source[self.end :]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file."""
+
+    file: str
+    place: Place
+
+    def diff(self, source: bytes) -> str:
+        """Lines taken out and put in."""
+        old, new = (
+            text.decode().splitlines() for text in (source, self.place.applied(source))
+        )
+        lines = list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]
+        return "\n".join(f"    {line}" for line in lines if not line.startswith("@@"))
 
 
 @dataclass(frozen=True)

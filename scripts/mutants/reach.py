@@ -56,6 +56,14 @@ class Reach:
         found |= {test for test in self.seconds if _file(test) in shared}
         return self._ordered(found, Path(file).stem)
 
+    def called_later(self, file: str, line: int) -> str:
+        """The outermost function around this line, if no import has run it yet."""
+        ran = self._data.contexts_by_lineno(file)
+        for name, body in sorted(_bodies(self.root / file), key=lambda f: len(f[0])):
+            if line in body:
+                return "" if any("" in ran.get(n, ()) for n in body) else name
+        return ""
+
     def _files(self, tests: Iterable[str]) -> set[str]:
         return {_file(test) for test in tests}
 
