@@ -119,7 +119,14 @@ def spread(u: Vector, w: Weights = None) -> float:
     >>> spread(np.array([0.0, 0.0, 0.0, 2.0]))
     0.373...
     """
-    sizes = [_deviation(u, w), _interquartile_range(u, w) / 1.34]
+    n, quarters = effective_rows(u, w), [0.25, 0.75]
+    variance = float(np.average((u - np.average(u, weights=w)) ** 2, weights=w))
+    deviation = float(np.sqrt(variance * n / (n - 1.0))) if n > 1.0 else 0.0
+    if w is None:
+        low, high = np.quantile(u, quarters)
+    else:
+        low, high = np.quantile(u, quarters, weights=w, method="inverted_cdf")
+    sizes = [deviation, float(high - low) / 1.34]
     return min((size for size in sizes if size > SAME), default=0.0)
 
 
@@ -152,18 +159,3 @@ def _half_width(tau: float, d: float) -> float:
 
     d = min(d, FURTHEST * min(tau, 1.0 - tau))
     return float(norm.ppf(tau + d) - norm.ppf(tau - d)) / 2.0
-
-
-def _deviation(u: Vector, w: Weights) -> float:
-    n = effective_rows(u, w)
-    variance = float(np.average((u - np.average(u, weights=w)) ** 2, weights=w))
-    return float(np.sqrt(variance * n / (n - 1.0))) if n > 1.0 else 0.0
-
-
-def _interquartile_range(u: Vector, w: Weights) -> float:
-    quarters = [0.25, 0.75]
-    if w is None:
-        low, high = np.quantile(u, quarters)
-    else:
-        low, high = np.quantile(u, quarters, weights=w, method="inverted_cdf")
-    return float(high - low)

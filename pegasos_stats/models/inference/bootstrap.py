@@ -74,7 +74,7 @@ class BootstrapResult:
     @property
     def std_error(self) -> Vector:
         """Standard deviations of the replicates, shape (k,)."""
-        return np.sqrt(np.diag(self.covariance))
+        return np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
 
     @property
     def df(self) -> float:

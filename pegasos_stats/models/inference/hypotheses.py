@@ -64,9 +64,15 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     if words is None:
         R, q = _as_matrix(hypotheses, len(names))
     else:
-        pairs = [pair for part in words for pair in _equations(part, names)]
-        R = np.array([row for row, _ in pairs]).reshape(-1, len(names))
-        q = np.array([value for _, value in pairs])
+        rows, values = [], []
+        for text in words:  # a chain of equalities: each side and the next
+            sides = [_linear(s, names, text) for s in _split(_unwrapped(text), "=")]
+            if len(sides) == 1:
+                sides.append((np.zeros(len(names)), 0.0))
+            for (left, one), (right, other) in pairwise(sides):
+                rows.append(left - right)
+                values.append(other - one)
+        R, q = np.array(rows).reshape(-1, len(names)), np.array(values)
     _check(R, q, hypotheses)
     return R, q
 
@@ -113,16 +119,6 @@ def _as_matrix(hypotheses: object, k: int) -> tuple[Matrix, Vector]:
         if R.ndim != 2 or R.shape[1] != k:
             raise refused
         return R, np.broadcast_to(q, R.shape[:1]).copy()
-
-
-def _equations(text: str, names: Sequence[str]) -> list[tuple[Vector, float]]:
-    """Neighbours in a chain of equalities, as coefficients and value."""
-    sides = [_linear(side, names, text) for side in _split(_unwrapped(text), "=")]
-    if len(sides) == 1:
-        sides.append((np.zeros(len(names)), 0.0))
-    return [
-        (left - right, other - one) for (left, one), (right, other) in pairwise(sides)
-    ]
 
 
 def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:

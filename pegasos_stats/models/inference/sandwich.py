@@ -139,8 +139,12 @@ def sandwich(
 def _of_rows(
     problem: Problem, beta: Vector, alpha: float, options: Sandwich, dual: Vector | None
 ) -> Covariance:
-    u = 1.0 - problem.y * _scores(problem, beta, alpha)
-    s = parts.slopes_of(problem, u, _optimal(problem, beta, alpha, dual))
+    beta = np.asarray(beta, dtype=np.float64)
+    u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, beta, alpha)
+    if dual is not None and problem.loss == "hinge":
+        at = certificate(problem, beta, alpha, dual)
+        dual = dual if at.relative_gap <= NEAR else None
+    s = parts.slopes_of(problem, u, dual)
     curvature = parts.curvature_of(problem, u, s, options)
     H = parts.bread(problem, curvature)
     inverse = inverse_of(H)
@@ -218,23 +222,6 @@ def inverse_of(H: Matrix) -> Matrix:
         return undefined
     found = cho_solve((root, True), np.diag(scale)) * scale[:, None]
     return np.asarray((found + found.T) / 2.0)
-
-
-def _optimal(
-    problem: Problem, beta: Vector, alpha: float, dual: Vector | None
-) -> Vector | None:
-    """Dual weights of a hinge fit if it is near its optimum, else None."""
-    if dual is None or problem.loss == "log":
-        return None
-    at = certificate(problem, beta, alpha, dual)
-    return dual if at.relative_gap <= NEAR else None
-
-
-def _scores(problem: Problem, beta: Vector, alpha: float) -> Vector:
-    found: Vector = arithmetic.risk.scores(
-        problem.rows, np.asarray(beta, dtype=np.float64), alpha
-    )
-    return found
 
 
 def _corrected(

@@ -58,7 +58,7 @@ class Uncertainty:
     @property
     def std_error(self) -> Vector:
         """Standard errors, shape (k,); 0 where rounding makes a variance negative."""
-        return np.sqrt(np.clip(np.diag(self.covariance.matrix), 0.0, None))
+        return self.covariance.std_error
 
     @property
     def distance(self) -> Vector:

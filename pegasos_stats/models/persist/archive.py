@@ -115,27 +115,34 @@ def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
     try:
         handle = opened(name)
     except (OSError, ValueError) as error:
-        raise DataError(_not_opened(name, error)) from None
-    with handle, _explained(shown):
-        yield _checked(Archive(handle), shown)
+        what = f"cannot be read: {shortened(getattr(error, 'strerror', None) or error)}"
+        if isinstance(error, FileNotFoundError):
+            what = "is not there"
+        elif os.path.isdir(name):
+            what = "is a folder"
+        raise DataError(
+            f"The file {shown} {what}; give the path of a saved model."
+        ) from None
+    with handle:
+        try:
+            yield _checked(Archive(handle), shown)
+        except DataError:
+            raise
+        except NotOursError:
+            raise DataError(
+                f"The file {shown} is not a model saved by pegasos_stats; give one "
+                "that save() or `pegasos-stats fit --save` wrote."
+            ) from None
+        except Exception as error:  # what a damaged file raises, from wherever
+            reason = shortened(error).rstrip(".") or type(error).__name__
+            raise DataError(
+                f"The file {shown} is damaged or incomplete ({reason}); save it again."
+            ) from None
 
 
 def unpacked_archive(content: bytes) -> Archive:
     """Read the content of a file."""
     return _checked(Archive(io.BytesIO(content)), "to be written")
-
-
-@contextmanager
-def _explained(shown: str) -> Iterator[None]:
-    """Turn what comes of a damaged file, from wherever, into a DataError."""
-    try:
-        yield
-    except DataError:
-        raise
-    except NotOursError:
-        raise DataError(_not_ours(shown)) from None
-    except Exception as error:
-        raise DataError(damaged(shown, error)) from None
 
 
 def _checked(archive: Archive, shown: str) -> Archive:
@@ -147,7 +154,13 @@ def _checked(archive: Archive, shown: str) -> Archive:
     if type(version) is not int or version < 1:
         raise ValueError(f"its version is {version!r}")
     if version > VERSION:
-        raise DataError(_newer(shown, header))
+        package = header.get("package")
+        by = shortened(package) if isinstance(package, str) else "of a later version"
+        raise DataError(
+            f"The file {shown} has format {shortened(version)}, written by "
+            f"pegasos_stats {by}; this version reads formats up to {VERSION}: install "
+            "the newer one."
+        )
     if (version > 1) != archive.checked:
         has = "a" if archive.checked else "no"
         raise ValueError(f"it says that its format is {version}, and has {has} digest")
@@ -164,36 +177,3 @@ def shortened(text: object) -> str:
     line = " ".join(str(text).split())
     line = line if line.isprintable() else ascii(line)[1:-1]
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-
-
-def _not_opened(name: str, error: Exception) -> str:
-    reason = getattr(error, "strerror", None) or error
-    what = f"cannot be read: {shortened(reason)}"
-    if isinstance(error, FileNotFoundError):
-        what = "is not there"
-    elif os.path.isdir(name):
-        what = "is a folder"
-    return f"The file {shown_path(name)} {what}; give the path of a saved model."
-
-
-def _newer(shown: str, header: Header) -> str:
-    package = header.get("package")
-    by = shortened(package) if isinstance(package, str) else "of a later version"
-    return (
-        f"The file {shown} has format {shortened(header['version'])}, written by "
-        f"pegasos_stats {by}; this version reads formats up to {VERSION}: install the "
-        "newer one."
-    )
-
-
-def _not_ours(shown: str) -> str:
-    return (
-        f"The file {shown} is not a model saved by pegasos_stats; give one that save() "
-        "or `pegasos-stats fit --save` wrote."
-    )
-
-
-def damaged(shown: str, error: Exception) -> str:
-    """Say in one sentence that a file is damaged, and how that showed."""
-    reason = shortened(error).rstrip(".") or type(error).__name__
-    return f"The file {shown} is damaged or incomplete ({reason}); save it again."

@@ -4,6 +4,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,13 @@ def packed_dtype(dtype: Dtype) -> Json:
         return {"levels": levels, "of": of, "ordered": dtype.ordered}
     if isinstance(dtype, pd.StringDtype):
         return {"string": dtype.storage, "na": "NA" if dtype.na_value is pd.NA else ""}
-    if not _same_by_name(dtype):
-        raise DataError(
-            f"Labels of type {dtype} cannot be saved; convert them to text, numbers or "
-            "categories before the fit."
-        )
-    return {"pandas": str(dtype)}
+    with suppress(TypeError, ValueError):
+        if pandas_dtype(str(dtype)) == dtype:
+            return {"pandas": str(dtype)}
+    raise DataError(
+        f"Labels of type {dtype} cannot be saved; convert them to text, numbers or "
+        "categories before the fit."
+    )
 
 
 def unpacked_dtype(stored: Json) -> Dtype:
@@ -197,13 +199,6 @@ def _check_levels(coding: LabelCoding) -> None:
         raise ValueError(f"{coding.levels!r} are not two levels of type {coding.dtype}")
     coding.encode(coding.decode(np.array([np.nan, 1.0])))
     hash(str(coding.levels))  # an impossible date has no text
-
-
-def _same_by_name(dtype: Dtype) -> bool:
-    try:
-        return bool(pandas_dtype(str(dtype)) == dtype)
-    except (TypeError, ValueError):
-        return False
 
 
 def numpy_out(value: np.generic) -> Json:
