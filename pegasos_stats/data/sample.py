@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn, Predictors, Vector
+from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
@@ -75,7 +76,13 @@ class Sample:
 
 
 def sample_of_arrays(
-    y: object, X: object, coding: Coding, na_action: NaAction, weights: object = None
+    y: object,
+    X: object,
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: object = None,
+    standardize: bool = False,
 ) -> Sample:
     """Bring labels and a frame or an array together.
 
@@ -87,7 +94,8 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
-    return _complete(labels, design, matrix, coding, na_action, weights, X)
+    found = _complete(labels, design, matrix, coding, na_action, weights, X)
+    return _scaled(found, intercept, standardize)
 
 
 def sample_of_formula(
@@ -98,6 +106,7 @@ def sample_of_formula(
     na_action: NaAction,
     weights: object = None,
     functions: Mapping[str, Callable[..., object]] | None = None,
+    standardize: bool = False,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
@@ -105,14 +114,16 @@ def sample_of_formula(
     labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
-    sample = _complete(labels, design, matrix, coding, na_action, weights, frame)
-    return sample, kept
+    found = _complete(labels, design, matrix, coding, na_action, weights, frame)
+    return _scaled(found, kept, standardize), kept
 
 
-def scaled(sample: Sample, scaling: Scaling | None) -> Sample:
-    """Scale the predictors of a sample, and of all data that its design codes."""
-    if scaling is None:
+def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
+    """Scale the predictors, if asked to, here and in all data coded by the design."""
+    check_flag("standardize", standardize)
+    if not standardize:
         return sample
+    scaling = Scaling.of(sample.X, intercept)
     design = ScaledDesign(sample.design, scaling)
     return replace(sample, X=scaling.apply(sample.X), design=design)
 

@@ -11,8 +11,8 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
-from pegasos_stats.data.sample import Dropped, Sample, aligned_labels, scaled
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
@@ -30,7 +30,6 @@ class Model(ABC):
     """What all models have in common: the data, and a record of the fit."""
 
     problem: Problem
-    scaling: Scaling | None
     _sample: Sample
 
     def __repr__(self) -> str:
@@ -83,11 +82,10 @@ class Model(ABC):
         """Counts of the rows left out for missing values."""
         return self._sample.dropped
 
-    def _take(self, sample: Sample, intercept: bool, standardize: bool) -> None:
-        """Take a sample, with its predictors scaled if that is asked for."""
-        check_flag("standardize", standardize)
-        self.scaling = Scaling.of(sample.X, intercept) if standardize else None
-        self._sample = scaled(sample, self.scaling)
+    @property
+    def scaling(self) -> Scaling | None:
+        """How the predictors were scaled; None if they were not."""
+        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
         """Make a record for one run; it has the error on `held_out` rows, if any."""

@@ -98,7 +98,9 @@ class KernelSVM(Model):
         memory: int = MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
-        sample = samples.sample_of_arrays(y, X, coding, na_action, weights)
+        sample = samples.sample_of_arrays(
+            y, X, bool(intercept), coding, na_action, weights, standardize
+        )
         function = kernels.checked_kernel(
             kernel, degree, offset, gamma, sample.X.shape[1]
         )
@@ -147,7 +149,14 @@ class KernelSVM(Model):
         """
         check_flag("intercept", intercept)
         sample, kept = samples.sample_of_formula(
-            formula, data, intercept, coding, na_action, weights, functions
+            formula,
+            data,
+            intercept,
+            coding,
+            na_action,
+            weights,
+            functions,
+            standardize,
         )
         function = kernels.checked_kernel(
             kernel, degree, offset, gamma, sample.X.shape[1]
@@ -170,7 +179,7 @@ class KernelSVM(Model):
             raise DataError(
                 "X is sparse; a kernel model needs dense predictors: give X.toarray()."
             )
-        self._take(sample, bool(intercept), standardize)
+        self._sample = sample
         self.problem = kernels.KernelProblem(
             self._matrix(kernel, standardize),
             sample.y,

@@ -35,8 +35,10 @@ class LinearModel(Model):
         standardize: bool = False,
     ) -> None:
         check_flag("intercept", intercept)
-        sample = samples.sample_of_arrays(y, X, coding, na_action, weights)
-        self._set_up(sample, lam, intercept, standardize)
+        sample = samples.sample_of_arrays(
+            y, X, bool(intercept), coding, na_action, weights, standardize
+        )
+        self._set_up(sample, lam, bool(intercept))
 
     @classmethod
     def from_formula(
@@ -82,22 +84,27 @@ class LinearModel(Model):
         """
         check_flag("intercept", intercept)
         sample, kept = samples.sample_of_formula(
-            formula, data, intercept, coding, na_action, weights, functions
+            formula,
+            data,
+            intercept,
+            coding,
+            na_action,
+            weights,
+            functions,
+            standardize,
         )
         model = cls.__new__(cls)
-        model._set_up(sample, lam, kept, standardize)
+        model._set_up(sample, lam, kept)
         return model
 
-    def _set_up(
-        self, sample: samples.Sample, lam: float, intercept: bool, standardize: bool
-    ) -> None:
-        self._take(sample, bool(intercept), standardize)
+    def _set_up(self, sample: samples.Sample, lam: float, intercept: bool) -> None:
+        self._sample = sample
         self.problem = Problem(
-            self._sample.X,
+            sample.X,
             sample.y,
             check_positive("lam", lam),
             self.loss,
-            bool(intercept),
+            intercept,
             weights=sample.weights,
         )
 
