@@ -1,4 +1,4 @@
-"""Columns as numbers: what may stand in them, and where it does not."""
+"""Columns as numbers; errors that name the values which are none, and their rows."""
 
 import math
 import numbers
@@ -35,7 +35,7 @@ def is_sparse(X: object) -> bool:
 
 
 def is_plain(X: object) -> bool:
-    """Whether `X` is a two-dimensional array of numbers or booleans, none masked."""
+    """Whether `X` is a plain numpy array of two dimensions, of numbers or booleans."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub"
 
 
@@ -97,7 +97,7 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
 
 
 def plain_column(column: DataColumn) -> DataColumn:
-    """Put a column into the dtype that formulas know.
+    """Give a column one of the dtypes that formulas can use.
 
     Unused categories are dropped; nullable numbers, and numbers and booleans that
     stand in an object column, become numpy's; text becomes object.
@@ -121,7 +121,7 @@ def plain_column(column: DataColumn) -> DataColumn:
 
 
 def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:
-    """Which rows have no missing value, none being infinite.
+    """Return which rows have no missing value; refuse infinite values.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
 
 
 def selected(values: Predictors, kept: Mask) -> Predictors:
-    """Rows that are kept, C-contiguous; no copy where none is needed."""
+    """Return the rows that are kept, C-contiguous; copied only if they have to be."""
     if isinstance(values, np.ndarray):
         return np.ascontiguousarray(values if kept.all() else values[kept])
     return values if kept.all() else values[kept]
@@ -185,7 +185,7 @@ def _rows_of(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
 
 
 def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":
-    """A frame with sparse columns as a sparse matrix; dense columns join it."""
+    """Turn a frame with sparse columns into a sparse matrix, dense columns included."""
     from scipy.sparse import csc_array, hstack
 
     if all(isinstance(d, pd.SparseDtype) and d.fill_value == 0 for d in frame.dtypes):

@@ -1,4 +1,4 @@
-"""From a frame, an array or a sparse matrix to predictors, the same on new data."""
+"""Predictors from a frame, an array or a sparse matrix, at the fit and on new data."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -298,7 +298,7 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
-    """Positions of labels among columns that have all of them, each once.
+    """Find the position of each label among the columns, which have it exactly once.
 
     Unlike ``frame[labels]`` it takes booleans, NaN and tuples for what they are.
     """
@@ -307,5 +307,5 @@ def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
 
 
 def _key(label: Hashable) -> Hashable:
-    """A label as a key: NaN, which is not equal to itself, by its name."""
+    """Make a key of a label: of NaN, which is not equal to itself, its name."""
     return ("missing", shown(label)) if is_missing(label) else label

@@ -1,4 +1,4 @@
-"""Data files: opened whatever packed them, or one sentence why not."""
+"""Data files, also compressed ones; an error says in one sentence what is wrong."""
 
 import bz2
 import gzip
@@ -61,7 +61,7 @@ def unreadable(name: str, error: Exception) -> str:
 
 
 class Watched(io.BufferedIOBase):
-    """The text of a CSV file as it is read: an error where it is none, or is endless.
+    """A CSV file being read; raises an error if it is not text, or does not end.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Watched(io.BufferedIOBase):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read bytes, looked at."""
+        """Read bytes, and check them."""
         found = self._handle.read(-1 if size is None else size)
         self._seen += len(found)
         if b"\0" in found:
@@ -149,7 +149,7 @@ class CsvStyle:
 
     @property
     def arguments(self) -> str:
-        """Arguments of ``pd.read_csv`` beside the path; none for what is usual."""
+        """Arguments for ``pd.read_csv`` after the path; defaults are left out."""
         usual = CsvStyle.__dataclass_fields__
         given = {name: getattr(self, name) for name in usual}
         return "".join(

@@ -1,4 +1,4 @@
-"""Data at the door: of other libraries and machines, or larger than the memory."""
+"""Checks of what users hand over: types of other libraries, byte order, memory."""
 
 import os
 import warnings
@@ -43,7 +43,7 @@ def refusing(error: PegasosStatsError) -> Iterator[None]:
 
 
 def unreadable(data: object) -> DataError:
-    """The error of data that no library reads."""
+    """Make the error for data that neither numpy nor pandas can read."""
     return DataError(f"Data of type {type(data).__name__} cannot be read; {GIVE}.")
 
 
@@ -172,7 +172,7 @@ def check_is_ours(data: object) -> None:
 
 
 def limit() -> float:
-    """Bytes of memory: those of the machine, or fewer that the process is allowed.
+    """Bytes of memory that this process may use: of the machine, or of its own limit.
 
     Examples
     --------

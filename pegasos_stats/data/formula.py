@@ -85,7 +85,7 @@ def split_formula(formula: str) -> tuple[str, str]:
 
 
 def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Functions:
-    """Check functions of the caller: a dictionary, of names that mean nothing else.
+    """Check the dictionary of functions that the caller gives for a formula.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def as_data(data: object) -> pd.DataFrame:
 
 
 def _said(error: Exception) -> str:
-    """What an exception says, in one line; its type if it says nothing."""
+    """Message of an exception in one line, or its type if there is no message."""
     try:
         text = " ".join(str(error).split())
     except Exception:  # code of others
@@ -354,7 +354,7 @@ def variables_of(
 
 
 def cannot_use(formula: str, error: Exception) -> FormulaError:
-    """Put a reason that another library gives into our words."""
+    """Make a `FormulaError` of an exception that another library raised."""
     reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
     if "'xor'" in reason:
         reason = POWERS

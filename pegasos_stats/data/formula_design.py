@@ -264,7 +264,7 @@ def _materialize(
     formula: str,
     functions: Functions,
 ) -> "FormulaicMatrix":
-    """Build formulaic's model matrix; what goes wrong in it is about the formula."""
+    """Build formulaic's model matrix; its errors become errors about the formula."""
     from formulaic.errors import DataMismatchWarning
 
     from pegasos_stats.data.language.materializing import Materializer
@@ -328,7 +328,7 @@ def factored(factor: str) -> str:
 def as_at_fit(
     data: pd.DataFrame, levels: Levels, numeric: tuple[str, ...]
 ) -> pd.DataFrame:
-    """Put factors of numbers or booleans in the type that they had at fit.
+    """Convert factors of numbers or booleans to the type that they had at fit.
 
     ``1``, ``1.0`` and ``True`` are one level, in a column of numbers as in one of
     categories. Columns with other values are left for `check_levels`.
@@ -353,7 +353,7 @@ def as_at_fit(
 def _of_levels(
     codes: NDArray[np.intp], known: list[Hashable], numbers: bool
 ) -> pd.Categorical | NDArray[np.generic]:
-    """Levels by their position, missing where it is -1."""
+    """Return levels by their positions; a position of -1 is a missing value."""
     if not numbers:
         return pd.Categorical.from_codes(codes, categories=pd.Index(known))
     if (codes >= 0).all():

@@ -278,7 +278,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
 
 
 def _holding_missing(dtype: Dtype) -> Dtype:
-    """The dtype nearest to `dtype` that has a missing value."""
+    """Return `dtype`, or the dtype like it that can hold missing values."""
     if isinstance(dtype, np.dtype):
         keeps = dtype.kind in "fcmMO"
         return dtype if keeps else pandas_dtype(NULLABLE.get(dtype.kind, "object"))
@@ -374,7 +374,7 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
 def _levels_given(
     labels: DataColumn, coding: tuple[Level, Level], name: str
 ) -> list[Level]:
-    """Check an explicit pair (negative, positive) against the labels."""
+    """Check that a pair (negative, positive) names the two levels of the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
     several = ordered and getattr(coding, "ndim", 1) == 1
     pair = list(coding) if several else []

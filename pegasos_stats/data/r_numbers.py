@@ -86,7 +86,7 @@ def format_pval(values: Sequence[float], digits: int) -> list[str]:
 
 
 def _below(others: Sequence[str], digits: int) -> str:
-    """What stands for a p-value that is too small to tell, beside `others`."""
+    """Write a p-value below `SMALLEST`, such as ``<2e-16``, to fit in with `others`."""
     width = _width(others)
     if others and digits > 1 and digits + 6 > width:
         digits = max(1, width - 7)

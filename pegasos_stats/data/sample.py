@@ -119,7 +119,7 @@ def sample_of_formula(
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
-    """Scale the predictors, if asked to, here and in all data coded by the design."""
+    """Standardize the predictors of a sample, and all that its design codes."""
     check_flag("standardize", standardize)
     if not standardize:
         return sample
@@ -190,7 +190,7 @@ def _complete(
 
 
 def owned(values: Predictors, data: object) -> Predictors:
-    """Rows that nobody else can change: a copy if they may be the caller's own.
+    """Return rows that the caller cannot change: a copy, if they may be shared.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def _moments(X: Predictors) -> tuple[Vector, Vector]:
 
 
 def _power_of_two(sizes: Vector) -> NDArray[np.int32]:
-    """Exponents that bring sizes near 1: exact, and squares stay in range."""
+    """Powers of two that bring sizes near 1, so that their squares do not overflow."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 

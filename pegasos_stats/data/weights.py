@@ -89,7 +89,7 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
 
 
 def normalized(weights: Vector | None, y: Vector, coding: LabelCoding) -> Vector | None:
-    """Scale to a mean of 1 by `mean_one`; None if all are the same.
+    """Scale weights to a mean of 1 (see `mean_one`); None if all are equal.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _column(name: str, data: object) -> DataColumn:
 
 
 def _checked(weights: object, index: pd.Index, each: str = "rows") -> Vector:
-    """One number of 0 or more, or NaN, for every row, or for every level."""
+    """Check that there is one number, 0 or more or NaN, for each row or each level."""
     values = _numbers(weights, each)
     if values.shape != (len(index),):
         raise DataError(
@@ -203,7 +203,7 @@ def _checked(weights: object, index: pd.Index, each: str = "rows") -> Vector:
 
 
 def _numbers(weights: object, each: str) -> Vector:
-    """As doubles, NaN where one is missing; text, dates and the like are no numbers."""
+    """Convert weights to doubles, NaN where one is missing; refuse text and dates."""
     try:
         _check_are_numbers(weights)
         if isinstance(weights, pd.Series):
@@ -227,7 +227,7 @@ def _numbers(weights: object, each: str) -> Vector:
 
 
 def _check_are_numbers(weights: object) -> None:
-    """Raise TypeError for what numpy would turn into numbers without being asked."""
+    """Raise TypeError for text and dates, which numpy would turn into numbers."""
     values = np.asarray(weights)
     if values.dtype.kind not in "biufO":
         raise TypeError

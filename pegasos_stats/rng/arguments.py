@@ -28,7 +28,7 @@ def refusal(name: str, value: object, allowed: str) -> str:
 
 
 def is_number(value: object, *others: type) -> TypeGuard[float]:
-    """Whether ``value`` is one real number; a bool is one only if asked for."""
+    """Whether ``value`` is a real number; a bool counts only if ``bool`` is given."""
     if isinstance(value, (bool, np.bool_)):
         return bool in others
     return not math.isnan(number_of(value)) or isinstance(value, int)

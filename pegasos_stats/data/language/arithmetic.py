@@ -131,7 +131,7 @@ def _compared(name: str, left: Value, right: Value) -> Value:
 
 
 def as_numbers(value: Value) -> Value:
-    """Count true as 1 and false as 0; everything else stays.
+    """Convert booleans to 1 and 0; return everything else as it is.
 
     numpy would add them by "or", and take functions of them in half precision.
     """
@@ -169,7 +169,7 @@ def _is_whole(value: Value) -> bool:
 
 
 def widened(column: DataColumn) -> DataColumn:
-    """A column whose numbers are short or without a sign, as others of its kind.
+    """Convert short or unsigned numbers to 64 bits with a sign; keep other columns.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def widened(column: DataColumn) -> DataColumn:
 
 
 def as_real(value: Value) -> Value:
-    """Whole numbers as real ones, whose products do not overflow; all else stays.
+    """Convert whole numbers to real ones, so that products do not overflow.
 
     Examples
     --------

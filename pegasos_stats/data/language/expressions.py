@@ -59,7 +59,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of the tables, or of the caller, and what it is given.
+    """A call of a known function, or of one of the caller's, with its arguments.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Evaluation:
                 return found
 
     def _plain(self, nodes: tuple[Node, ...]) -> list[Value]:
-        """Values without what `C` and `poly` add to them."""
+        """Values without the wrapper that formulaic puts around `C` and `poly`."""
         values = [self.value(node) for node in nodes]
         return [getattr(value, "__wrapped__", value) for value in values]
 

@@ -182,7 +182,7 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
 def matrix_with_columns(
     spec: Spec, frame: pd.DataFrame, build: Callable[[Spec], ModelMatrix]
 ) -> ModelMatrix:
-    """The matrix that `build` makes, which is asked for the other terms alone.
+    """Build a model matrix; plain columns of numbers are copied, not built.
 
     Terms that are columns of numbers by their names are taken as they are, unless they
     stand in another term too: then they decide how its factors are coded.
@@ -242,7 +242,7 @@ def _column(term: Term) -> EncodedTermStructure:
 
 
 def _part(spec: Spec, terms: list[Term], places: list[int]) -> Spec:
-    """Some of the terms, with what is known of them."""
+    """Return a specification of some of the terms, with their coding if it is known."""
     formula = SimpleFormula(terms, _ordering="none")
     if not isinstance(spec, ModelSpec):
         return formula

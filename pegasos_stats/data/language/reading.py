@@ -128,7 +128,7 @@ class Source:
 
 
 def _check_size(text: str, formula: str) -> None:
-    """Raise `FormulaError` for what Python's parser should not be given."""
+    """Raise `FormulaError` for text too long or too deeply nested to be parsed."""
     if len(text) > MOST_LETTERS:
         raise unusable(
             formula,
