@@ -78,8 +78,13 @@ def check_places(options: argparse.Namespace) -> None:
             continue
         _check_against_read(flag, path, kind, options)
         if kind is REPORT:
-            pages.append((flag, checked_page(path, overwrite=options.overwrite)))
-            _check_figures_against_read(*pages[-1], options)
+            page = checked_page(path, overwrite=options.overwrite)
+            for source in filter(page.writes, _sources(options)):
+                raise OptionError(
+                    f"{flag} {page.place.shown} would write a figure over a file that "
+                    f"is read, {writing.shown_path(source)}; give another path."
+                )
+            pages.append((flag, page))
         else:
             files.append((flag, writing.checked_place(path, kind, options.overwrite)))
     for flag, page in pages:
@@ -121,17 +126,6 @@ def _check_against_read(
             f"{flag} {writing.shown_path(name)}{what} would write over a file that is "
             "read; give another path."
         )
-
-
-def _check_figures_against_read(
-    flag: str, page: PagePlace, options: argparse.Namespace
-) -> None:
-    for source in _sources(options):
-        if page.writes(source):
-            raise OptionError(
-                f"{flag} {page.place.shown} would write a figure over a file that is "
-                f"read, {writing.shown_path(source)}; give another path."
-            )
 
 
 def _check_apart(flag: str, page: PagePlace, other: str, place: writing.Place) -> None:

@@ -47,10 +47,10 @@ def _method(subject: Subject) -> str:
     """The solver in a sentence or two."""
     solver, refinement = subject.result.solver, subject.result.refinement
     if isinstance(solver, SDCA):
-        newton = ", then by Newton steps," if solver.algorithm == "newton" else ""
+        more = ", then in many rows at once," if solver.algorithm == "newton" else ""
         return (
             "By SDCA, stochastic dual coordinate ascent: it raises the dual objective "
-            f"row by row{newton} and stops where the relative duality gap is at most "
+            f"row by row{more} and stops where the relative duality gap is at most "
             f"{number(solver.tol)}."
         )
     if subject.is_kernel:
