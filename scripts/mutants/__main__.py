@@ -4,6 +4,9 @@ Usage: ``python scripts/mutants [PATH ...] [--count 100] [--seed N]``. Works in 
 outside of the checkout; prints each change and whether a test noticed, and the share.
 At the first time, and after a change of the package, all tests run once with coverage,
 to learn which of them can see which function; after a change of tests these alone.
+
+A changed package may do anything to files. As root all runs where ``/dev`` cannot be
+changed, which ``unshare`` must be allowed to arrange; other users cannot change it.
 """
 
 import argparse
@@ -22,6 +25,16 @@ from trees import RECORD, ROOT, copied, recorded
 from trials import Trials
 
 LEFT_OUT = ["pegasos_stats/__init__.py", "pegasos_stats/__main__.py"]
+
+APART = 'mount --rbind /dev /dev && mount -o remount,bind,ro /dev && exec "$@"'
+
+
+def set_apart() -> None:
+    """As root, begin again where no device can be replaced by a file."""
+    if os.geteuid() == 0 and "MUTANTS_APART" not in os.environ:
+        os.environ["MUTANTS_APART"] = "yes"
+        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", APART]
+        os.execvp("unshare", [*command, "sh", sys.executable, *sys.argv])
 
 
 def arguments() -> argparse.Namespace:
@@ -62,6 +75,7 @@ def main() -> int:
     options = arguments()
     seed = secrets.randbelow(2**31) if options.seed is None else options.seed
     start = time.monotonic()
+    set_apart()
     recorded()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = copied(Path(folder))
