@@ -57,12 +57,12 @@ def hinge_loss(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
 
 
 def log_loss(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-    """Mean of ``log(1 + exp(-y score))``: minus the mean log-likelihood."""
+    """Mean of ``log(1 + exp(-y score))``, the log loss of logistic scores."""
     return _mean(np.logaddexp(0.0, -y * scores), weights)
 
 
 def brier_score(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-    """Mean of ``(p - [y = 1])^2`` with ``p = 1 / (1 + exp(-score))``."""
+    """Mean of ``(p - [y = 1])^2`` of logistic ``p = 1 / (1 + exp(-score))``."""
     from scipy.special import expit
 
     return _mean(np.square(expit(-y * scores)), weights)
