@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -307,23 +308,20 @@ class _Names(list[Hashable]):
 
 def check_names(columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` for names that a formula cannot tell from its own words."""
-    wrong = [column for column in columns if not _can_be_named(column)]
+    wrong: list[Hashable] = []
+    for column in columns:
+        if not isinstance(column, str) or column == "Intercept":
+            wrong.append(column)
+            continue
+        with suppress(ValueError):  # of a name that is no number
+            float(column)
+            wrong.append(column)
     if wrong:
         raise ColumnError(
             f"The column names {listing(wrong)} cannot be used in a formula; names "
             "must be text, no numbers, and not 'Intercept': rename them, for example "
             "data.add_prefix('x')."
         )
-
-
-def _can_be_named(column: Hashable) -> bool:
-    if not isinstance(column, str) or column == "Intercept":
-        return False
-    try:
-        float(column)
-    except ValueError:
-        return True
-    return False
 
 
 def variables_of(

@@ -105,7 +105,16 @@ class FormulaDesign:
         variables = variables_of(terms, formula, data, functions)
         used = _complete_rows(data, variables, usable)
         if len(used) == 0:
-            raise DataError(_nothing_complete(data, variables))
+            empty = [name for name in variables if data[name].isna().all()]
+            if empty and len(data):
+                raise DataError(
+                    f"No row is complete: {listing(empty)} holds no value at all; "
+                    "leave it out of the model, as in 'y ~ . - x'."
+                )
+            raise DataError(
+                f"No row is complete in the outcome and {listing(variables)}; give "
+                "data with values for all of them."
+            )
         kinds = [dtype.kind for dtype in used.dtypes]
         numbers = [v for v, k in zip(variables, kinds, strict=True) if k in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
@@ -226,20 +235,6 @@ def _stay_sparse(frame: pd.DataFrame) -> bool:
         if text or isinstance(column.dtype, pd.CategoricalDtype):
             return False
     return True
-
-
-def _nothing_complete(data: pd.DataFrame, variables: list[str]) -> str:
-    """Message for data without a complete row."""
-    empty = [name for name in variables if data[name].isna().all()]
-    if empty and len(data):
-        return (
-            f"No row is complete: {listing(empty)} holds no value at all; leave it out "
-            "of the model, as in 'y ~ . - x'."
-        )
-    return (
-        f"No row is complete in the outcome and {listing(variables)}; give data with "
-        "values for all of them."
-    )
 
 
 def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
