@@ -232,6 +232,14 @@ def test_a_number_that_is_not_finite_is_none_of_json(number):
         text_of({"a": [float(number)]}, 0)
 
 
+@pytest.mark.parametrize("place", ["name", "value"])
+def test_half_a_character_is_named_before_a_file_is_written(place):
+    tree = {"\ud800": 1} if place == "name" else {"a": ["é", "\udfff"]}
+    with pytest.raises(ValueError, match=r"^it has half a character \(a lone surr.*\)$"):
+        text_of(tree, 0)
+    assert text_of({"é": "ü"}, 0).decode() == '{"é": "ü"}'
+
+
 @pytest.mark.parametrize("what", [3, ps.SVM(Y, X), None])
 def test_what_is_no_fit_is_not_saved(what, tmp_path):
     with pytest.raises(DataError) as caught:
