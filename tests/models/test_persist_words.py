@@ -235,7 +235,7 @@ def test_a_number_that_is_not_finite_is_none_of_json(number):
 @pytest.mark.parametrize("place", ["name", "value"])
 def test_half_a_character_is_named_before_a_file_is_written(place):
     tree = {"\ud800": 1} if place == "name" else {"a": ["é", "\udfff"]}
-    with pytest.raises(ValueError, match=r"^it has half a character \(a lone surr.*\)$"):
+    with pytest.raises(ValueError, match=r"^it has half a character \(a lone"):
         text_of(tree, 0)
     assert text_of({"é": "ü"}, 0).decode() == '{"é": "ü"}'
 
