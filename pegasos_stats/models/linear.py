@@ -8,7 +8,8 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.models.inference.options import CovName, CovType, checked_cov_type
+from pegasos_stats.models.inference.estimating import chosen_options
+from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
@@ -113,7 +114,7 @@ class LinearModel(Model):
         solver: Pegasos | SDCA | None = None,
         *,
         refine: float | None = None,
-        cov_type: CovType | CovName = "sandwich",
+        cov_type: CovType | CovName = "default",
         trace: bool = False,
         test: object = None,
         progress: bool = False,
@@ -127,9 +128,11 @@ class LinearModel(Model):
         refine : float, optional
             After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
             down to this relative gap.
-        cov_type : "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
-            Standard errors of the result, computed when they are first asked for; with
-            options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
+        cov_type : "default", "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
+            Standard errors of the result, computed when they are first asked for. The
+            default is the sandwich; for the hinge, where predictors have few values or
+            a class is rare, the bootstrap with symmetric intervals, which cover there.
+            With options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
             after every epoch, in ``result.trace``.
@@ -180,7 +183,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            cov_type=checked_cov_type(cov_type),
+            cov_type=chosen_options(cov_type, self.problem),
             seconds=time.perf_counter() - began,
         )
 

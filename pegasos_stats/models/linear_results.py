@@ -170,7 +170,13 @@ class LinearResults(Results):
 
     @property
     def pvalues(self) -> "pd.Series[float]":
-        """Two-sided p-values of the hypotheses that a coefficient is 0."""
+        """Two-sided p-values of the hypotheses that a coefficient is 0.
+
+        The coefficient is that of the minimiser of the penalised risk in the
+        population, for this ``lam``, which is taken as fixed beforehand. Where the
+        penalty is strong and predictors are correlated, it is not 0 for a predictor
+        that has no effect of its own.
+        """
         return self._column("p_value", "pvalues")
 
     def cov_params(self) -> pd.DataFrame:
@@ -241,7 +247,9 @@ class LinearResults(Results):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: a chi-squared test.
+            With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; for
+            the hinge with two hypotheses or more by the F law, see `Sandwich`; from
+            the resamples where intervals are symmetric ones of the bootstrap.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -250,9 +258,10 @@ class LinearResults(Results):
 
         Parameters
         ----------
-        cov_type : "sandwich", "bootstrap", "none", Sandwich or Bootstrap
+        cov_type : "default", "sandwich", "bootstrap", "none", Sandwich or Bootstrap
         """
-        other = replace(self, cov_type=options.checked_cov_type(cov_type))
+        chosen = estimating.chosen_options(cov_type, self.problem)
+        other = replace(self, cov_type=chosen)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)
         return other
@@ -265,8 +274,7 @@ class LinearResults(Results):
         conf_level : float, default 0.95
         original : bool, default False
             Of a fit with ``standardize=True`` whether to give `params_original`, the
-            coefficients of the predictors as they were, instead; the means and standard
-            deviations that scaled them are taken as known.
+            coefficients of the predictors as they were, instead.
 
         Returns
         -------
@@ -288,7 +296,7 @@ class LinearResults(Results):
         inference = self._errors
         if original and self.scaling is not None:
             transform = self.scaling.undoing(self.problem.intercept)
-            inference = inference.transformed(transform)
+            inference = inference.original(transform)
         return inference.frame(level)
 
     def summary(self, alpha: float = 0.05, max_terms: int | None = 30) -> Summary:
@@ -360,7 +368,7 @@ class LinearResults(Results):
         if self.cov_type is None:
             raise OptionError(estimating.NO_COVARIANCE)
         return estimating.estimated_covariance(
-            self.problem, self.solution, self.cov_type
+            self.problem, self.solution, self.cov_type, self.scaling
         )
 
     @property
@@ -377,6 +385,7 @@ class LinearResults(Results):
             lam=self.problem.lam,
             certificate=self.certificate,
             goes_on="tol" if self.solver.to_optimum else "refine",
+            reasons=estimating.reasons(self.problem, self.cov_type),
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import counted, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
@@ -315,12 +315,68 @@ def few_rows(n: int, k: int) -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
+def few_values(columns: int, p: int, share: float) -> str:
+    """Why rows tie at the margin of the hinge: empty if they hardly do.
+
+    Parameters
+    ----------
+    columns : int
+        Predictors of few values.
+    p : int
+        All predictors.
+    share : float
+        Of the smaller class, if it is small; else 1.
+
+    Examples
+    --------
+    >>> few_values(2, 5, 1.0)
+    '2 of 5 predictors have few different values'
+    """
+    verb = "has" if columns == 1 else "have"
+    said = f"{columns} of {counted(p, 'predictor')} {verb} few different values"
+    rare = f"the smaller class has {share:.0%} of the rows"
+    return " and ".join([said] * (columns > 0) + [rare] * (share < 1.0))
+
+
+def tied(why: str, resampled: bool) -> list[Note]:
+    """That rows tie at the margin of the hinge, and what was done, or is to be done."""
+    ties = f"rows can tie at the margin of the hinge, as {why}"
+    if resampled:
+        text = f"{ties}: the density there would give intervals that are too short."
+        return [Note("standard errors", "note", text[:1].upper() + text[1:])]
+    text = f"{ties}, and intervals from the density there are too short then."
+    better = Setting("cov_type", "default")
+    cure = Cure((better,), "{} resamples rows instead, unless that takes very long.")
+    return [Note("standard errors", "warning", text, cure)]
+
+
+def pinned(names: Sequence[str]) -> list[Note]:
+    """That coefficients have no spread to test them with."""
+    verb, it = ("is", "It has") if len(names) == 1 else ("are", "They have")
+    text = (
+        f"{listing(names)} {verb} pinned: the same in all resamples, held by a tie of "
+        f"rows at the margin. {it} no z and no p-value."
+    )
+    return [Note("standard errors", "note", text)]
+
+
+def shrunk(moved: int, k: int) -> list[Note]:
+    """That the penalty moves coefficients by more than their standard errors."""
+    text = (
+        f"the penalty is strong: it moves {moved} of {counted(k, 'coefficient')} by "
+        "more than a standard error. A predictor without effect of its own can have a "
+        "small p-value here, as it stands in for others that are shrunk."
+    )
+    return [Note("penalty", "warning", text)]
+
+
 def estimated_by(method: str, remarks: Iterable[Note]) -> list[Note]:
     """How standard errors were estimated, remarks on that, and what they are of."""
     of = (
         "For this lambda, standard errors and intervals are for the minimiser of the "
         "penalised risk in the population, not of the unpenalised one: what the "
-        "penalty shrinks stays shrunk."
+        "penalty shrinks stays shrunk. A p-value tests that a coefficient of this "
+        "minimiser is 0; lambda is taken as fixed beforehand."
     )
     return [
         Note("standard errors", "note", f"Standard errors: {method}."),

@@ -1,18 +1,20 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import local
 from typing import Any
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
+from pegasos_stats.models.inference.bread_and_meat import is_balanced
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
@@ -26,100 +28,9 @@ from pegasos_stats.solvers.sdca import SDCA
 TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
 FALLBACK_EPOCHS = 2000
-
-
-@dataclass(frozen=True, eq=False)
-class BootstrapResult:
-    """Coefficients of the resamples, ``k`` of them, the intercept first.
-
-    Attributes
-    ----------
-    estimate : float64 array, shape (k,)
-        Those of the fit itself.
-    estimates : float64 array, shape (m, k)
-        Those of the resamples in which both levels occurred.
-    covariance : float64 array, shape (k, k)
-        Sample covariance of `estimates`, with the divisor ``m - 1``.
-    seed : int
-    n_left_out : int
-        Resamples without an optimum: of one level alone, with an intercept.
-    n_not_converged : int
-        Resamples in `estimates` whose relative gap is above ``options.tol``.
-    relative_gap : float
-        The largest of all resamples.
-    distance : float
-        Largest ``sqrt(2 gap / lam)``: no ``beta`` of a resample is farther from its
-        optimum. It is to be small against `std_error`.
-    options : Bootstrap
-    notes : tuple of Note
-        How many resamples were left out.
-    """
-
-    estimate: Vector
-    estimates: Matrix
-    covariance: Matrix
-    seed: int
-    n_left_out: int
-    n_not_converged: int
-    relative_gap: float
-    distance: float
-    options: Bootstrap
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def matrix(self) -> Matrix:
-        """The same as `covariance`, under the name that the sandwich gives it."""
-        return self.covariance
-
-    @property
-    def std_error(self) -> Vector:
-        """Standard deviations of the replicates, shape (k,)."""
-        return np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of tests: infinite, as for the normal law."""
-        return float("inf")
-
-    @property
-    def description(self) -> str:
-        """The estimate in words."""
-        return (
-            f"pairs bootstrap, {counted(len(self.estimates), 'replicate')}, seed "
-            f"{self.seed}; intervals: {self.options.interval}; tests by the normal law"
-        )
-
-    def combined(self, R: Matrix) -> "BootstrapResult":
-        """The bootstrap of the linear combinations ``R theta``."""
-        return replace(
-            self,
-            estimate=R @ self.estimate,
-            estimates=self.estimates @ R.T,
-            covariance=R @ self.covariance @ R.T,
-        )
-
-    def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
-        """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
-
-        Raises
-        ------
-        OptionError
-            If the level is not between 0 and 1, or the kind not known.
-        """
-        level = check_fraction("level", level)
-        kind = self.options.interval if interval is None else interval
-        check_choice("interval", kind, INTERVALS)
-        shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-        if kind == "normal":
-            from scipy.stats import norm
-
-            reach = np.outer(self.std_error, norm.ppf(shares))
-            found: Matrix = self.estimate[:, None] + reach
-            return found
-        ends = np.quantile(self.estimates, shares, axis=0).T
-        if kind == "basic":
-            ends = 2.0 * self.estimate[:, None] - ends[:, ::-1]
-        return ends
+SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
+CONSTANT = 1e-12  # variance, of standardized predictors
+KNOWN = range(3)  # of a refit: gap, distance, status
 
 
 def bootstrap(
@@ -127,12 +38,15 @@ def bootstrap(
     solution: Solution,
     options: Bootstrap,
     progress: bool = False,
+    scaling: Scaling | None = None,
 ) -> BootstrapResult:
     """Draw rows with replacement, fit again, and again.
 
     Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
     alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
-    ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again.
+    ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again;
+    those that make both levels weigh the same are made anew, as are means and
+    deviations of standardized predictors.
     A resample with one level alone has no optimum with an intercept: it is left out,
     and no other is drawn for it.
 
@@ -144,6 +58,8 @@ def bootstrap(
     options : Bootstrap
     progress : bool
         Whether to show a progress bar.
+    scaling : Scaling, optional
+        How the predictors were standardized, if they were.
 
     Returns
     -------
@@ -183,17 +99,21 @@ def bootstrap(
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
     centre = far_centre(problem)
+    given = options.tol, scaling is not None
     refit = (
-        Refit(problem, solution, options.tol)
+        Refit(problem, solution, *given)
         if centre is None
-        else Refit(centred(problem, centre), moved(solution, -centre), options.tol)
+        else Refit(centred(problem, centre), moved(solution, -centre), *given)
     )
     tasks = resampled_rows(problem.n, options.replicates, rng)
     parts = map_in_order(refit, tasks, options.workers)
     estimates, found = collected(parts, options.replicates, progress)
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
-    return summarised(problem, solution, options, int(rng.seed or 0), estimates, found)
+        if scaling is not None:
+            found[:, len(KNOWN) : len(KNOWN) + problem.p] += centre
+    seed = int(rng.seed or 0)
+    return summarised(problem, solution, options, seed, estimates, found, scaling)
 
 
 def collected(
@@ -214,6 +134,7 @@ def summarised(
     seed: int,
     estimates: Matrix,
     found: Matrix,
+    scaling: Scaling | None,
 ) -> BootstrapResult:
     """Put the result together; warn of resamples that are not at their optimum."""
     kept = found[:, dual.refits.STATUS] != dual.refits.NO_OPTIMUM
@@ -221,8 +142,15 @@ def summarised(
     notes = left_out(n_left_out, options.replicates)
     gaps = found[kept, dual.refits.GAP]
     warn_of_gaps(gaps, options)
-    first = 0 if problem.intercept else 1
-    estimates = np.ascontiguousarray(estimates[kept, first:])
+    first, fixed = 0 if problem.intercept else 1, None
+    estimates, found = estimates[kept], found[kept]
+    if scaling is not None:
+        fixed = estimates[:, first:].copy()
+        means, deviations = np.hsplit(found[:, len(KNOWN) :], 2)
+        if scaling.centre.any():
+            estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
+        estimates[:, 1:] *= deviations
+    estimates = np.ascontiguousarray(estimates[:, first:])
     return BootstrapResult(
         estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
         estimates=estimates,
@@ -231,10 +159,20 @@ def summarised(
         n_left_out=n_left_out,
         n_not_converged=int((gaps > options.tol).sum()),
         relative_gap=float(gaps.max()),
-        distance=float(found[kept, dual.refits.DISTANCE].max()),
+        distance=float(found[:, dual.refits.DISTANCE].max()),
         options=options,
         notes=notes,
+        tolerance=tolerance_of(problem)[first:],
+        fixed=fixed,
     )
+
+
+def tolerance_of(problem: Problem) -> Vector:
+    """What is the solver's in estimates of ``alpha, beta``, shape (p + 1,)."""
+    scaling = Scaling.of(problem.X, intercept=False)
+    each = SAME / scaling.scale
+    means = np.asarray(problem.X.mean(axis=0, dtype=np.float64)).ravel()
+    return np.concatenate([[SAME + float(np.abs(means) @ each)], each])
 
 
 def in_a_task(n: int, replicates: int) -> int:
@@ -256,8 +194,15 @@ def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
 class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads."""
 
-    def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        solution: Solution,
+        tol: float,
+        standardizes: bool = False,
+    ) -> None:
         self._problem, self._tol = problem, tol
+        self._balances, self._standardizes = is_balanced(problem), standardizes
         w, norm2 = np.zeros(arithmetic.lanes.padded(problem.p)), np.zeros(problem.n)
         w[: problem.p] = solution.beta
         dual.sdca.put_norms(problem.rows, norm2)
@@ -269,17 +214,48 @@ class Refit:
         self._scratch = local()
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        """Fit resamples: ``alpha, beta`` of each, its gap, distance and status."""
-        problem = self._problem
-        estimates, found = (
-            np.zeros((len(rows), problem.p + 1)),
-            np.zeros((len(rows), 3)),
-        )
+        """Coefficients ``alpha, beta`` of each resample, and what is known of it.
+
+        That is gap, distance and status; then means and deviations of its rows, where
+        resamples are standardized. Coefficients are for predictors as they are here.
+        """
+        if not (self._balances or self._standardizes):
+            return self._refitted(self._problem, self._origin, rows)
+        parts = [self._refitted_anew(rows[b : b + 1]) for b in range(len(rows))]
+        estimates, found = zip(*parts, strict=True)
+        return np.concatenate(estimates), np.concatenate(found)
+
+    def _refitted_anew(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """Fit one resample with weights, means and deviations of its own."""
+        problem, origin = self._problem, self._origin
+        drawn = np.bincount(rows[0], minlength=problem.n).astype(np.float64)
+        if self._balances:
+            totals = [max(1.0, drawn[problem.y == sign].sum()) for sign in (-1.0, 1.0)]
+            weights = np.where(
+                problem.y < 0.0, *(problem.n / (2.0 * t) for t in totals)
+            )
+            a = origin.dual * weights / origin.weights
+            problem = replace(problem, weights=weights)
+            origin = origin._replace(weights=weights, dual=a)
+        if not self._standardizes:
+            return self._refitted(problem, origin, rows)
+        means, deviations = moments(problem.X, drawn)
+        scaling = Scaling(np.zeros(problem.p), deviations)
+        scaled = replace(problem, X=scaling.apply(problem.X))
+        estimates, found = self._refitted(scaled, origin, rows)
+        estimates[:, 1:] /= deviations
+        return estimates, np.hstack([found, means[None], deviations[None]])
+
+    def _refitted(
+        self, problem: Problem, origin: Any, rows: Rows
+    ) -> tuple[Matrix, Matrix]:
+        estimates = np.zeros((len(rows), problem.p + 1))
+        found = np.zeros((len(rows), len(KNOWN)))
         given: Any = problem.rows, problem.lam, problem.intercept, self._tol
-        given = *given, rows, self._origin, estimates, found, self._room()
+        given = *given, rows, origin, estimates, found, self._room()
         dual.refits.refit_resamples(*given)
         for b in np.flatnonzero(~(found[:, dual.refits.GAP] <= self._tol)):
-            self._by_sdca(rows[b], estimates[b], found[b])
+            self._by_sdca(problem, rows[b], estimates[b], found[b])
         return estimates, found
 
     def _room(self) -> Any:
@@ -290,9 +266,10 @@ class Refit:
             self._scratch.room = dual.refits.room(*given)
         return self._scratch.room
 
-    def _by_sdca(self, rows: Rows, estimate: Vector, found: Vector) -> None:
+    def _by_sdca(
+        self, problem: Problem, rows: Rows, estimate: Vector, found: Vector
+    ) -> None:
         """Fit one resample by SDCA, where the steps did not get there."""
-        problem = self._problem
         weights = np.bincount(rows, minlength=problem.n) * problem.row_weights
         resample = replace(problem, weights=mean_one(weights))
         solver = SDCA(FALLBACK_EPOCHS, tol=self._tol, seed=0)
@@ -301,6 +278,21 @@ class Refit:
         found[dual.refits.GAP] = at.relative_gap
         found[dual.refits.DISTANCE] = np.sqrt(2.0 * max(0.0, at.gap) / problem.lam)
         estimate[0], estimate[1:] = solution.alpha, solution.beta
+
+
+def moments(X: Any, drawn: Vector) -> tuple[Vector, Vector]:
+    """Means and standard deviations of rows drawn so often; 1 for a constant column.
+
+    Examples
+    --------
+    >>> moments(np.array([[1.0, 5.0], [9.0, 5.0], [3.0, 5.0]]), np.array([1.0, 0, 1]))
+    (array([2., 5.]), array([1.41421356, 1.        ]))
+    """
+    n = float(drawn.sum())
+    means = (drawn @ X) / n
+    variances = np.maximum(0.0, (drawn @ (X * X)) / n - means**2) * n / (n - 1.0)
+    constant = variances <= CONSTANT * np.maximum(1.0, means**2)
+    return means, np.where(constant, 1.0, np.sqrt(variances))
 
 
 def left_out(n_left_out: int, replicates: int) -> tuple[Note, ...]:

@@ -17,6 +17,7 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.problem import Problem
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
+PUSHED = 0.75  # of the way out, by simulation (benchmarks/interval_zoo.py)
 SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding
 
 
@@ -138,6 +139,26 @@ def bread(problem: Problem, curvature: Curvature) -> Matrix:
     return H
 
 
+def margins_of_others(
+    problem: Problem, u: Vector, s: Vector, inverse: Matrix
+) -> Vector:
+    """``u_i + c (s_i - 1/2) w_i z_i'H^-1 z_i / n``, with ``c`` of `PUSHED`.
+
+    To first order, the fit without row ``i`` has its ``u_i`` larger by ``s_i w_i
+    z_i'H^-1 z_i / n``: in the fit to all rows some lie at the margin that would lie on
+    either side of it. The half keeps the margin in the middle of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    u, s : float64 array, shape (n,)
+    inverse : float64 array, shape (k, k)
+        ``H^-1``.
+    """
+    push = problem.row_weights * quadratic_forms(problem, inverse) / problem.n
+    return u + PUSHED * (s - 0.5) * push
+
+
 def leverages(problem: Problem, curvature: Curvature, inverse: Matrix) -> Vector:
     """``d_i z~_i' H^-1 z~_i / n`` of every row, shape (n,); their sum is ``d``.
 
@@ -217,7 +238,7 @@ def meat_of(problem: Problem, s: Vector, stretch: Vector | float = 1.0) -> Matri
     w, g = problem.row_weights, -s * problem.y
     squares = np.square(stretch * w)
     total = cross_product(problem, squares * g * g)
-    for rows in _groups(problem):
+    for rows in groups_of(problem):
         weights, of_group = np.where(rows, w, 0.0), np.where(rows, squares, 0.0)
         mean = column_sums(problem, weights * g) / weights.sum()
         mixed = np.outer(column_sums(problem, of_group * g), mean)
@@ -225,16 +246,21 @@ def meat_of(problem: Problem, s: Vector, stretch: Vector | float = 1.0) -> Matri
     return total / problem.n
 
 
-def _groups(problem: Problem) -> list[NDArray[np.bool_]]:
+def groups_of(problem: Problem) -> list[NDArray[np.bool_]]:
     """Rows whose scores have a mean of their own: all, or those of each class."""
+    if is_balanced(problem):
+        return [problem.y < 0.0, problem.y > 0.0]
+    return [np.ones(problem.n, dtype=bool)]
+
+
+def is_balanced(problem: Problem) -> bool:
+    """Whether weights are the same in each class, and make both weigh the same."""
     w, classes = problem.weights, [problem.y < 0.0, problem.y > 0.0]
-    together = [np.ones(problem.n, dtype=bool)]
     if w is None or not all(rows.any() for rows in classes):
-        return together
+        return False
     constant = all(np.ptp(w[rows]) == 0.0 for rows in classes)
     low, high = (float(w[rows].sum()) for rows in classes)
-    balanced = constant and abs(high - low) <= SAME_SUM * high
-    return classes if balanced else together
+    return constant and abs(high - low) <= SAME_SUM * high
 
 
 def cross_product(problem: Problem, d: Vector) -> Matrix:
@@ -259,7 +285,7 @@ def cross_product(problem: Problem, d: Vector) -> Matrix:
     first = int(problem.intercept)
     found = np.zeros((problem.p + first, problem.p + first))
     inner = found[first:, first:]
-    for block, rows in _blocks(problem.X):
+    for block, rows in blocks_of(problem.X):
         if isinstance(block, np.ndarray):
             inner += block.T @ (block * d[rows, None])
         else:
@@ -279,7 +305,7 @@ def column_sums(problem: Problem, d: Vector) -> Vector:
     array([3., 7.])
     """
     sums = np.zeros(problem.p)
-    for block, rows in _blocks(problem.X):
+    for block, rows in blocks_of(problem.X):
         sums += block.T @ d[rows]
     return np.concatenate([[d.sum()], sums]) if problem.intercept else sums
 
@@ -295,7 +321,7 @@ def images(problem: Problem, v: Vector) -> Vector:
     """
     first = int(problem.intercept)
     found = np.empty(problem.n)
-    for block, rows in _blocks(problem.X):
+    for block, rows in blocks_of(problem.X):
         found[rows] = block @ v[first:]
     return found + v[0] if first else found
 
@@ -312,14 +338,14 @@ def quadratic_forms(problem: Problem, A: Matrix) -> Vector:
     first = int(problem.intercept)
     inner = A[first:, first:]
     found = np.empty(problem.n)
-    for block, rows in _blocks(problem.X):
+    for block, rows in blocks_of(problem.X):
         found[rows] = np.asarray((block * (block @ inner)).sum(axis=1)).ravel()
     if problem.intercept:
         found += images(problem, np.concatenate([[A[0, 0]], 2.0 * A[0, 1:]]))
     return found
 
 
-def _blocks(X: Any) -> Iterator[tuple[Any, slice]]:
+def blocks_of(X: Any) -> Iterator[tuple[Any, slice]]:
     """Some rows at a time, in float64, and which ones they are."""
     n, p = X.shape
     step = max(256, BLOCK // max(1, p))

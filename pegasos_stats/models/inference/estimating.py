@@ -1,13 +1,23 @@
-"""Standard errors of a fit: estimated, or left out for what they would cost."""
+"""Standard errors of a fit: how, by default; estimated; or left out for their cost."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
 from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.models.inference.bootstrap import BootstrapResult, bootstrap
-from pegasos_stats.models.inference.options import Bootstrap, CovType, Sandwich
+from pegasos_stats.models import notes
+from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.options import (
+    SANDWICH,
+    Bootstrap,
+    CovType,
+    Sandwich,
+    checked_cov_type,
+)
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance, sandwich
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -17,7 +27,17 @@ Estimate = Covariance | BootstrapResult
 MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
 MOST_PRODUCTS = 1e10  # some two seconds
 SPARSE_COST = 10.0  # times a product of dense rows
+PRODUCTS_OF_A_REFIT = 60.0  # to each number in the rows
 MATRICES = 4  # of shape (k, k) at the same time
+
+FEW_VALUES = 50  # that a column has, each counted by how often it occurs
+LOOKED_AT = 2000  # rows, in which values are counted
+RARE = 0.15  # share of a class that a hinge may give up altogether
+SEED = 1  # of resamples by default, so that the same fit has the same intervals
+STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
+MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
+NUMBERS = 1e8  # in the rows of all resamples, for some seconds
+MOST_NUMBERS = 2e9  # for which the fewest replicates are drawn, for a minute or so
 
 NO_COVARIANCE = (
     "There are no standard errors: cov_type='none'; "
@@ -25,8 +45,75 @@ NO_COVARIANCE = (
 )
 
 
+def chosen_options(cov_type: object, problem: Problem) -> CovType:
+    """The options of a covariance; of the default one those that cover.
+
+    Raises
+    ------
+    OptionError
+        If it is neither a name nor options.
+    """
+    if isinstance(cov_type, str) and cov_type == "default":
+        return default_options(problem) if has_rows(problem) else SANDWICH
+    return checked_cov_type(cov_type)
+
+
+def default_options(problem: Problem) -> Sandwich | Bootstrap:
+    """The sandwich; for the hinge, where rows may tie at the margin, the bootstrap.
+
+    With few rows for each coefficient, where neither covers, it is the sandwich; and
+    where resamples would take minutes.
+
+    Examples
+    --------
+    >>> X, y = np.arange(200.0)[:, None] // 50, np.tile([-1.0, 1.0], 100)
+    >>> default_options(Problem(X, y, lam=0.1)).interval
+    'symmetric'
+    >>> default_options(Problem(X, y, lam=0.1, loss="log"))
+    Sandwich(bandwidth='silverman', factor=1.0, move=True, correction='HC0')
+    """
+    size = float(problem.X.nnz) if is_sparse(problem.X) else float(problem.X.size)
+    slow = size * FEWEST_REPLICATES > MOST_NUMBERS
+    if slow or not why_rows_tie(problem):
+        return SANDWICH
+    replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
+    replicates = (replicates + 1) // STEP * STEP - 1
+    return Bootstrap(replicates, seed=SEED, interval="symmetric")
+
+
+def why_rows_tie(problem: Problem) -> str:
+    """Why groups of rows may lie at the margin of the hinge; empty if they do not.
+
+    A column has few values if ``1 / sum_v share_v^2`` is below 50, and below half of
+    the rows: normal predictors have as many values as rows. Where there are fewer than
+    5 rows to a coefficient nothing covers, and it is left at that.
+    """
+    n, p = problem.n, problem.p
+    if problem.loss != "hinge" or p > MOST_COEFFICIENTS or n < notes.FEW * (p + 1):
+        return ""
+    some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
+    columns = (some if isinstance(some, np.ndarray) else some.toarray()).T
+    shares = (np.unique(x, return_counts=True)[1] / x.size for x in columns)
+    values = np.array([1.0 / float(share @ share) for share in shares])
+    few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
+    smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
+    rare = problem.weights is None and smaller < RARE
+    return notes.few_values(few, p, smaller if rare else 1.0) if few or rare else ""
+
+
+def reasons(problem: Problem, cov_type: CovType) -> tuple[Note, ...]:
+    """What there is to say of a kind of covariance for these rows."""
+    if cov_type is None or not has_rows(problem):
+        return ()
+    why = why_rows_tie(problem)
+    return tuple(notes.tied(why, isinstance(cov_type, Bootstrap))) if why else ()
+
+
 def estimated_covariance(
-    problem: Problem, found: Solution, options: Sandwich | Bootstrap
+    problem: Problem,
+    found: Solution,
+    options: Sandwich | Bootstrap,
+    scaling: Scaling | None = None,
 ) -> Estimate:
     """Estimate the covariance of the coefficients.
 
@@ -36,9 +123,11 @@ def estimated_covariance(
         If it is larger than the machine's memory.
     """
     check_memory(problem)
-    if isinstance(options, Bootstrap):
-        return bootstrap(problem, found, options)
-    return sandwich(problem, found.beta, found.alpha, options, found.dual)
+    given = problem, found.beta, found.alpha
+    if isinstance(options, Sandwich):
+        return sandwich(*given, options, found.dual, scaling)
+    resampled = bootstrap(problem, found, options, scaling=scaling)
+    return replace(resampled, pull=sandwich(*given, SANDWICH, found.dual).pull)
 
 
 def check_memory(problem: Problem) -> None:
@@ -61,16 +150,18 @@ def has_rows(problem: Problem) -> bool:
     return isinstance(problem.X, np.ndarray) or hasattr(type(problem.X), "tocsr")
 
 
-def is_quick(problem: Problem) -> bool:
-    """Whether the sandwich is a matter of a second or two.
+def is_quick(problem: Problem, options: CovType = SANDWICH) -> bool:
+    """Whether the sandwich, or the default bootstrap, takes a second or two.
 
-    It costs ``n p^2 + p^3`` products, for sparse rows ``nnz^2 / n + p^3``.
+    The sandwich costs ``n p^2 + p^3`` products, for sparse rows ``nnz^2 / n + p^3``.
     """
     n, p = problem.n, problem.p
     if is_sparse(problem.X):
-        products = SPARSE_COST * float(problem.X.nnz) ** 2 / n
+        size, products = problem.X.nnz, SPARSE_COST * float(problem.X.nnz) ** 2 / n
     else:
-        products = float(n) * p * p
+        size, products = n * p, float(n) * p * p
+    if isinstance(options, Bootstrap) and options.interval == "symmetric":
+        products = max(products, PRODUCTS_OF_A_REFIT * float(size) * options.replicates)
     return p <= MOST_COEFFICIENTS and products <= MOST_PRODUCTS
 
 
@@ -90,7 +181,7 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
             "There are no standard errors: they need the training rows, which a saved "
             "model does not hold; ask for them, as by result.bse, before saving."
         )
-    elif not is_quick(problem):
+    elif not is_quick(problem, cov_type):
         text = (
             "Standard errors are left out, as they take a while for "
             f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: "

@@ -12,11 +12,11 @@ from pegasos_stats.rng import SampleKind, checked_seed
 
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
 Correction = Literal["HC0", "HC1", "HC3"]
-Interval = Literal["percentile", "normal", "basic"]
+Interval = Literal["percentile", "normal", "basic", "symmetric"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC3")
-INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic")
+INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic", "symmetric")
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,15 @@ class Bootstrap:
     replicates : int, default 1000
     seed : int, optional
         As for R's ``set.seed()``; drawn, and kept in the result, if left out.
-    interval : "normal", "percentile" or "basic", default "normal"
+    interval : "normal", "percentile", "basic" or "symmetric", default "normal"
         ``"normal"``: the estimate, plus and minus a normal quantile times the standard
         deviation of the replicates. ``"percentile"``: quantiles of the replicates,
         R's type 7. ``"basic"``: these reflected at the estimate, ``2 estimate -
-        quantile``.
+        quantile``. ``"symmetric"``: the estimate, plus and minus the larger of its
+        distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
+        floor((m + 1) (1 - level) / 2)``; p-values are from the replicates as well then,
+        ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
+        estimate as the hypothesis is, on the side where there are more.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10
@@ -158,10 +162,17 @@ class Bootstrap:
     95% with the hinge. With 2,000 rows normal intervals covered 94% to 96%, those of
     the quantiles 93% to 96% and basic ones 92% to 95%.
 
+    Predictors with few values let whole groups of rows tie at the margin of the hinge,
+    and estimates jump from one tie to another. Symmetric intervals covered there, where
+    normal ones covered 73% to 84%. They contain the intervals of the quantiles, which
+    follow an estimate through any monotone transformation.
+
     References
     ----------
     Davison & Hinkley, *Bootstrap Methods and their Application* (1997), sections 5.2,
     5.3 and 6.2.
+    Fang & Santos, *Inference on directionally differentiable functions*, Review of
+    Economic Studies 86 (2019).
 
     Examples
     --------
@@ -195,7 +206,7 @@ class Bootstrap:
 
 
 CovType = Sandwich | Bootstrap | None
-CovName = Literal["sandwich", "bootstrap", "none"]
+CovName = Literal["default", "sandwich", "bootstrap", "none"]
 
 SANDWICH = Sandwich()
 COV_TYPES: dict[str, CovType] = {
@@ -223,6 +234,7 @@ def checked_cov_type(value: object) -> CovType:
     if isinstance(value, str) and value in COV_TYPES:
         return COV_TYPES[value]
     raise OptionError(
-        f"cov_type={shown(value)} is not known; give one of {listing(COV_TYPES)}, or "
+        f"cov_type={shown(value)} is not known; give one of "
+        f"{listing(['default', *COV_TYPES])}, or "
         "Sandwich(...) or Bootstrap(...) with options."
     )

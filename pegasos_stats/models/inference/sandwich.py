@@ -9,12 +9,15 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.models.inference import bread_and_meat as parts
+from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 
+JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
 LARGEST_LEVERAGE = 0.99
@@ -45,6 +48,15 @@ class Covariance:
         The estimate in words.
     notes : tuple of Note
         Why it is not defined, or what is lost in rounding.
+    joint : float64 array, shape (k, k), optional
+        For the hinge the covariance for tests of several hypotheses together.
+    rows : float
+        How many rows that covariance is worth; infinite for the log loss.
+    fixed : float64 array, shape (k, k), optional
+        Of standardized predictors the covariance of the coefficients for predictors as
+        the fit standardized them, which become those on the original scale.
+    pull : float64 array, shape (k,), optional
+        ``H^-1 lam J theta``: by how much the penalty moves each, to first order.
     """
 
     matrix: Matrix
@@ -55,9 +67,13 @@ class Covariance:
     df: float
     description: str
     notes: tuple[Note, ...] = ()
+    joint: Matrix | None = None
+    rows: float = float("inf")
+    fixed: Matrix | None = None
+    pull: Vector | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.matrix, self.bread, self.meat, self.newton_step):
+        for array in vars(self).values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
@@ -69,7 +85,15 @@ class Covariance:
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
-        return replace(self, matrix=R @ self.matrix @ R.T)
+        joint = None if self.joint is None else R @ self.joint @ R.T
+        plain = replace(self, joint=joint, fixed=None, pull=None)
+        return replace(plain, matrix=R @ self.matrix @ R.T)
+
+    def original(self, R: Matrix) -> "Covariance":
+        """That of ``R theta`` for predictors as they were before the fit."""
+        if self.fixed is None:
+            return self.combined(R)
+        return replace(self, matrix=self.fixed, joint=None).combined(R)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -79,6 +103,7 @@ def sandwich(
     alpha: float,
     options: Sandwich | None = None,
     dual: Vector | None = None,
+    scaling: Scaling | None = None,
 ) -> Covariance:
     """Covariance ``(1/n) H^-1 G H^-1`` of the coefficients at the optimum.
 
@@ -100,6 +125,9 @@ def sandwich(
         Dual weights of the fit. For the hinge ``s_i = a_i / w_i``, if the duality gap
         is within 0.1% of the objective: then rows at the margin itself do not count as
         beyond it or inside by rounding.
+    scaling : Scaling, optional
+        How the predictors were standardized, if they were: means and deviations are
+        estimates too, and their equations are stacked, see `standardizing`.
 
     Returns
     -------
@@ -130,14 +158,20 @@ def sandwich(
     options = Sandwich() if options is None else options
     check_size(problem)
     centre = far_centre(problem)
+    given = options, dual, scaling
     if centre is None:
-        return _of_rows(problem, beta, alpha, options, dual)
+        return _of_rows(problem, beta, alpha, *given)
     inner, moved = centred(problem, centre), float(alpha + centre @ beta)
-    return _uncentred(_of_rows(inner, beta, moved, options, dual), centre)
+    return _uncentred(_of_rows(inner, beta, moved, *given), centre)
 
 
 def _of_rows(
-    problem: Problem, beta: Vector, alpha: float, options: Sandwich, dual: Vector | None
+    problem: Problem,
+    beta: Vector,
+    alpha: float,
+    options: Sandwich,
+    dual: Vector | None,
+    scaling: Scaling | None,
 ) -> Covariance:
     beta = np.asarray(beta, dtype=np.float64)
     u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, beta, alpha)
@@ -148,11 +182,15 @@ def _of_rows(
     curvature = parts.curvature_of(problem, u, s, options)
     H = parts.bread(problem, curvature)
     inverse = inverse_of(H)
-    meat, factor = _corrected(problem, curvature, s, inverse, options)
-    matrix = inverse @ meat @ inverse * (factor / problem.n)
+    stretch, factor = _corrected(problem, curvature, inverse, options)
+    meat, sums = parts.meat_of(problem, s, stretch), None
+    matrix, fixed = inverse @ meat @ inverse * (factor / problem.n), None
     lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
+    if scaling is not None:
+        sums = stacked(problem, beta, s, stretch, bool(scaling.centre.any()))
+        matrix, fixed = sums.covariances(inverse, problem.n / factor)
     reason = _reason(problem, curvature, inverse, meat) or _overflow(matrix)
-    return Covariance(
+    found = Covariance(
         matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
         bread=H,
         meat=meat,
@@ -161,7 +199,43 @@ def _of_rows(
         df=float("inf"),
         description=_described(curvature, options),
         notes=_notes(reason, lost, len(H)),
+        fixed=None if reason else fixed,
+        pull=problem.lam * inverse[:, int(problem.intercept) :] @ beta,
     )
+    if reason or problem.loss == "log":
+        return found
+    return _with_joint(found, problem, u, s, inverse, options, sums)
+
+
+def _with_joint(
+    found: Covariance,
+    problem: Problem,
+    u: Vector,
+    s: Vector,
+    inverse: Matrix,
+    options: Sandwich,
+    sums: Stacked | None,
+) -> Covariance:
+    """Add the covariance for tests of several hypotheses together, of the hinge."""
+    narrow = replace(options, factor=JOINT_FACTOR * options.factor)
+    for _ in range(2):  # the second time with the curvature of the first
+        curvature = parts.curvature_of(
+            problem, parts.margins_of_others(problem, u, s, inverse), s, narrow
+        )
+        inverse = inverse_of(parts.bread(problem, curvature))
+        if not np.isfinite(inverse).all():
+            return found
+    n, stretch = problem.n, _corrected(problem, curvature, inverse, narrow)
+    if sums is None:
+        meat = parts.meat_of(problem, s, stretch[0])
+        matrix = inverse @ meat @ inverse * (stretch[1] / n)
+    else:
+        matrix, _ = sums.covariances(inverse, n / stretch[1])
+    d, w = curvature.d, problem.weights
+    rows = 1.0 / ((d @ d) / d.sum() ** 2 + 1.0 / effective_rows(u, w))
+    if not np.isfinite(matrix).all() or not np.isfinite(rows):
+        return found
+    return replace(found, joint=(matrix + matrix.T) / 2.0, rows=float(rows))
 
 
 def _uncentred(found: Covariance, centre: Vector) -> Covariance:
@@ -170,6 +244,10 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
     C[0, 1:] = centre
     back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
     step, matrix = found.newton_step, back @ found.matrix @ back.T
+    joint, fixed = (
+        None if inner is None else back @ inner @ back.T
+        for inner in (found.joint, found.fixed)
+    )
     if np.isfinite(found.matrix).all() and (reason := _overflow(matrix)):
         matrix, notes = np.full_like(C, np.nan), _notes(reason, 0, len(C))
         found = replace(found, notes=notes)
@@ -179,6 +257,9 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
         bread=C.T @ found.bread @ C,
         meat=C.T @ found.meat @ C,
         newton_step=None if step is None else back @ step,
+        joint=joint,
+        fixed=fixed,
+        pull=None if found.pull is None else back @ found.pull,
     )
 
 
@@ -225,21 +306,16 @@ def inverse_of(H: Matrix) -> Matrix:
 
 
 def _corrected(
-    problem: Problem,
-    curvature: parts.Curvature,
-    s: Vector,
-    inverse: Matrix,
-    options: Sandwich,
-) -> tuple[Matrix, float]:
-    """Meat, and factor of the covariance, for the correction HC0, HC1 or HC3."""
+    problem: Problem, curvature: parts.Curvature, inverse: Matrix, options: Sandwich
+) -> tuple[Vector | float, float]:
+    """What scores and covariance are multiplied by, as the correction has it."""
     if options.correction == "HC0" or not np.isfinite(inverse).all():
-        return parts.meat_of(problem, s), 1.0
+        return 1.0, 1.0
     leverage = parts.leverages(problem, curvature, inverse)
     if options.correction == "HC3":
-        kept = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
-        return parts.meat_of(problem, s, 1.0 / kept), 1.0
+        return 1.0 / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE)), 1.0
     n, used = problem.n, float(leverage.sum())
-    return parts.meat_of(problem, s), n / (n - used) if n > used else np.nan
+    return 1.0, n / (n - used) if n > used else np.nan
 
 
 def _reason(

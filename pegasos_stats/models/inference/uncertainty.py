@@ -14,7 +14,7 @@ from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, war
 from pegasos_stats.models import notes
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import wald
-from pegasos_stats.models.inference.bootstrap import BootstrapResult
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.rounding import CLOSEST
@@ -41,6 +41,8 @@ class Uncertainty:
         Of the fit.
     goes_on : str
         Name of the option that says how small the relative gap is to become.
+    reasons : tuple of Note
+        Why this covariance, or what speaks against it.
     """
 
     theta: "pd.Series[float]"
@@ -49,6 +51,7 @@ class Uncertainty:
     lam: float
     certificate: Certificate
     goes_on: str
+    reasons: tuple[notes.Note, ...] = ()
 
     @property
     def is_defined(self) -> bool:
@@ -121,10 +124,10 @@ class Uncertainty:
         each = wald.ContrastTests(*given, resampled=self._resampled)
         return each.estimates(level).frame(names)
 
-    def transformed(self, R: Matrix) -> Self:
-        """What follows for ``R theta``, with the names of ``theta``."""
+    def original(self, R: Matrix) -> Self:
+        """What follows for ``R theta``, on the scale before standardizing."""
         theta = pd.Series(R @ self._theta, self.theta.index, name=self.theta.name)
-        return replace(self, theta=theta, covariance=self.covariance.combined(R))
+        return replace(self, theta=theta, covariance=self.covariance.original(R))
 
     def t_test(self, hypotheses: object) -> wald.ContrastTests:
         """Test each of the hypotheses ``R theta = q`` alone."""
@@ -145,6 +148,11 @@ class Uncertainty:
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
+        if isinstance(V, BootstrapResult):
+            if V.is_symmetric:
+                return wald.resampled_test(V, R, q, written)
+        elif V.joint is not None and np.linalg.matrix_rank(R) > 1:
+            return wald.hotelling_test(self._theta, V.joint, V.rows, R, q, written)
         return wald.wald_test(self._theta, V.matrix, R, q, V.df, written)
 
     def remarks(self) -> list[notes.Note]:
@@ -154,8 +162,28 @@ class Uncertainty:
         return [
             *self._too_far(),
             *notes.few_rows(self.nobs, len(self.theta)),
-            *notes.estimated_by(self.covariance.description, self.covariance.notes),
+            *self._shrunk(),
+            *notes.estimated_by(
+                self.covariance.description,
+                [*self.reasons, *self._pinned(), *self.covariance.notes],
+            ),
         ]
+
+    def _shrunk(self) -> list[notes.Note]:
+        """That the penalty moves coefficients by more than their error, if it does."""
+        pull = self.covariance.pull
+        if pull is None:
+            return []
+        moved = np.isfinite(pull) & (np.abs(pull) > self.std_error)
+        if self._resampled is not None:
+            moved &= ~self._resampled.pinned
+        return notes.shrunk(int(moved.sum()), len(self.theta)) if moved.any() else []
+
+    def _pinned(self) -> list[notes.Note]:
+        """Which coefficients have no spread, if any."""
+        if self._resampled is None or not self._resampled.pinned.any():
+            return []
+        return notes.pinned(list(self.theta.index[self._resampled.pinned]))
 
     def _on_covariance(self) -> list[notes.Note]:
         """What there is to say of the covariance; and if undefined, what may help."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import estimating
-from pegasos_stats.models.inference.bootstrap import BootstrapResult
 from pegasos_stats.models.inference.options import Bootstrap, CovType, Sandwich
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
@@ -112,10 +112,13 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     fit["cov_type"] = options and [type(options).__name__, packed(asdict(options))]
     fit["covariance"] = None
     little = (
-        isinstance(options, Sandwich)
-        and problem.p <= MOST_COEFFICIENTS
+        problem.p <= MOST_COEFFICIENTS
         and estimating.has_rows(problem)
-        and estimating.is_quick(problem)
+        and (
+            isinstance(options, Sandwich)
+            or options == estimating.default_options(problem)
+        )
+        and estimating.is_quick(problem, options)
     )
     if options is None or not (result.has_covariance or little):
         return {}
@@ -145,9 +148,7 @@ def covariance_in(
     kind, facts, names, remarks = header.items(stored, "the covariance", 4)
     values = {name: restored(value) for name, value in facts.items()}
     for name in header.items(names, "the names of arrays"):
-        shape = (k,) if name in ("estimate", "newton_step") else (k, k)
-        several = (None, k) if name == "estimates" else shape
-        values[name] = archive.take(PREFIX + name, "f8", *several)
+        values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
     said = [
         header.text(text, "a remark") for text in header.items(remarks, "the remarks")
     ]
@@ -163,10 +164,17 @@ def covariance_in(
     return covariance
 
 
+def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
+    if name in ("estimate", "newton_step", "tolerance", "pull"):
+        return (k,)
+    return (None if name in ("estimates", "fixed") else k, k)
+
+
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
-    step = [] if found.newton_step is None else [found.newton_step]
-    for array in (found.matrix, found.bread, found.meat, *step):
+    perhaps = found.newton_step, found.joint, found.fixed, found.pull
+    there = [array for array in perhaps if array is not None]
+    for array in (found.matrix, found.bread, found.meat, *there):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")
     undefined = np.isnan(found.matrix).all()
@@ -177,11 +185,16 @@ def check_sandwich(found: Covariance) -> None:
         raise ValueError("the width is 0")
     if type(found.df) is not float or not found.df > 0.0:
         raise ValueError(f"df is {found.df!r}")
+    if type(found.rows) is not float or not found.rows > 0.0:
+        raise ValueError(f"it is worth {found.rows!r} rows")
     header.text(found.description, "the description")
 
 
 def check_bootstrap(found: BootstrapResult) -> None:
     """Raise ValueError for numbers that no bootstrap has."""
+    for array in (found.tolerance, found.fixed, found.pull):
+        if not isinstance(array, np.ndarray | None):
+            raise ValueError(f"{array!r} is no array")
     for array in (found.estimate, found.estimates, found.covariance):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")

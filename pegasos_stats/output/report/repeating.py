@@ -3,7 +3,7 @@
 import numpy as np
 
 from pegasos_stats.errors import plain
-from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Listing, Paragraph, Text, prose
@@ -174,7 +174,9 @@ def fit_arguments(result: Fitted) -> list[str]:
     refinement = result.refinement
     refine = [] if refinement is None else [f"refine={refinement.tol!r}"]
     arguments = [solver_call(result), *refine]
-    if not isinstance(result, LinearResults) or result.cov_type == Sandwich():
+    if not isinstance(result, LinearResults):
+        return arguments
+    if result.cov_type == chosen_options("default", result.problem):
         return arguments
     if result.cov_type is None:
         return [*arguments, 'cov_type="none"']

@@ -1,0 +1,172 @@
+"""What the resamples of a bootstrap give: spread, intervals, p-values."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.checks import check_choice, check_fraction
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
+from pegasos_stats.models.notes import Note
+
+ROUNDING = 1e-9  # of a rank
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapResult:
+    """Coefficients of the resamples, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    estimate : float64 array, shape (k,)
+        Those of the fit itself.
+    estimates : float64 array, shape (m, k)
+        Those of the resamples in which both levels occurred.
+    covariance : float64 array, shape (k, k)
+        Sample covariance of `estimates`, with the divisor ``m - 1``.
+    seed : int
+    n_left_out : int
+        Resamples without an optimum: of one level alone, with an intercept.
+    n_not_converged : int
+        Resamples in `estimates` whose relative gap is above ``options.tol``.
+    relative_gap : float
+        The largest of all resamples.
+    distance : float
+        Largest ``sqrt(2 gap / lam)``: no ``beta`` of a resample is farther from its
+        optimum. It is to be small against `std_error`.
+    options : Bootstrap
+    notes : tuple of Note
+        How many resamples were left out.
+    tolerance : float64 array, shape (k,), optional
+        Differences between estimates that are the solver's.
+    fixed : float64 array, shape (m, k), optional
+        Where the predictors were standardized, and so in every resample anew: the
+        coefficients of the resamples for predictors as the fit standardized them.
+    pull : float64 array, shape (k,), optional
+        By how much the penalty moves each coefficient, to first order.
+    """
+
+    estimate: Vector
+    estimates: Matrix
+    covariance: Matrix
+    seed: int
+    n_left_out: int
+    n_not_converged: int
+    relative_gap: float
+    distance: float
+    options: Bootstrap
+    notes: tuple[Note, ...] = ()
+    tolerance: Vector | None = None
+    fixed: Matrix | None = None
+    pull: Vector | None = None
+
+    @property
+    def matrix(self) -> Matrix:
+        """The same as `covariance`, under the name that the sandwich gives it."""
+        return self.covariance
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard deviations of the replicates, shape (k,)."""
+        return np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of tests: infinite, as for the normal law."""
+        return float("inf")
+
+    @property
+    def description(self) -> str:
+        """The estimate in words."""
+        tests = "from the replicates too" if self.is_symmetric else "by the normal law"
+        return (
+            f"pairs bootstrap, {counted(len(self.estimates), 'replicate')}, seed "
+            f"{self.seed}; intervals: {self.options.interval}; tests {tests}"
+        )
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether tests are from the replicates, as intervals are."""
+        return self.options.interval == "symmetric"
+
+    @property
+    def solver_noise(self) -> Vector:
+        """`tolerance`, or 0 where it is not known, shape (k,)."""
+        if self.tolerance is None:
+            return np.zeros(len(self.estimate))
+        return self.tolerance
+
+    @property
+    def pinned(self) -> NDArray[np.bool_]:
+        """Coefficients that are the same in all resamples, but for the solver.
+
+        A face of the hinge holds them there; there is no spread to test them with.
+        """
+        found: NDArray[np.bool_] = np.ptp(self.estimates, axis=0) <= self.solver_noise
+        return found
+
+    def combined(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of the linear combinations ``R theta``."""
+        return replace(
+            self,
+            estimate=R @ self.estimate,
+            estimates=self.estimates @ R.T,
+            covariance=R @ self.covariance @ R.T,
+            tolerance=np.abs(R) @ self.solver_noise,
+            fixed=None,
+            pull=None,
+        )
+
+    def original(self, R: Matrix) -> "BootstrapResult":
+        """The bootstrap of ``R theta`` for predictors as they were before the fit."""
+        if self.fixed is None:
+            return self.combined(R)
+        covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))
+        known = replace(self, estimates=self.fixed, covariance=covariance)
+        return known.combined(R)
+
+    def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
+        """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
+
+        Raises
+        ------
+        OptionError
+            If the level is not between 0 and 1, or the kind not known.
+        """
+        level = check_fraction("level", level)
+        kind = self.options.interval if interval is None else interval
+        check_choice("interval", kind, INTERVALS)
+        shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        if kind == "symmetric":
+            m, apart = len(self.estimates), np.sort(self.estimates, axis=0)
+            k = max(1, int(shares[0] * (m + 1) + ROUNDING))
+            apart -= self.estimate
+            reach = np.maximum(-apart[k - 1], apart[m - k]) + self.solver_noise
+            return np.column_stack([self.estimate - reach, self.estimate + reach])
+        if kind == "normal":
+            from scipy.stats import norm
+
+            reach = np.outer(self.std_error, norm.ppf(shares))
+            found: Matrix = self.estimate[:, None] + reach
+            return found
+        ends = np.quantile(self.estimates, shares, axis=0).T
+        if kind == "basic":
+            ends = 2.0 * self.estimate[:, None] - ends[:, ::-1]
+        return ends
+
+    def p_values(self, null: Vector) -> Vector:
+        """Those of ``theta = null``, shape (k,), that go with symmetric intervals.
+
+        One is at most ``1 - level`` where the interval does not hold the value.
+        """
+        reach = np.abs(self.estimate - null) - self.solver_noise
+        apart = self.estimates - self.estimate
+        above, below = (apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0)
+        return two_sided(np.maximum(above, below), len(apart))
+
+
+def two_sided(count: Vector, m: int) -> Vector:
+    """``2 (1 + c) / (1 + m)``, at most 1: with c of m replicates as far on one side."""
+    return np.minimum(1.0, 2.0 * (1.0 + count) / (1.0 + m))

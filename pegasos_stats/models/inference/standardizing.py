@@ -1,0 +1,110 @@
+"""What estimated means and deviations of standardized predictors add to the sandwich.
+
+A fit with ``standardize=True`` solves the equations of the penalised risk, of the means
+and of the deviations together. On predictors as they were the means drop out and the
+penalty is ``lam/2 sum_j (scale_j b_j)^2``, so the score of row ``i`` has ``lam beta_j
+(x_ij^2 - 1)`` added for every standardized ``x_j``. On the standardized scale
+coefficients move with ``scale_j``, by ``beta_j (x_ij^2 - 1) / 2``, and the intercept
+with the means, by ``sum_j beta_j x_ij``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.models.inference.bread_and_meat import (
+    blocks_of,
+    column_sums,
+    groups_of,
+)
+from pegasos_stats.solvers.problem import Problem
+
+
+class Stacked(NamedTuple):
+    """Means over the rows of products of their scores and their moves.
+
+    Attributes
+    ----------
+    scores : float64 array, shape (k, k)
+        ``mean S_i S_i'``, the meat with the scores of the penalty.
+    mixed : float64 array, shape (k, k)
+        ``mean S_i D_i'``, with the moves of the coefficients.
+    moves : float64 array, shape (k, k)
+        ``mean D_i D_i'``.
+    """
+
+    scores: Matrix
+    mixed: Matrix
+    moves: Matrix
+
+    def covariances(self, inverse: Matrix, n: float) -> tuple[Matrix, Matrix]:
+        """Covariance of ``-H^-1 S + D``, and of ``-H^-1 S``, means of n rows.
+
+        That is of the coefficients on the standardized scale; and, with the scaling of
+        the fit undone, on the original one.
+        """
+        fixed = inverse @ self.scores @ inverse / n
+        turned = inverse @ self.mixed / n
+        return fixed - turned - turned.T + self.moves / n, fixed
+
+
+def stacked(
+    problem: Problem,
+    beta: Vector,
+    s: Vector,
+    stretch: Vector | float,
+    centred: bool,
+) -> Stacked:
+    """Sum over the rows, some at a time.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the standardized predictors.
+    beta : float64 array, shape (p,)
+    s : float64 array, shape (n,)
+        Slope weights.
+    stretch : float64 array, shape (n,), or 1
+        By which the score of a row is multiplied.
+    centred : bool
+        Whether means were subtracted, and not only deviations divided by.
+    """
+    first, n = int(problem.intercept), problem.n
+    w, g = problem.row_weights, -s * problem.y
+    factors, offsets = np.broadcast_to(stretch * w, (n,)), []
+    for group in groups_of(problem):
+        weights = np.where(group, w, 0.0)
+        mean = column_sums(problem, weights * g) / weights.sum()
+        offsets.append((np.where(group, factors, 0.0), mean))
+    alone = Problem(problem.X, problem.y, problem.lam, intercept=False)
+    means = column_sums(alone, np.ones(n)) / n
+    variances = sum(
+        np.square(dense_of(block) - means).sum(axis=0)
+        for block, _ in blocks_of(problem.X)
+    )
+    k = problem.p + first
+    found = Stacked(*(np.zeros((k, k)) for _ in range(3)))
+    for block, rows in blocks_of(problem.X):
+        X = dense_of(block)
+        scores, moves = np.ones((len(X), k)), np.zeros((len(X), k))
+        scores[:, first:] = X
+        scores *= (factors * g)[rows, None]
+        for factor, mean in offsets:
+            scores -= factor[rows, None] * mean
+        apart = X - means
+        spread = np.square(apart) - variances / n
+        scores[:, first:] += problem.lam * beta * spread
+        moves[:, first:] = 0.5 * beta * spread
+        if first and centred:
+            moves[:, 0] = apart @ beta
+        found.scores[:] += scores.T @ scores / n
+        found.mixed[:] += scores.T @ moves / n
+        found.moves[:] += moves.T @ moves / n
+    return found
+
+
+def dense_of(block: object) -> Matrix:
+    """Rows as an array, sparse ones too."""
+    found = block if isinstance(block, np.ndarray) else block.toarray()  # type: ignore[attr-defined]
+    return np.asarray(found, dtype=np.float64)
