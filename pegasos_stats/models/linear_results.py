@@ -385,7 +385,6 @@ class LinearResults(Results):
             lam=self.problem.lam,
             certificate=self.certificate,
             goes_on="tol" if self.solver.to_optimum else "refine",
-            reasons=estimating.reasons(self.problem, self.cov_type),
         )
 
     @property

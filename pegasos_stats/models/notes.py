@@ -360,12 +360,15 @@ def pinned(names: Sequence[str]) -> list[Note]:
     return [Note("standard errors", "note", text)]
 
 
-def shrunk(moved: int, k: int) -> list[Note]:
-    """That the penalty moves coefficients by more than their standard errors."""
+def shrunk(names: Sequence[str]) -> list[Note]:
+    """Note that small p-values may be the penalty's."""
+    several = len(names) > 1
     text = (
-        f"the penalty is strong: it moves {moved} of {counted(k, 'coefficient')} by "
-        "more than a standard error. A predictor without effect of its own can have a "
-        "small p-value here, as it stands in for others that are shrunk."
+        f"the penalty is strong: {listing(names)} {'stand' if several else 'stands'} "
+        "in for predictors that are shrunk. Without the penalty "
+        f"{'coefficients' if several else 'the coefficient'} would be nearer to 0, by "
+        "more than a standard error: a small p-value is no evidence of an effect of "
+        "its own."
     )
     return [Note("penalty", "warning", text)]
 

@@ -270,11 +270,12 @@ def test_sparse_rows_give_the_same_errors(build, digits):
 
 
 def test_standardized_predictors_have_the_same_tests_at_no_penalty(unpenalised):
-    """A z statistic does not depend on the scale of its predictor."""
+    """A z statistic does not depend on the scale of its predictor, once undone."""
     ours, _ = unpenalised
     X = pd.DataFrame(ours.problem.X, columns=ours.coef.index)
     scaled = ps.Logit(ours.problem.y, X, lam=1e-9, standardize=True).fit(CLOSE)
-    np.testing.assert_allclose(scaled.tvalues[1:], ours.tvalues[1:], rtol=1e-5)
+    original = scaled.tidy(original=True)["statistic"]
+    np.testing.assert_allclose(original, ours.tvalues, rtol=1e-5)
     assert "params_original" in str(scaled.summary())
 
 

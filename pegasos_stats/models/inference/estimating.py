@@ -101,14 +101,6 @@ def why_rows_tie(problem: Problem) -> str:
     return notes.few_values(few, p, smaller if rare else 1.0) if few or rare else ""
 
 
-def reasons(problem: Problem, cov_type: CovType) -> tuple[Note, ...]:
-    """What there is to say of a kind of covariance for these rows."""
-    if cov_type is None or not has_rows(problem):
-        return ()
-    why = why_rows_tie(problem)
-    return tuple(notes.tied(why, isinstance(cov_type, Bootstrap))) if why else ()
-
-
 def estimated_covariance(
     problem: Problem,
     found: Solution,
@@ -123,11 +115,13 @@ def estimated_covariance(
         If it is larger than the machine's memory.
     """
     check_memory(problem)
-    given = problem, found.beta, found.alpha
+    given, why = (problem, found.beta, found.alpha), why_rows_tie(problem)
     if isinstance(options, Sandwich):
-        return sandwich(*given, options, found.dual, scaling)
+        estimate = sandwich(*given, options, found.dual, scaling)
+        return replace(estimate, why=why)
+    pull = sandwich(*given, SANDWICH, found.dual).pull
     resampled = bootstrap(problem, found, options, scaling=scaling)
-    return replace(resampled, pull=sandwich(*given, SANDWICH, found.dual).pull)
+    return replace(resampled, pull=pull, why=why)
 
 
 def check_memory(problem: Problem) -> None:

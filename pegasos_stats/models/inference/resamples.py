@@ -45,7 +45,9 @@ class BootstrapResult:
         Where the predictors were standardized, and so in every resample anew: the
         coefficients of the resamples for predictors as the fit standardized them.
     pull : float64 array, shape (k,), optional
-        By how much the penalty moves each coefficient, to first order.
+        By how much coefficients without penalty differ from these, to first order.
+    why : str
+        Why rows may tie at the margin of the hinge; empty if they hardly do.
     """
 
     estimate: Vector
@@ -61,6 +63,7 @@ class BootstrapResult:
     tolerance: Vector | None = None
     fixed: Matrix | None = None
     pull: Vector | None = None
+    why: str = ""
 
     @property
     def matrix(self) -> Matrix:

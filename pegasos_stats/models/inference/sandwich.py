@@ -56,7 +56,10 @@ class Covariance:
         Of standardized predictors the covariance of the coefficients for predictors as
         the fit standardized them, which become those on the original scale.
     pull : float64 array, shape (k,), optional
-        ``H^-1 lam J theta``: by how much the penalty moves each, to first order.
+        ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
+        from these, to first order.
+    why : str
+        Why rows may tie at the margin of the hinge; empty if they hardly do.
     """
 
     matrix: Matrix
@@ -71,6 +74,7 @@ class Covariance:
     rows: float = float("inf")
     fixed: Matrix | None = None
     pull: Vector | None = None
+    why: str = ""
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -200,11 +204,23 @@ def _of_rows(
         description=_described(curvature, options),
         notes=_notes(reason, lost, len(H)),
         fixed=None if reason else fixed,
-        pull=problem.lam * inverse[:, int(problem.intercept) :] @ beta,
+        pull=_pull(problem, beta, H),
     )
     if reason or problem.loss == "log":
         return found
     return _with_joint(found, problem, u, s, inverse, options, sums)
+
+
+def _pull(problem: Problem, beta: Vector, H: Matrix) -> Vector:
+    """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
+    first = int(problem.intercept)
+    free = H.copy()
+    penalised = np.arange(first, len(H))
+    free[penalised, penalised] -= problem.lam
+    inverse = inverse_of(free)
+    if not np.isfinite(inverse).all():
+        inverse = inverse_of(H)
+    return np.asarray(problem.lam * inverse[:, first:] @ beta)
 
 
 def _with_joint(

@@ -22,6 +22,7 @@ from pegasos_stats.solvers.rounding import CLOSEST
 # A coefficient that is off by a quarter of its standard error has an interval that
 # covers with a probability of 94.3% instead of 95%.
 SMALL = 0.25
+SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
 
@@ -41,8 +42,6 @@ class Uncertainty:
         Of the fit.
     goes_on : str
         Name of the option that says how small the relative gap is to become.
-    reasons : tuple of Note
-        Why this covariance, or what speaks against it.
     """
 
     theta: "pd.Series[float]"
@@ -51,7 +50,6 @@ class Uncertainty:
     lam: float
     certificate: Certificate
     goes_on: str
-    reasons: tuple[notes.Note, ...] = ()
 
     @property
     def is_defined(self) -> bool:
@@ -165,19 +163,30 @@ class Uncertainty:
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
-                [*self.reasons, *self._pinned(), *self.covariance.notes],
+                [*self._tied(), *self._pinned(), *self.covariance.notes],
             ),
         ]
 
     def _shrunk(self) -> list[notes.Note]:
-        """That the penalty moves coefficients by more than their error, if it does."""
-        pull = self.covariance.pull
+        """Which small p-values may be the penalty's, if any.
+
+        Without it the coefficient would be nearer to 0, or beyond, by more than its
+        standard error.
+        """
+        pull, errors, theta = self.covariance.pull, self.std_error, self._theta
         if pull is None:
             return []
-        moved = np.isfinite(pull) & (np.abs(pull) > self.std_error)
+        penalised = self.theta.index != "Intercept"
+        small = (np.abs(theta) > SIGNIFICANT * errors) & (errors > 0.0) & penalised
+        other = small & (pull * theta < 0.0) & (np.abs(pull) > errors)
         if self._resampled is not None:
-            moved &= ~self._resampled.pinned
-        return notes.shrunk(int(moved.sum()), len(self.theta)) if moved.any() else []
+            other &= ~self._resampled.pinned
+        return notes.shrunk(list(self.theta.index[other])) if other.any() else []
+
+    def _tied(self) -> list[notes.Note]:
+        """Why rows may tie at the margin of the hinge, if they may."""
+        why = self.covariance.why
+        return notes.tied(why, self._resampled is not None) if why else []
 
     def _pinned(self) -> list[notes.Note]:
         """Which coefficients have no spread, if any."""

@@ -188,6 +188,7 @@ def check_sandwich(found: Covariance) -> None:
     if type(found.rows) is not float or not found.rows > 0.0:
         raise ValueError(f"it is worth {found.rows!r} rows")
     header.text(found.description, "the description")
+    header.text(found.why, "a reason")
 
 
 def check_bootstrap(found: BootstrapResult) -> None:
@@ -202,6 +203,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
             raise ValueError("a resample is not finite")
     if (np.diag(found.covariance) < 0.0).any():
         raise ValueError("a variance is below zero")
+    header.text(found.why, "a reason")
     left = header.whole(found.n_left_out, "a count") + len(found.estimates)
     if left != found.options.replicates:
         raise ValueError(f"{left} of {found.options.replicates} resamples are there")

@@ -1,0 +1,251 @@
+"""Standard errors by default: which estimate, its tests, and what it says of itself."""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.models.inference import estimating
+from pegasos_stats.models.inference.bootstrap import moments
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.wald import hotelling_test, resampled_test
+from pegasos_stats.solvers.problem import Problem
+
+TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
+
+
+def outcome(rng, X, g, c=0.0):
+    likely = 1.0 / (1.0 + np.exp(-c - X @ np.array(g)))
+    return np.where(rng.random(len(X)) < likely, 1.0, -1.0)
+
+
+def normal_rows(n=120):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((n, 3))
+    return X, outcome(rng, X, [1.0, -0.5, 0.0])
+
+
+def binary_rows(n=120):
+    rng = np.random.default_rng(5)
+    X = (rng.random((n, 3)) < 0.5).astype(float)
+    return X, outcome(rng, X, [1.0, -1.0, 0.0])
+
+
+def resampled(estimates, estimate=0.0, tolerance=0.0):
+    """A bootstrap with these estimates of coefficients, a column each."""
+    estimates = np.asarray(estimates, dtype=float).reshape(len(estimates), -1)
+    k = estimates.shape[1]
+    return BootstrapResult(
+        estimate=np.full(k, estimate),
+        estimates=estimates,
+        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
+        seed=1,
+        n_left_out=0,
+        n_not_converged=0,
+        relative_gap=0.0,
+        distance=0.0,
+        options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
+        tolerance=np.full(k, tolerance),
+    )
+
+
+def test_the_hinge_resamples_where_predictors_have_few_values():
+    X, y = binary_rows()
+    chosen = ps.SVM(y, X, lam=0.01).fit(TIGHT).cov_type
+    assert chosen == Bootstrap(999, seed=1, interval="symmetric")
+    assert ps.SVM(y, X, lam=0.01).fit(TIGHT, cov_type="sandwich").cov_type == Sandwich()
+    assert ps.Logit(y, X, lam=0.01).fit(TIGHT).cov_type == Sandwich()
+
+
+def test_the_hinge_has_the_sandwich_where_rows_do_not_tie():
+    X, y = normal_rows()
+    assert ps.SVM(y, X, lam=0.01).fit(TIGHT).cov_type == Sandwich()
+    mixed = np.column_stack([X, X[:, 0] > 0.0])
+    assert isinstance(ps.SVM(y, mixed, lam=0.01).fit(TIGHT).cov_type, Bootstrap)
+
+
+def test_a_rare_class_and_its_share_are_named():
+    X, y = normal_rows()
+    y = np.where(np.arange(len(y)) < 12, 1.0, -1.0)
+    why = estimating.why_rows_tie(Problem(X, y, lam=0.01))
+    assert why == "the smaller class has 10% of the rows"
+
+
+def test_few_rows_to_a_coefficient_are_left_to_the_sandwich():
+    X, y = binary_rows(120)
+    assert estimating.why_rows_tie(Problem(X[:20], y[:20], lam=0.01))
+    assert not estimating.why_rows_tie(Problem(X[:19], y[:19], lam=0.01))
+
+
+@pytest.mark.parametrize(
+    ("n", "replicates"), [(10_000, 999), (100_000, 239), (400_000, 199)]
+)
+def test_more_rows_have_fewer_resamples(n, replicates):
+    X, y = np.tile([0.0, 1.0], (4, n // 2)).T.copy(), np.tile([-1.0, 1.0], n // 2)
+    options = estimating.default_options(Problem(X, y, lam=0.01))
+    assert options.replicates == replicates
+    assert ((replicates + 1) * 0.025) % 1.0 == pytest.approx(0.0, abs=1e-9)
+
+
+def test_very_many_rows_have_the_sandwich():
+    X, y = np.zeros((3_000_000, 4), dtype=np.float32), np.ones(3_000_000)
+    y[::2] = -1.0
+    problem = Problem(X, y, lam=0.01)
+    assert estimating.default_options(problem) == Sandwich()
+
+
+def test_a_sandwich_where_rows_tie_warns():
+    X, y = binary_rows()
+    result = ps.SVM(y, X, lam=0.01).fit(TIGHT, cov_type="sandwich")
+    said = [note for note in result.notes_on_errors() if "tie" in note.text]
+    assert [note.severity for note in said] == ["warning"]
+    assert "cov_type='default' resamples" in said[0].written()
+
+
+def test_symmetric_intervals_reach_to_the_farther_quantile():
+    # Of 39 estimates 1 to 39, with 20, the outer 2.5% begin at the first and the last.
+    found = resampled(np.arange(1.0, 40.0), estimate=15.0)
+    np.testing.assert_allclose(found.conf_int(0.95), [[15.0 - 24.0, 15.0 + 24.0]])
+    # 10% on each side: the fourth on each side, 4 and 36.
+    np.testing.assert_allclose(found.conf_int(0.8), [[15.0 - 21.0, 15.0 + 21.0]])
+
+
+def test_a_symmetric_interval_holds_what_its_test_does_not_reject():
+    rng = np.random.default_rng(2)
+    for skew in (0.0, 1.0, 3.0):
+        draws = rng.standard_normal(199)
+        found = resampled(np.exp(skew * draws) if skew else draws, 0.7, 1e-3)
+        for level in (0.8, 0.95):
+            (low, high), alpha = found.conf_int(level)[0], 1.0 - level
+            for value in np.linspace(-4.0, 6.0, 301):
+                p = found.p_values(np.array([value]))[0]
+                assert (low <= value <= high) == (p > alpha * (1.0 + 1e-9))
+
+
+def test_a_joint_test_of_one_hypothesis_is_that_of_the_interval():
+    draws = np.random.default_rng(3).standard_normal((199, 2)) + 1.5
+    found = resampled(draws, 1.5)
+    for column in range(2):
+        R, q = np.eye(2)[[column]], np.zeros(1)
+        joint = resampled_test(found, R, q)
+        assert joint.pvalue == found.p_values(np.zeros(2))[column]
+        assert (joint.distribution, joint.df_num) == ("bootstrap", 1)
+
+
+def test_what_is_pinned_has_no_statistic():
+    # Level "c" decides the outcome of all its rows, and no other level does.
+    X = np.repeat([[0.0], [1.0]], 60, axis=0)
+    y = np.where(X[:, 0] > 0.0, 1.0, -1.0)
+    y[:15] = 1.0
+    y[60:70] = -1.0
+    result = ps.SVM(y, X, lam=1e-3).fit(TIGHT)
+    table = result.tidy().set_index("term")
+    assert table[["statistic", "p_value"]].isna().all(axis=None)
+    np.testing.assert_allclose(table["estimate"], [-1.0, 2.0], atol=1e-6)
+    assert (table["conf_high"] - table["conf_low"]).max() < 1e-3
+    (note,) = (note for note in result.notes_on_errors() if "pinned" in note.text)
+    assert note.text.startswith("'Intercept', 'x1' are pinned")
+    assert np.isnan(result.wald_test("x1 = 0").pvalue)
+
+
+def test_tests_and_intervals_come_from_the_same_resamples():
+    X, y = binary_rows(200)
+    result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    single, table = result.t_test("x1 = 0"), result.tidy().set_index("term")
+    assert single.pvalue[0] == table.loc["x1", "p_value"] == result.pvalues["x1"]
+    np.testing.assert_array_equal(
+        single.conf_int()[0], table.loc["x1", ["conf_low", "conf_high"]]
+    )
+    assert result.wald_test("x1 = 0, x2 = 0").distribution == "bootstrap"
+    text = " ".join(result.summary().notes)
+    assert "3 of 3 predictors have few different values" in text
+    again = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    assert again.conf_int().equals(result.conf_int())
+
+
+def test_joint_tests_of_the_hinge_are_hotellings():
+    X, y = normal_rows(200)
+    result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    V, theta, R = result.covariance, result.params.to_numpy(), np.eye(4)[1:]
+    W = theta[1:] @ np.linalg.solve(V.joint[1:, 1:], theta[1:])
+    found = result.wald_test(R)
+    assert found.df_denom == pytest.approx(V.rows - 2.0)
+    assert found.statistic == pytest.approx(W * (V.rows - 2.0) / (3.0 * V.rows))
+    assert 20.0 < V.rows < 200.0
+    assert result.wald_test("x1 = 0").pvalue == pytest.approx(result.pvalues["x1"])
+    assert ps.Logit(y, X, lam=0.01).fit(TIGHT).wald_test(R).distribution == "chi2"
+
+
+def test_a_joint_test_needs_more_rows_than_hypotheses():
+    assert np.isnan(hotelling_test(np.ones(3), np.eye(3), 2.0, np.eye(3), 0.0).pvalue)
+
+
+@pytest.mark.parametrize("weights", [None, "balanced"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_a_resample_is_the_model_fitted_to_its_rows(standardize, weights):
+    X, y = normal_rows(80)
+    X = np.exp(X)
+    given = {"lam": 0.1, "standardize": standardize, "weights": weights}
+    result = ps.SVM(y, X, **given).fit(TIGHT, cov_type=Bootstrap(3, seed=7, tol=1e-11))
+    found = result.covariance
+    rows = ps.RRandom(7).sample_int(80, 240, replace=True).reshape(3, 80) - 1
+    for b in range(3):
+        again = ps.SVM(y[rows[b]], X[rows[b]], **given).fit(TIGHT)
+        # Both are within 1e-10 of the objective of the optimum: sqrt(2e-10 / 0.1).
+        np.testing.assert_allclose(found.estimates[b], again.params, atol=1e-4)
+        undone = result.scaling.undoing(True) if standardize else np.eye(4)
+        original = undone @ (found.fixed if standardize else found.estimates)[b]
+        np.testing.assert_allclose(original, again.params_original, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+def test_standardized_predictors_have_errors_like_their_bootstrap(model):
+    rng = np.random.default_rng(8)
+    X = rng.gamma(1.0, size=(600, 2))
+    y = outcome(rng, X, [1.0, -0.5])
+    result = model(y, X, lam=0.1, standardize=True).fit(TIGHT, cov_type="sandwich")
+    other = result.with_covariance(Bootstrap(400, seed=1, tol=1e-7))
+    for original in (False, True):
+        ours, theirs = (r.tidy(original=original)["std_error"] for r in (result, other))
+        # 400 resamples know an error to 3.5%; the kernel of the hinge, in one sample of
+        # skewed predictors, to a third.
+        atol = 0.15 if model is ps.Logit else 0.33
+        np.testing.assert_allclose(ours / theirs, 1.0, atol=atol)
+
+
+def test_moments_are_those_of_the_rows_drawn():
+    X, drawn = np.random.default_rng(1).standard_normal((9, 2)), np.arange(9.0)
+    rows = np.repeat(X, drawn.astype(int), axis=0)
+    means, deviations = moments(X, drawn)
+    np.testing.assert_allclose(means, rows.mean(axis=0))
+    np.testing.assert_allclose(deviations, rows.std(axis=0, ddof=1))
+
+
+def test_a_small_p_value_that_is_the_penaltys_is_named():
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((500, 1))
+    X = np.sqrt(0.3) * rng.standard_normal((500, 3)) + np.sqrt(0.7) * shared
+    y = outcome(rng, X, [1.5, 0.5, 0.0])
+    strong = ps.SVM(y, X, lam=1.0).fit(TIGHT)
+    assert strong.pvalues["x3"] < 0.05
+    (note,) = (note for note in strong.notes_on_errors() if note.topic == "penalty")
+    assert note.text.startswith("the penalty is strong: 'x3' stands in for predictors")
+    weak = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    assert not [note for note in weak.notes_on_errors() if note.topic == "penalty"]
+
+
+def test_saved_defaults_are_there_again(tmp_path):
+    X, y = binary_rows()
+    result = ps.SVM(y, X, lam=0.01, standardize=True).fit(TIGHT)
+    ps.save(result, tmp_path / "fit.pegasos")
+    loaded = ps.load(tmp_path / "fit.pegasos")
+    assert loaded.tidy(original=True).equals(result.tidy(original=True))
+    assert repr(loaded.wald_test("x1 = x2 = 0")) == repr(
+        result.wald_test("x1 = x2 = 0")
+    )
+    kernel = ps.SVM(y, X, lam=0.01).fit(TIGHT, cov_type="sandwich")
+    ps.save(kernel, tmp_path / "kernel.pegasos")
+    loaded = ps.load(tmp_path / "kernel.pegasos")
+    assert (
+        loaded.wald_test(np.eye(4)[1:]).pvalue == kernel.wald_test(np.eye(4)[1:]).pvalue
+    )
