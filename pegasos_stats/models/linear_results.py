@@ -10,8 +10,9 @@ from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models import summaries
 from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.uncertainty import Uncertainty
-from pegasos_stats.models.inference.wald import TIDY_COLUMNS, ContrastTests, JointTest
+from pegasos_stats.models.inference.wald import TIDY_COLUMNS, ContrastTests
 from pegasos_stats.models.notes import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.problem import Solution
@@ -172,10 +173,9 @@ class LinearResults(Results):
     def pvalues(self) -> "pd.Series[float]":
         """Two-sided p-values of the hypotheses that a coefficient is 0.
 
-        The coefficient is that of the minimiser of the penalised risk in the
-        population, for this ``lam``, which is taken as fixed beforehand. Where the
-        penalty is strong and predictors are correlated, it is not 0 for a predictor
-        that has no effect of its own.
+        That is one of the minimiser of the penalised risk in the population, ``lam``
+        fixed beforehand: with a strong penalty and correlated predictors not 0 for a
+        predictor without effect of its own.
         """
         return self._column("p_value", "pvalues")
 
@@ -224,15 +224,6 @@ class LinearResults(Results):
         ------
         OptionError
             If the hypotheses cannot be read; and as for `bse`.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-        >>> result.t_test("p34 = p43").hypotheses
-        ['p34 - p43 = 0']
         """
         return self._errors.t_test(r_matrix)
 
@@ -247,9 +238,8 @@ class LinearResults(Results):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; for
-            the hinge with two hypotheses or more by the F law, see `Sandwich`; from
-            the resamples where intervals are symmetric ones of the bootstrap.
+            With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; by F
+            for the hinge, see `Sandwich`; from resamples with symmetric intervals.
         """
         return self._errors.wald_test(r_matrix)
 

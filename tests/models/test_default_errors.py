@@ -6,9 +6,9 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.models.inference import estimating
 from pegasos_stats.models.inference.bootstrap import moments
+from pegasos_stats.models.inference.joint_tests import hotelling_test, resampled_test
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.wald import hotelling_test, resampled_test
 from pegasos_stats.solvers.problem import Problem
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)

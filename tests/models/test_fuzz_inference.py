@@ -26,6 +26,7 @@ from pegasos_stats.models.inference.bread_and_meat import (
     slopes_of,
 )
 from pegasos_stats.models.inference.hypotheses import constraints
+from pegasos_stats.models.inference.joint_tests import wald_test
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import (
     ROUNDING,
@@ -33,7 +34,7 @@ from pegasos_stats.models.inference.sandwich import (
     inverse_of,
     sandwich,
 )
-from pegasos_stats.models.inference.wald import t_test, wald_test
+from pegasos_stats.models.inference.wald import t_test
 from pegasos_stats.solvers.problem import Problem
 from tests.problems import problems
 

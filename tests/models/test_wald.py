@@ -6,7 +6,8 @@ import statsmodels.api as sm
 
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.wald import estimates, t_test, wald_test
+from pegasos_stats.models.inference.joint_tests import wald_test
+from pegasos_stats.models.inference.wald import estimates, t_test
 
 # The same sums in another order.
 SAME = 1e-9

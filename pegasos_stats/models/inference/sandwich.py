@@ -10,6 +10,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
+from pegasos_stats.models.inference.inverse import ROUNDING, inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.models.notes import Note
@@ -19,7 +20,6 @@ from pegasos_stats.solvers.problem import Problem
 
 JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
-ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -287,38 +287,6 @@ def check_size(problem: Problem) -> None:
             f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
             f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
         )
-
-
-def inverse_of(H: Matrix) -> Matrix:
-    """Inverse by Cholesky's method, the diagonal scaled to 1 first; NaN if singular.
-
-    Examples
-    --------
-    >>> inverse_of(np.array([[4.0, 0.0], [0.0, 1e-300]]))
-    array([[2.5e-001, 0.0e+000],
-           [0.0e+000, 1.0e+300]])
-    >>> inverse_of(np.ones((2, 2)))
-    array([[nan, nan],
-           [nan, nan]])
-    """
-    from scipy.linalg import cho_solve, cholesky
-
-    undefined = np.full_like(H, np.nan)
-    diagonal = np.diag(H)
-    if not np.isfinite(H).all() or (diagonal <= 0.0).any():
-        return undefined
-    scale = 1.0 / np.sqrt(diagonal)
-    scaled = H * scale * scale[:, None]
-    if not np.isfinite(scaled).all():
-        return undefined
-    try:
-        root = cholesky(scaled, lower=True)
-    except np.linalg.LinAlgError:
-        return undefined
-    if np.square(np.diag(root)).min() <= ROUNDING * len(H):
-        return undefined
-    found = cho_solve((root, True), np.diag(scale)) * scale[:, None]
-    return np.asarray((found + found.T) / 2.0)
 
 
 def _corrected(

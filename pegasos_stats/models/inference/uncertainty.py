@@ -13,7 +13,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models import notes
 from pegasos_stats.models.inference import hypotheses as linear
-from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.solvers.objective import Certificate
@@ -141,17 +141,19 @@ class Uncertainty:
             None if resampled is None else resampled.combined(R),
         )
 
-    def wald_test(self, hypotheses: object) -> wald.JointTest:
+    def wald_test(self, hypotheses: object) -> joint_tests.JointTest:
         """Test the hypotheses ``R theta = q`` together."""
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
         if isinstance(V, BootstrapResult):
             if V.is_symmetric:
-                return wald.resampled_test(V, R, q, written)
+                return joint_tests.resampled_test(V, R, q, written)
         elif V.joint is not None and np.linalg.matrix_rank(R) > 1:
-            return wald.hotelling_test(self._theta, V.joint, V.rows, R, q, written)
-        return wald.wald_test(self._theta, V.matrix, R, q, V.df, written)
+            return joint_tests.hotelling_test(
+                self._theta, V.joint, V.rows, R, q, written
+            )
+        return joint_tests.wald_test(self._theta, V.matrix, R, q, V.df, written)
 
     def remarks(self) -> list[notes.Note]:
         """What the numbers mean, and how far they can be trusted."""

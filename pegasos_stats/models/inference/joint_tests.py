@@ -1,0 +1,203 @@
+"""Tests of several hypotheses together: by Wald, by Hotelling, by resamples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from pegasos_stats import tables
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.resamples import BootstrapResult, two_sided
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JointTest:
+    """Wald's test of several hypotheses together; made by ``result.wald_test()``.
+
+    Attributes
+    ----------
+    statistic : float
+        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for the F law divided by `df_num`.
+    pvalue : float
+    df_num : int
+        Number of hypotheses that do not follow from the others.
+    df_denom : float
+        Of the F law; infinite for the chi-squared law.
+    hypotheses : list of str
+    replicates : int
+        Resamples of the bootstrap whose statistics this one is compared with, instead
+        of a law; 0 if there are none.
+
+    Examples
+    --------
+    >>> JointTest(10.0, 0.00674, 2, hypotheses=["a = 0", "b = 0"])
+    <Wald test of a = 0, b = 0: chi2 = 10, df = 2, p = 0.00674>
+    """
+
+    statistic: float
+    pvalue: float
+    df_num: int
+    df_denom: float = np.inf
+    hypotheses: Sequence[str] = ()
+    replicates: int = 0
+
+    @property
+    def distribution(self) -> Literal["chi2", "F", "bootstrap"]:
+        """Law of the statistic."""
+        if self.replicates:
+            return "bootstrap"
+        return "F" if np.isfinite(self.df_denom) else "chi2"
+
+    def __repr__(self) -> str:
+        finite = np.isfinite(self.df_denom)
+        df = f"{self.df_num}, {self.df_denom:.4g}" if finite else f"{self.df_num}"
+        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
+        letter = "W" if self.replicates else self.distribution
+        return (
+            f"<Wald test of {', '.join(self.hypotheses)}: {letter} = "
+            f"{tables.significant(self.statistic)}, df = {df}, p = "
+            f"{tables.significant(self.pvalue, 3)}{by}>"
+        )
+
+
+def wald_test(
+    theta: Vector,
+    covariance: Matrix,
+    R: Matrix,
+    q: Vector | float = 0.0,
+    df: float = np.inf,
+    hypotheses: Sequence[str] = (),
+) -> JointTest:
+    """Test ``R theta = q`` by the chi-squared law, by the F law for finite `df`.
+
+    Hypotheses that follow from the others are not counted twice.
+
+    Parameters
+    ----------
+    theta : float64 array, shape (k,)
+    covariance : float64 array, shape (k, k)
+    R : float64 array, shape (m, k)
+    q : float or float64 array, shape (m,)
+    df : float
+        Of the covariance; infinite for the chi-squared law.
+    hypotheses : list of str, length m
+        What the rows say, in names.
+
+    Returns
+    -------
+    JointTest
+        NaN where the covariance is not defined.
+
+    References
+    ----------
+    Wald, *Tests of statistical hypotheses concerning several parameters when the number
+    of observations is large*, Transactions of the AMS 54 (1943).
+
+    Examples
+    --------
+    >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2)).statistic
+    10.0
+    """
+    from scipy.stats import chi2, f
+
+    R = np.atleast_2d(R)
+    middle = R @ covariance @ R.T
+    if not np.isfinite(middle).all():
+        rank = int(np.linalg.matrix_rank(R))
+        return JointTest(np.nan, np.nan, rank, df, hypotheses)
+    whiten = whitening(middle)
+    image, rank = whiten @ (R @ theta - q), len(whiten)
+    statistic = float(image @ image)
+    if np.isinf(df):
+        pvalue = float(chi2.sf(statistic, rank))
+    else:
+        statistic /= rank
+        pvalue = float(f.sf(statistic, rank, df))
+    return JointTest(statistic, pvalue, rank, df, hypotheses)
+
+
+def whitening(middle: Matrix) -> Matrix:
+    """``A`` of full row rank with ``A'A`` the inverse of a covariance.
+
+    Directions without variance, on the scale of each diagonal element, are left out.
+
+    Examples
+    --------
+    >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]]))
+    array([[0.5, 0. ]])
+    """
+    scale = np.sqrt(np.diag(middle))  # to unit variances, whatever the scales
+    scale[scale == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(middle / np.outer(scale, scale))
+    kept = values > 1e-10 * len(values)
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
+
+
+def hotelling_test(
+    theta: Vector,
+    covariance: Matrix,
+    rows: float,
+    R: Matrix,
+    q: Vector,
+    hypotheses: Sequence[str] = (),
+) -> JointTest:
+    """Test ``R theta = q`` with a covariance that is worth so many rows.
+
+    For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F law with
+    ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are too few rows.
+
+    References
+    ----------
+    Hotelling, *The generalization of Student's ratio*, Annals of Mathematical
+    Statistics 2 (1931).
+
+    Examples
+    --------
+    >>> hotelling_test(np.array([3.0, 1.0]), np.eye(2), 40.0, np.eye(2), np.zeros(2))
+    <Wald test of : F = 4.875, df = 2, 39, p = 0.0129>
+    """
+    from scipy.stats import f
+
+    found = wald_test(theta, covariance, R, q)
+    m = found.df_num
+    df = rows - m + 1.0
+    if df <= 0.0:
+        return replace(found, pvalue=np.nan, hypotheses=hypotheses)
+    statistic = found.statistic * df / (rows * m)
+    return JointTest(statistic, float(f.sf(statistic, m, df)), m, df, hypotheses)
+
+
+def resampled_test(
+    found: BootstrapResult, R: Matrix, q: Vector, hypotheses: Sequence[str] = ()
+) -> JointTest:
+    """Test ``R theta = q`` by the statistics of the resamples.
+
+    With ``W(t) = t' (R V R')^-1 t`` the p-value is ``2 (1 + c) / (1 + m)``, at most 1,
+    where ``c`` of ``m`` resamples have ``W(R theta_b - R theta)`` as large as ``W(R
+    theta - q)`` and lie on one side of the plane through the estimate across to the
+    hypothesis: on that side where there are more. What is pinned at its hypothesis is
+    no part of the test; what is pinned elsewhere leaves it undefined.
+
+    Parameters
+    ----------
+    found : BootstrapResult
+        Of ``theta``.
+    R : float64 array, shape (m, k)
+    q : float64 array, shape (m,)
+    hypotheses : list of str, length m
+    """
+    each, m = found.combined(R), len(found.estimates)
+    apart, free = each.estimate - q, ~each.pinned
+    held = np.abs(apart) <= each.solver_noise
+    if not (held | free).all():
+        return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
+    whiten = whitening(each.covariance[np.ix_(free, free)])
+    image = whiten @ apart[free]
+    images = (each.estimates - each.estimate)[:, free] @ whiten.T
+    as_large = (images * images).sum(axis=1) >= image @ image
+    side = images @ image
+    count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())
+    pvalue = float(two_sided(count, m)) if free.any() else np.nan
+    return JointTest(float(image @ image), pvalue, len(whiten), np.inf, hypotheses, m)
