@@ -145,7 +145,8 @@ MESSAGES = [
     ),
     (
         lambda: fitted(cov_type="robust"),
-        "cov_type='robust' is not known; give one of 'sandwich', 'bootstrap', 'none', "
+        "cov_type='robust' is not known; give one of 'default', 'sandwich', "
+        "'bootstrap', 'none', "
         "or Sandwich(...) or Bootstrap(...) with options.",
     ),
     (
