@@ -131,7 +131,8 @@ class LinearModel(Model):
         cov_type : "default", "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
             Standard errors of the result, computed when they are first asked for. The
             default is the sandwich; for the hinge, where predictors have few values or
-            a class is rare, the bootstrap with symmetric intervals, which cover there.
+            a class is rare, and for standardized predictors with long tails, the
+            bootstrap with symmetric intervals, which cover there.
             With options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
@@ -183,7 +184,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            cov_type=chosen_options(cov_type, self.problem),
+            cov_type=chosen_options(cov_type, self.problem, self.scaling),
             seconds=time.perf_counter() - began,
         )
 

@@ -250,7 +250,7 @@ class LinearResults(Results):
         ----------
         cov_type : "default", "sandwich", "bootstrap", "none", Sandwich or Bootstrap
         """
-        chosen = estimating.chosen_options(cov_type, self.problem)
+        chosen = estimating.chosen_options(cov_type, self.problem, self.scaling)
         other = replace(self, cov_type=chosen)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)

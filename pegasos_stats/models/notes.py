@@ -315,36 +315,12 @@ def few_rows(n: int, k: int) -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
-def few_values(columns: int, p: int, share: float) -> str:
-    """Why rows tie at the margin of the hinge: empty if they hardly do.
-
-    Parameters
-    ----------
-    columns : int
-        Predictors of few values.
-    p : int
-        All predictors.
-    share : float
-        Of the smaller class, if it is small; else 1.
-
-    Examples
-    --------
-    >>> few_values(2, 5, 1.0)
-    '2 of 5 predictors have few different values'
-    """
-    verb = "has" if columns == 1 else "have"
-    said = f"{columns} of {counted(p, 'predictor')} {verb} few different values"
-    rare = f"the smaller class has {share:.0%} of the rows"
-    return " and ".join([said] * (columns > 0) + [rare] * (share < 1.0))
-
-
-def tied(why: str, resampled: bool) -> list[Note]:
-    """That rows tie at the margin of the hinge, and what was done, or is to be done."""
-    ties = f"rows can tie at the margin of the hinge, as {why}"
-    if resampled:
-        text = f"{ties}: the density there would give intervals that are too short."
+def resampled(why: str, done: bool) -> list[Note]:
+    """Note why rows are resampled, or that they had better be."""
+    text = f"{why}: the formula would give intervals that are too short."
+    if done:
         return [Note("standard errors", "note", text[:1].upper() + text[1:])]
-    text = f"{ties}, and intervals from the density there are too short then."
+    text = f"{why}: these intervals may be too short."
     better = Setting("cov_type", "default")
     cure = Cure((better,), "{} resamples rows instead, unless that takes very long.")
     return [Note("standard errors", "warning", text, cure)]

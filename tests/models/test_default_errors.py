@@ -67,14 +67,25 @@ def test_the_hinge_has_the_sandwich_where_rows_do_not_tie():
 def test_a_rare_class_and_its_share_are_named():
     X, y = normal_rows()
     y = np.where(np.arange(len(y)) < 12, 1.0, -1.0)
-    why = estimating.why_rows_tie(Problem(X, y, lam=0.01))
-    assert why == "the smaller class has 10% of the rows"
+    why = estimating.why_resampled(Problem(X, y, lam=0.01))
+    assert why == "the smaller class has 10% of the rows, and the hinge may give it up"
+
+
+def test_long_tails_of_standardized_predictors_are_resampled():
+    X, y = normal_rows(300)
+    X[:, 1] = np.exp(1.5 * X[:, 1])
+    for model in (ps.SVM, ps.Logit):
+        fitted = model(y, X, lam=0.01, standardize=True).fit(TIGHT)
+        assert isinstance(fitted.cov_type, Bootstrap)
+        assert model(y, X, lam=0.01).fit(TIGHT).cov_type == Sandwich()
+    (note,) = (note for note in fitted.notes_on_errors() if "tails" in note.text)
+    assert note.text.startswith("1 of 3 standardized predictors has long tails")
 
 
 def test_few_rows_to_a_coefficient_are_left_to_the_sandwich():
     X, y = binary_rows(120)
-    assert estimating.why_rows_tie(Problem(X[:20], y[:20], lam=0.01))
-    assert not estimating.why_rows_tie(Problem(X[:19], y[:19], lam=0.01))
+    assert estimating.why_resampled(Problem(X[:20], y[:20], lam=0.01))
+    assert not estimating.why_resampled(Problem(X[:19], y[:19], lam=0.01))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +108,7 @@ def test_very_many_rows_have_the_sandwich():
 def test_a_sandwich_where_rows_tie_warns():
     X, y = binary_rows()
     result = ps.SVM(y, X, lam=0.01).fit(TIGHT, cov_type="sandwich")
-    said = [note for note in result.notes_on_errors() if "tie" in note.text]
+    said = [note for note in result.notes_on_errors() if "tie at" in note.text]
     assert [note.severity for note in said] == ["warning"]
     assert "cov_type='default' resamples" in said[0].written()
 

@@ -33,6 +33,7 @@ MATRICES = 4  # of shape (k, k) at the same time
 FEW_VALUES = 50  # that a column has, each counted by how often it occurs
 LOOKED_AT = 2000  # rows, in which values are counted
 RARE = 0.15  # share of a class that a hinge may give up altogether
+ROUGH = 0.05  # relative error of a standard deviation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
@@ -45,7 +46,9 @@ NO_COVARIANCE = (
 )
 
 
-def chosen_options(cov_type: object, problem: Problem) -> CovType:
+def chosen_options(
+    cov_type: object, problem: Problem, scaling: Scaling | None = None
+) -> CovType:
     """The options of a covariance; of the default one those that cover.
 
     Raises
@@ -54,12 +57,14 @@ def chosen_options(cov_type: object, problem: Problem) -> CovType:
         If it is neither a name nor options.
     """
     if isinstance(cov_type, str) and cov_type == "default":
-        return default_options(problem) if has_rows(problem) else SANDWICH
+        return default_options(problem, scaling) if has_rows(problem) else SANDWICH
     return checked_cov_type(cov_type)
 
 
-def default_options(problem: Problem) -> Sandwich | Bootstrap:
-    """The sandwich; for the hinge, where rows may tie at the margin, the bootstrap.
+def default_options(
+    problem: Problem, scaling: Scaling | None = None
+) -> Sandwich | Bootstrap:
+    """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes.
@@ -74,31 +79,53 @@ def default_options(problem: Problem) -> Sandwich | Bootstrap:
     """
     size = float(problem.X.nnz) if is_sparse(problem.X) else float(problem.X.size)
     slow = size * FEWEST_REPLICATES > MOST_NUMBERS
-    if slow or not why_rows_tie(problem):
+    if slow or not why_resampled(problem, scaling):
         return SANDWICH
     replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
 
 
-def why_rows_tie(problem: Problem) -> str:
-    """Why groups of rows may lie at the margin of the hinge; empty if they do not.
+def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
+    """Why the sandwich does not cover; empty if it does, or nothing would.
 
-    A column has few values if ``1 / sum_v share_v^2`` is below 50, and below half of
-    the rows: normal predictors have as many values as rows. Where there are fewer than
-    5 rows to a coefficient nothing covers, and it is left at that.
+    Groups of rows tie at the margin of the hinge where columns have few values: ``1 /
+    sum_v share_v^2`` is below 50, and below half of the rows. Where a class is rare,
+    all rows of the other do. Standardized columns with long tails have a deviation that
+    is known to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer than 5 rows to a
+    coefficient are too few for resamples as well.
     """
     n, p = problem.n, problem.p
-    if problem.loss != "hinge" or p > MOST_COEFFICIENTS or n < notes.FEW * (p + 1):
+    hinge = problem.loss == "hinge"
+    if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < notes.FEW * (p + 1):
         return ""
     some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
     columns = (some if isinstance(some, np.ndarray) else some.toarray()).T
-    shares = (np.unique(x, return_counts=True)[1] / x.size for x in columns)
-    values = np.array([1.0 / float(share @ share) for share in shares])
-    few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
-    smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
-    rare = problem.weights is None and smaller < RARE
-    return notes.few_values(few, p, smaller if rare else 1.0) if few or rare else ""
+    reasons, has = [], ("has", "have")
+    if hinge:
+        shares = (np.unique(x, return_counts=True)[1] / x.size for x in columns)
+        values = np.array([1.0 / float(share @ share) for share in shares])
+        few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
+        smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
+        rare = problem.weights is None and smaller < RARE
+        if few:
+            which = f"{few} of {counted(p, 'predictor')}"
+            ties = "rows can tie at the margin of the hinge, as"
+            reasons.append(f"{ties} {which} {has[few > 1]} few different values")
+        if rare:
+            share = f"the smaller class has {smaller:.0%} of the rows"
+            reasons.append(f"{share}, and the hinge may give it up")
+    if scaling is not None:
+        squares = np.square(columns - columns.mean(axis=1, keepdims=True))
+        spread = np.square(squares.mean(axis=1))
+        kurtosis = np.square(squares).mean(axis=1)[spread > 0.0] / spread[spread > 0.0]
+        rough = int((np.sqrt((kurtosis - 1.0) / (4.0 * n)) > ROUGH).sum())
+        if rough:
+            which = (
+                f"{rough} of {p} standardized predictors {has[rough > 1]} long tails"
+            )
+            reasons.append(f"{which}, which make the standard deviation rough")
+    return "; ".join(reasons)
 
 
 def estimated_covariance(
@@ -115,7 +142,7 @@ def estimated_covariance(
         If it is larger than the machine's memory.
     """
     check_memory(problem)
-    given, why = (problem, found.beta, found.alpha), why_rows_tie(problem)
+    given, why = (problem, found.beta, found.alpha), why_resampled(problem, scaling)
     if isinstance(options, Sandwich):
         estimate = sandwich(*given, options, found.dual, scaling)
         return replace(estimate, why=why)

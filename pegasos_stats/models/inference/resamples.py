@@ -47,7 +47,7 @@ class BootstrapResult:
     pull : float64 array, shape (k,), optional
         By how much coefficients without penalty differ from these, to first order.
     why : str
-        Why rows may tie at the margin of the hinge; empty if they hardly do.
+        Why the sandwich does not cover; empty if it does.
     """
 
     estimate: Vector

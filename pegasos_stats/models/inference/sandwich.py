@@ -59,7 +59,7 @@ class Covariance:
         ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
         from these, to first order.
     why : str
-        Why rows may tie at the margin of the hinge; empty if they hardly do.
+        Why the sandwich does not cover; empty if it does.
     """
 
     matrix: Matrix

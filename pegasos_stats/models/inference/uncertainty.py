@@ -165,7 +165,7 @@ class Uncertainty:
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
-                [*self._tied(), *self._pinned(), *self.covariance.notes],
+                [*self._why(), *self._pinned(), *self.covariance.notes],
             ),
         ]
 
@@ -185,10 +185,10 @@ class Uncertainty:
             other &= ~self._resampled.pinned
         return notes.shrunk(list(self.theta.index[other])) if other.any() else []
 
-    def _tied(self) -> list[notes.Note]:
-        """Why rows may tie at the margin of the hinge, if they may."""
+    def _why(self) -> list[notes.Note]:
+        """Why rows are resampled, or had better be, if there is a reason."""
         why = self.covariance.why
-        return notes.tied(why, self._resampled is not None) if why else []
+        return notes.resampled(why, self._resampled is not None) if why else []
 
     def _pinned(self) -> list[notes.Note]:
         """Which coefficients have no spread, if any."""

@@ -116,7 +116,7 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
         and estimating.has_rows(problem)
         and (
             isinstance(options, Sandwich)
-            or options == estimating.default_options(problem)
+            or options == estimating.default_options(problem, result.scaling)
         )
         and estimating.is_quick(problem, options)
     )

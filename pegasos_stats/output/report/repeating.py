@@ -176,7 +176,7 @@ def fit_arguments(result: Fitted) -> list[str]:
     arguments = [solver_call(result), *refine]
     if not isinstance(result, LinearResults):
         return arguments
-    if result.cov_type == chosen_options("default", result.problem):
+    if result.cov_type == chosen_options("default", result.problem, result.scaling):
         return arguments
     if result.cov_type is None:
         return [*arguments, 'cov_type="none"']
