@@ -1,6 +1,8 @@
 """What fits of all kinds have in a file: fields of the header, and arrays."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,8 +52,6 @@ TRACE = {
     "test_error": "f8",
     "cpu_seconds": "f8",
 }
-# Options that earlier versions did not have, whose fits were those of the defaults.
-LATER: dict[type, set[str]] = {SDCA: {"algorithm", "arithmetic"}}
 LARGEST_SEED = 2**31 - 1
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
@@ -133,8 +133,8 @@ class FitFields:
             if not (self.weights >= 0.0).all() or off > ROUNDING:
                 raise ValueError("weights do not have the mean 1")
 
-        self.solver = _solver(fit["solver"], archive, self.n)
-        self.refinement = _refinement(fit["refinement"], self.solver)
+        self.solver = _solver(fit["solver"], archive, self.n, self.intercept)
+        self.refinement = _refinement(fit["refinement"], self.solver, self.intercept)
         steps, violations, seed = items(fit["counts"], "counts", 3)
         if seed is not None or self.solver.uses_random_numbers or self.refinement:
             whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
@@ -199,10 +199,10 @@ class FitFields:
         return counts.astype(np.int64)
 
 
-def _solver(stored: Json, archive: Archive, n: int) -> Pegasos | SDCA:
+def _solver(stored: Json, archive: Archive, n: int, intercept: bool) -> Pegasos | SDCA:
     name, options = items(stored, "the solver", 2)
     kind = SOLVERS[name]
-    options = options_of(kind, options)
+    options = options_of(kind, options, _earlier(kind, intercept))
     if name == "Pegasos" and options["order"] is None:
         ndim = archive.ndim("order")
         order = archive.take("order", "i8", *[None] * ndim)
@@ -211,24 +211,32 @@ def _solver(stored: Json, archive: Archive, n: int) -> Pegasos | SDCA:
     return kind(**options)
 
 
-def _refinement(stored: Json, solver: Pegasos | SDCA) -> SDCA | None:
+def _earlier(kind: type, intercept: bool) -> dict[str, Any]:
+    """Options that earlier versions did not have, and what they did."""
+    if kind is not SDCA:
+        return {}
+    return {"algorithm": "newton" if intercept else "perm", "arithmetic": None}
+
+
+def _refinement(stored: Json, solver: Pegasos | SDCA, intercept: bool) -> SDCA | None:
     if stored is None:
         return None
     name, options = items(stored, "the refinement", 2)
     if name != "SDCA" or solver.to_optimum:
         raise ValueError(f"{name!r} refines {type(solver).__name__}")
-    return SDCA(**options_of(SDCA, options))
+    return SDCA(**options_of(SDCA, options, _earlier(SDCA, intercept)))
 
 
-def options_of(kind: type, stored: Json) -> dict[str, Any]:
-    """Options of a dataclass: all of its fields, but for those that came later."""
+def options_of(
+    kind: type, stored: Json, earlier: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Options of a dataclass: all of its fields, or what was there in their place."""
     options = values.restored(stored)
-    required = set(declared(kind)) - LATER.get(kind, set())
-    if not isinstance(options, dict) or not required <= set(options) <= set(
-        declared(kind)
-    ):
-        raise ValueError(f"the options of {kind.__name__} are not complete")
-    return options
+    if isinstance(options, dict):
+        options = {**earlier, **options}
+        if options.keys() == declared(kind).keys():
+            return options
+    raise ValueError(f"the options of {kind.__name__} are not complete")
 
 
 def _design(stored: Json, exact: bool, functions: Functions) -> Design:
