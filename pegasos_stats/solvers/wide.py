@@ -84,7 +84,7 @@ def lengths(
     return Lengths(s, s * alpha, t, Certificate(objective, least, errors))
 
 
-class Pairs:
+class PairSteps:
     """Steps on pairs of dual weights of the hinge, from the Gram matrix of the rows.
 
     Parameters
@@ -165,7 +165,7 @@ class Wide:
         state = self._coordinates.state
         self._balanced, self._scores = state.a, np.zeros(problem.n)
         self._image = np.zeros(state.w.size)
-        self._further: Pairs | ProximalNewton | ActiveSet | None = None
+        self._further: PairSteps | ProximalNewton | ActiveSet | None = None
 
     @property
     def visits_rows(self) -> bool:
@@ -248,25 +248,25 @@ class Wide:
         left = math.log(gap / goal) / rate if rate > 0.0 else math.inf
         left = 0.0 if gap <= goal else left
         if self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM:
-            self._further = Pairs(self._problem, self._coordinates.state.a)
+            self._further = PairSteps(self._problem, self._coordinates.state.a)
         elif self._epochs >= 3 * LONG and left > 0.5 * (most - self._epochs):
             self._further = self._coordinates.newton_method()
         self._looks.append((self._epochs, gap))
         wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)
         self._next_look += max(1, round(wait))
 
-    def _go_further(self, steps: Pairs | ProximalNewton | ActiveSet) -> None:
+    def _go_further(self, steps: PairSteps | ProximalNewton | ActiveSet) -> None:
         """Take further steps; others from the next on if pairs stand still."""
         steps.step()
         self._further_steps += 1
-        if not isinstance(steps, Pairs):
+        if not isinstance(steps, PairSteps):
             self._further = exactly(self._problem, steps, self._further_steps)
         elif steps.stands_still and can_be_exact(self._problem):
             self._further = ActiveSet(self._problem, *steps.best())
         elif steps.stands_still:
             self._further = self._from_pairs(steps)
 
-    def _from_pairs(self, pairs: Pairs) -> ProximalNewton:
+    def _from_pairs(self, pairs: PairSteps) -> ProximalNewton:
         """Newton steps from where the pairs are."""
         state = self._coordinates.state
         beta, alpha, a = pairs.best()

@@ -14,7 +14,7 @@ from pegasos_stats.solvers.objective import certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.solvers.wide import Pairs, lengths
+from pegasos_stats.solvers.wide import PairSteps, lengths
 
 ROUNDING = 1e-12
 
@@ -54,7 +54,7 @@ def test_lengths_are_certified_and_the_best_of_all(loss, lam):
 @pytest.mark.parametrize("seed", range(5))
 def test_pairs_find_the_optimum_with_the_weights_in_balance(seed):
     problem = wide_problem(seed, lam=1e-3)
-    pairs = Pairs(problem, np.zeros(problem.n))
+    pairs = PairSteps(problem, np.zeros(problem.n))
     for _ in range(200):
         pairs.step()
     at = certificate(problem, *pairs.best())
@@ -72,7 +72,7 @@ def test_pairs_find_the_optimum_with_the_weights_in_balance(seed):
 def test_single_steps_find_the_optimum_without_intercept(seed):
     wide = wide_problem(seed, lam=1e-3)
     problem = Problem(wide.X, wide.y, wide.lam, intercept=False)
-    pairs = Pairs(problem, np.zeros(problem.n))
+    pairs = PairSteps(problem, np.zeros(problem.n))
     for _ in range(200):
         pairs.step()
     assert certificate(problem, *pairs.best()).relative_gap <= 1e-9
@@ -99,7 +99,7 @@ def test_rows_that_are_the_same_do_not_stop_the_pairs():
     X = np.repeat(np.random.default_rng(0).standard_normal((10, 60)), 3, 0)
     y = np.where(np.arange(30) % 7 < 3, 1.0, -1.0)
     problem = Problem(X, y, 1e-3)
-    pairs = Pairs(problem, np.zeros(30))
+    pairs = PairSteps(problem, np.zeros(30))
     for _ in range(50):
         pairs.step()
     assert pairs.gap.relative_gap <= 1e-3

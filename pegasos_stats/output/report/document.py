@@ -77,8 +77,8 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Names with their values, a line each."""
+class Definitions:
+    """Names with their values, a line each: a list of definitions in HTML."""
 
     rows: Sequence[tuple[Text, Text]]
 
@@ -191,7 +191,15 @@ class Tiles:
 
 
 Block = (
-    Paragraph | Pairs | Table | Formula | Listing | Picture | Beside | Notice | Tiles
+    Paragraph
+    | Definitions
+    | Table
+    | Formula
+    | Listing
+    | Picture
+    | Beside
+    | Notice
+    | Tiles
 )
 
 

@@ -39,7 +39,7 @@ def fitting(subject: Subject) -> doc.Section:
     blocks: list[doc.Block] = [doc.Paragraph(_method(subject))]
     if isinstance(solver, Pegasos) and not subject.is_kernel:
         blocks += _step(subject, averaged=solver.batch_size > 1)
-    blocks.append(doc.Pairs(_facts(subject)))
+    blocks.append(doc.Definitions(_facts(subject)))
     return doc.Section("How it was fitted", "fitted", blocks)
 
 
@@ -146,7 +146,7 @@ def optimum(subject: Subject) -> doc.Section:
             rows.append(("Relative gap", number(result.relative_gap)))
         if isinstance(result, LinearResults):
             rows.append(_distance(result))
-    blocks: list[doc.Block] = [doc.Paragraph(_certified(result)), doc.Pairs(rows)]
+    blocks: list[doc.Block] = [doc.Paragraph(_certified(result)), doc.Definitions(rows)]
     if result.trace is not None and len(result.trace) > 1:
         caption = "Objective, duality gap and errors after every epoch."
         blocks.append(doc.Picture(_trace_figure(result, result.trace), caption))
@@ -225,7 +225,7 @@ def _support(result: KernelResults) -> list[doc.Block]:
         ("Support rows", f"{result.n_support:,} of {result.nobs:,}"),
         (prose(r"Intercept $\alpha$"), number(result.intercept, 5)),
     ]
-    return [doc.Paragraph(sentence), doc.Pairs(rows)]
+    return [doc.Paragraph(sentence), doc.Definitions(rows)]
 
 
 def _reading(subject: Subject) -> Text:

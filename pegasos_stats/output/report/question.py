@@ -139,7 +139,7 @@ def _model(subject: Subject) -> list[doc.Block]:
     return [
         doc.Paragraph(prose("A {} was fitted:", Strong(model_name(subject)))),
         doc.Formula(objective),
-        doc.Pairs(_symbols(subject)),
+        doc.Definitions(_symbols(subject)),
     ]
 
 
@@ -175,7 +175,7 @@ def data(subject: Subject) -> doc.Section:
     columns = ["", *(rows.name.capitalize() for rows in subject.judged)]
     blocks: list[doc.Block] = [
         doc.Table(columns, _row_counts(subject)),
-        doc.Pairs(_predictors(subject)),
+        doc.Definitions(_predictors(subject)),
     ]
     factors = factor_levels(subject.result.design)
     if factors:
@@ -246,4 +246,4 @@ def glossary(subject: Subject) -> doc.Section:
     """Words that a newcomer may not know."""
     unused = "Log loss" if subject.result.problem.loss == "hinge" else "Hinge loss"
     rows: list[tuple[Text, Text]] = [pair for pair in WORDS if pair[0] != unused]
-    return doc.Section("Words", "words", [doc.Pairs(rows)])
+    return doc.Section("Words", "words", [doc.Definitions(rows)])
