@@ -43,11 +43,15 @@ penalised_logit <- function(X, y, lambda, weights) {
 }
 
 # Limits of each coefficient, one line for each. estimate: of the fit to all rows.
+# Symmetric: as far on both sides as the farther of the outer (1 - level) / 2 is.
 bootstrap_interval <- function(estimates, estimate, interval, level = 0.95) {
   q <- c((1 - level) / 2, (1 + level) / 2)
   limits <- function(j) {
-    t <- estimates[, j]
+    t <- sort(estimates[, j])
+    k <- max(1, floor(q[1] * (length(t) + 1) + 1e-9))
+    reach <- max(estimate[j] - t[k], t[length(t) + 1 - k] - estimate[j])
     switch(interval,
+      symmetric = estimate[j] + c(-reach, reach),
       percentile = quantile(t, q),
       normal = estimate[j] + qnorm(q) * sd(t),
       basic = 2 * estimate[j] - rev(quantile(t, q)))

@@ -109,11 +109,11 @@ def test_original_estimates_and_errors_are_those_of_logit():
 
 
 def test_the_bootstrap_has_original_coefficients_too(data):
-    """Each resample's coefficients are transformed, so quantiles are theirs."""
+    """Those of each resample for predictors as the fit scaled them, scaled back."""
     model = ps.svm("y ~ a + b", data, lam=0.1, standardize=True)
     options = ps.Bootstrap(replicates=50, seed=1, interval="percentile")
     result = model.fit(ps.SDCA(tol=1e-8, seed=1), cov_type=options)
-    theta = result.covariance.estimates
+    theta = result.covariance.fixed
     mean, deviation = data[["a", "b"]].mean(), data[["a", "b"]].std()
     by_hand = theta[:, 0] - (theta[:, 1:] * (mean / deviation).to_numpy()).sum(axis=1)
     found = result.tidy(original=True)

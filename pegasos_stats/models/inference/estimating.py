@@ -33,6 +33,7 @@ MATRICES = 4  # of shape (k, k) at the same time
 FEW_VALUES = 50  # that a column has, each counted by how often it occurs
 LOOKED_AT = 2000  # rows, in which values are counted
 RARE = 0.15  # share of a class that a hinge may give up altogether
+LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -91,9 +92,9 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
 
     Groups of rows tie at the margin of the hinge where columns have few values: ``1 /
     sum_v share_v^2`` is below 50, and below half of the rows. Where a class is rare,
-    all rows of the other do. Standardized columns with long tails have a deviation that
-    is known to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer than 5 rows to a
-    coefficient are too few for resamples as well.
+    all rows of the other do. Standardized columns with long tails, of a kurtosis above
+    6, may have a deviation that is known to 5% at best: ``sqrt((kurtosis - 1) / (4
+    n))``. Fewer than 5 rows to a coefficient are too few for resamples as well.
     """
     n, p = problem.n, problem.p
     hinge = problem.loss == "hinge"
@@ -119,7 +120,8 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
         squares = np.square(columns - columns.mean(axis=1, keepdims=True))
         spread = np.square(squares.mean(axis=1))
         kurtosis = np.square(squares).mean(axis=1)[spread > 0.0] / spread[spread > 0.0]
-        rough = int((np.sqrt((kurtosis - 1.0) / (4.0 * n)) > ROUGH).sum())
+        least = max(LONG_TAILS, 1.0 + 4.0 * n * ROUGH**2)
+        rough = int((kurtosis > least).sum())
         if rough:
             which = (
                 f"{rough} of {p} standardized predictors {has[rough > 1]} long tails"
