@@ -271,7 +271,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
         column = in_native_order(pd.Series(labels))
-        if len(column) != len(labels):
+        if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)
     return column

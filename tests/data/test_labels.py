@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pegasos_stats.data.labels import LabelCoding, signs_of
-from pegasos_stats.errors import LabelError, OptionError
+import pegasos_stats as ps
+from pegasos_stats.data.labels import LabelCoding, column_of_labels, signs_of
+from pegasos_stats.errors import DataError, LabelError, OptionError
+from tests.nasty import Long
 
 NA = None
 
@@ -176,3 +178,10 @@ def test_lists_of_labels_are_taken():
     coding = LabelCoding.from_labels(["b", "a"])
     assert coding.encode(["a", "b"]).tolist() == [-1.0, 1.0]
     assert coding.decode([1, -1]).tolist() == ["b", "a"]
+
+
+def test_a_list_with_another_length_than_it_says_is_no_column():
+    with pytest.raises(DataError, match=r"^Labels are of type Long and not in one col"):
+        column_of_labels(Long([1, 2]))
+    with pytest.raises(DataError, match=r"^Labels are of type Long and not in one col"):
+        ps.Folds.stratified(Long([1, 2]), 2)
