@@ -46,7 +46,7 @@ MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
 MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer
 PATIENCE = 30  # Newton steps for the proximal point before
 PIVOTS = 50  # in a step of the run
-TINY, HUGE = 1e-100, 1e100  # lengths of rows whose squares neither vanish nor overflow
+TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor overflow
 SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
 SETTLED = 1e-5  # of the largest weight, a move after which SOFT does not matter
 EXACT = 1e-13  # of the largest score: a margin this close to 1 is 1
@@ -57,7 +57,9 @@ def can_be_exact(problem: Problem) -> bool:
     """Whether the equations of the free rows are small enough to be solved often."""
     n, p = problem.X.shape
     is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
-    return problem.loss == "hinge" and is_small and TINY < problem.radius < HUGE
+    radius, lam = problem.radius, problem.lam
+    in_range = TINY < radius < HUGE and lam / radius / radius > TINY and lam < HUGE
+    return problem.loss == "hinge" and is_small and in_range
 
 
 def exactly(
@@ -90,7 +92,7 @@ class ActiveSet:
         self._centre = X.mean(axis=0) if problem.intercept else np.zeros(problem.p)
         X -= self._centre
         spread = np.sqrt(np.square(X).mean(axis=0))
-        self._spread = np.where(spread > 0.0, spread, 1.0)
+        self._spread = np.where(spread > TINY, spread, 1.0)
         X /= self._spread
         self._X, self._penalty = X, problem.lam / self._spread / self._spread
         self._is_wide = problem.p > problem.n

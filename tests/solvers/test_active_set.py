@@ -1,6 +1,7 @@
 """The exact optimum of the hinge from its active set, and the fits that end by it."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -110,3 +111,18 @@ def test_a_class_of_next_to_no_weight():
     found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("lam", [5e-324, 1e-300, 1e-160, 1e300])
+@pytest.mark.parametrize("shape", [(30, 4), (12, 30)])
+def test_scales_whose_squares_vanish_bring_no_warning_of_numpys(lam, shape):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape), np.where(np.arange(shape[0]) % 3, -1.0, 1.0)
+    for first in (1e-200, 1.0, 1e15):
+        for scale in (1e-90, 1.0, 1e20, 1e90):
+            columns = X * np.where(np.arange(shape[1]) == 0, first, 1.0) * scale
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                warnings.simplefilter("ignore", ps.errors.PegasosStatsWarning)
+                fit = ps.SVM(y, columns, lam=lam).fit(SDCA(tol=1e-9, epochs=60, seed=1))
+            assert not fit.certificate.gap < 0.0  # NaN where it overflows
