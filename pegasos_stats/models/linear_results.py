@@ -13,7 +13,7 @@ from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, ContrastTests
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.tables import Summary, aligned, estimate_cells

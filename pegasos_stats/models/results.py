@@ -18,7 +18,8 @@ from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models import frames
-from pegasos_stats.models.notes import Note, about_fit
+from pegasos_stats.models.notes.fits import about_fit
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem

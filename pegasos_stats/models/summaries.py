@@ -7,7 +7,7 @@ import pandas as pd
 from pegasos_stats.checks import check_count
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes import Note, listed
+from pegasos_stats.models.notes.note import Note, listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.tables import Fields, Summary, significant
 

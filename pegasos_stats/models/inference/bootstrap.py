@@ -15,7 +15,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_ca
 from pegasos_stats.models.inference.bread_and_meat import is_balanced
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centred, far_centre, moved

@@ -8,7 +8,6 @@ import numpy as np
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.models import notes
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import (
     SANDWICH,
@@ -19,7 +18,8 @@ from pegasos_stats.models.inference.options import (
 )
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance, sandwich
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.problem import Problem, Solution
 
 Estimate = Covariance | BootstrapResult
@@ -98,7 +98,7 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
     """
     n, p = problem.n, problem.p
     hinge = problem.loss == "hinge"
-    if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < notes.FEW * (p + 1):
+    if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
         return ""
     some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
     columns = (some if isinstance(some, np.ndarray) else some.toarray()).T

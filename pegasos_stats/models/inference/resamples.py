@@ -9,7 +9,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.errors import counted
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
 
 ROUNDING = 1e-9  # of a rank
 

@@ -13,7 +13,7 @@ from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.inverse import ROUNDING, inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem

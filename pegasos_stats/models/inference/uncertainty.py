@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
-from pegasos_stats.models import notes
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
+from pegasos_stats.models.notes import standard_errors as notes
+from pegasos_stats.models.notes.note import Note, Setting
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.rounding import CLOSEST
 
@@ -86,7 +87,7 @@ class Uncertainty:
         return found
 
     @property
-    def remedy(self) -> notes.Setting:
+    def remedy(self) -> Setting:
         """The option that takes the fit near enough to its optimum for all errors.
 
         Its value, a relative gap, is a power of ten.
@@ -97,7 +98,7 @@ class Uncertainty:
             needed = 0.5 * self.lam * allowed**2 / objective
             if 0.0 < needed < CLOSE:
                 near = 10.0 ** math.floor(math.log10(needed))
-        return notes.Setting(self.goes_on, near)
+        return Setting(self.goes_on, near)
 
     def warn(self) -> None:
         """Warn if the numbers cannot be trusted.
@@ -155,7 +156,7 @@ class Uncertainty:
             )
         return joint_tests.wald_test(self._theta, V.matrix, R, q, V.df, written)
 
-    def remarks(self) -> list[notes.Note]:
+    def remarks(self) -> list[Note]:
         """What the numbers mean, and how far they can be trusted."""
         if not self.is_defined:
             return self._on_covariance()
@@ -169,7 +170,7 @@ class Uncertainty:
             ),
         ]
 
-    def _shrunk(self) -> list[notes.Note]:
+    def _shrunk(self) -> list[Note]:
         """Which small p-values may be the penalty's, if any.
 
         Without it the coefficient would be nearer to 0, or beyond, by more than its
@@ -185,25 +186,25 @@ class Uncertainty:
             other &= ~self._resampled.pinned
         return notes.shrunk(list(self.theta.index[other])) if other.any() else []
 
-    def _why(self) -> list[notes.Note]:
+    def _why(self) -> list[Note]:
         """Why rows are resampled, or had better be, if there is a reason."""
         why = self.covariance.why
         return notes.resampled(why, self._resampled is not None) if why else []
 
-    def _pinned(self) -> list[notes.Note]:
+    def _pinned(self) -> list[Note]:
         """Which coefficients have no spread, if any."""
         if self._resampled is None or not self._resampled.pinned.any():
             return []
         return notes.pinned(list(self.theta.index[self._resampled.pinned]))
 
-    def _on_covariance(self) -> list[notes.Note]:
+    def _on_covariance(self) -> list[Note]:
         """What there is to say of the covariance; and if undefined, what may help."""
         remarks = [*self.covariance.notes]
         if self.is_defined or self.certificate.relative_gap <= FAR:
             return remarks
         return [*remarks, notes.not_there(self.remedy)]
 
-    def _too_far(self) -> list[notes.Note]:
+    def _too_far(self) -> list[Note]:
         """That the fit may be too far from its optimum, if it may be."""
         if not self.far.any():
             return []

@@ -15,7 +15,7 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import Note
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays

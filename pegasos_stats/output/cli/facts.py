@@ -11,7 +11,7 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.notes import Setting
+from pegasos_stats.models.notes.note import Setting
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.report.subject import Fitted, factor_levels

@@ -9,7 +9,7 @@ import pandas as pd
 from pegasos_stats.errors import counted
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import UNCERTIFIED
+from pegasos_stats.models.notes.fits import UNCERTIFIED
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting

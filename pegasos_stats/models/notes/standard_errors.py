@@ -1,0 +1,102 @@
+"""What there is to say of standard errors: how they were found, and what is amiss."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.errors import counted, listing
+from pegasos_stats.models.notes.note import Cure, Note, Setting
+from pegasos_stats.tables import significant
+
+FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
+
+
+def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
+    """Note that a fit is too far from its optimum for these standard errors.
+
+    Parameters
+    ----------
+    distance : float
+        How far coefficients may be from the optimum, at most.
+    errors : float64 array
+        Standard errors of the coefficients that may be too far.
+    remedy : Setting
+        What goes on to the optimum.
+    """
+    known = distance < math.inf
+    most = f"up to {significant(distance, 2)}" if known else "how much is not known"
+    text = (
+        "the fit may be too far from its optimum for these standard errors. "
+        f"{counted(len(errors), 'coefficient')} may be off by more than a quarter of "
+        f"the standard error: by {most}, the smallest error being "
+        f"{significant(errors.min(), 2)}."
+    )
+    cure = Cure((remedy,), "{} goes on to the optimum.")
+    return Note("standard errors", "warning", text, cure)
+
+
+def not_there(remedy: Setting) -> Note:
+    """Note that standard errors may be undefined for want of an optimal fit."""
+    text = "Standard errors are those at the optimum, and this fit is not there:"
+    return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
+
+
+def few_rows(n: int, k: int) -> list[Note]:
+    """Note that n rows are few for k coefficients."""
+    if n >= FEW * k:
+        return []
+    text = (
+        f"{counted(n, 'row')} for {counted(k, 'coefficient')}. Standard errors are for "
+        f"many rows to each; with fewer than {FEW} intervals are too short, and with "
+        "one or two they mean nothing."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
+def resampled(why: str, done: bool) -> list[Note]:
+    """Note why rows are resampled, or that they had better be."""
+    text = f"{why}: the formula would give intervals that are too short."
+    if done:
+        return [Note("standard errors", "note", text[:1].upper() + text[1:])]
+    text = f"{why}: these intervals may be too short."
+    better = Setting("cov_type", "default")
+    cure = Cure((better,), "{} resamples rows instead, unless that takes very long.")
+    return [Note("standard errors", "warning", text, cure)]
+
+
+def pinned(names: Sequence[str]) -> list[Note]:
+    """That coefficients have no spread to test them with."""
+    verb, it = ("is", "It has") if len(names) == 1 else ("are", "They have")
+    text = (
+        f"{listing(names)} {verb} pinned: the same in all resamples, held by a tie of "
+        f"rows at the margin. {it} no z and no p-value."
+    )
+    return [Note("standard errors", "note", text)]
+
+
+def shrunk(names: Sequence[str]) -> list[Note]:
+    """Note that small p-values may be the penalty's."""
+    several = len(names) > 1
+    text = (
+        f"the penalty is strong: {listing(names)} {'stand' if several else 'stands'} "
+        "in for predictors that are shrunk. Without the penalty "
+        f"{'coefficients' if several else 'the coefficient'} would be nearer to 0, by "
+        "more than a standard error: a small p-value is no evidence of an effect of "
+        "its own."
+    )
+    return [Note("penalty", "warning", text)]
+
+
+def estimated_by(method: str, remarks: Iterable[Note]) -> list[Note]:
+    """How standard errors were estimated, remarks on that, and what they are of."""
+    of = (
+        "For this lambda, standard errors and intervals are for the minimiser of the "
+        "penalised risk in the population, not of the unpenalised one: what the "
+        "penalty shrinks stays shrunk. A p-value tests that a coefficient of this "
+        "minimiser is 0; lambda is taken as fixed beforehand."
+    )
+    return [
+        Note("standard errors", "note", f"Standard errors: {method}."),
+        *remarks,
+        Note("standard errors", "note", of),
+    ]
