@@ -8,7 +8,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.data.columns import is_sparse
-from pegasos_stats.data.design import Design, FrameDesign, as_frame, row_labels
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    as_frame,
+    row_labels,
+)
 from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.sample import aligned_labels
@@ -35,6 +41,13 @@ class TrainingRows:
     design: Design
     coding: LabelCoding
     index: pd.Index
+
+    def matrix(self, data: object = None) -> ModelMatrix:
+        """The matrix of `data`; that of the fit for None."""
+        if data is not None:
+            return self.design.matrix(data)
+        everything = np.ones(self.problem.n, dtype=bool)
+        return ModelMatrix(self.problem.X, everything, self.index)
 
     def labels(self, data: object = None) -> pd.Series:
         """Labels in the outcome's column of `data`; those of the fit for None.

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.data.design import Design, ModelMatrix
+from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
@@ -158,11 +158,7 @@ class Results(ABC):
         ColumnError
             If `data` lack a column, or hold values that the model cannot use.
         """
-        if data is None:
-            everything = np.ones(self.nobs, dtype=bool)
-            matrix = ModelMatrix(self.problem.X, everything, self.index)
-        else:
-            matrix = self.design.matrix(data)
+        matrix = self._rows.matrix(data)
         return matrix.spread(self._scores(matrix.values)).rename("score")
 
     def predict(self, data: object = None, ties: Ties | None = None) -> pd.Series:
