@@ -60,6 +60,13 @@ class ModelMatrix:
         full[self.kept] = values
         return pd.Series(full, index=self.index)
 
+    def taken(self, rows: NDArray[np.intp]) -> "ModelMatrix":
+        """The matrix of rows of the data, by position, some of them several times."""
+        among_kept = np.cumsum(self.kept) - 1
+        kept = self.kept[rows]
+        values = self.values[among_kept[rows[kept]]]
+        return ModelMatrix(values, kept, self.index[rows])
+
 
 class Design(Protocol):
     """What turns data into a `ModelMatrix`, at fit and again on new data."""

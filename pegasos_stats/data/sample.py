@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
+from pegasos_stats.data.counts import Counts, repeated
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import as_data, check_functions, outcome_of
@@ -63,6 +64,8 @@ class Sample:
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
+    counts : Counts or None
+        How rows were counted, where each stands for several.
     """
 
     X: Predictors
@@ -73,6 +76,7 @@ class Sample:
     dropped: Dropped
     kept: Mask
     weights: Vector | None = None
+    counts: Counts | None = None
 
 
 def sample_of_arrays(
@@ -82,6 +86,7 @@ def sample_of_arrays(
     coding: Coding,
     na_action: NaAction,
     weights: object = None,
+    freq_weights: object = None,
     standardize: bool = False,
 ) -> Sample:
     """Bring labels and a frame or an array together.
@@ -94,8 +99,15 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
+    each, counts = given_weights(weights, X, matrix.index), None
+    if freq_weights is not None:
+        rows = repeated(freq_weights, X, matrix.index)
+        counts = Counts.of(freq_weights, len(matrix.index))
+        labels, matrix = labels.iloc[rows], matrix.taken(rows)
+        each = None if each is None else each[rows]
+    weights = weights if each is None else each
     found = _complete(labels, design, matrix, coding, na_action, weights, X)
-    return _scaled(found, intercept, standardize)
+    return _scaled(replace(found, counts=counts), intercept, standardize)
 
 
 def sample_of_formula(
@@ -105,17 +117,25 @@ def sample_of_formula(
     coding: Coding,
     na_action: NaAction,
     weights: object = None,
+    freq_weights: object = None,
     functions: Mapping[str, Callable[..., object]] | None = None,
     standardize: bool = False,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
     known = check_functions(functions, frame.columns)
+    each, counts = given_weights(weights, frame, frame.index), None
+    if freq_weights is not None:
+        rows = repeated(freq_weights, frame, frame.index)
+        counts = Counts.of(freq_weights, len(frame))
+        frame = frame.iloc[rows]
+        each = None if each is None else each[rows]
+    weights = weights if each is None else each
     labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     found = _complete(labels, design, matrix, coding, na_action, weights, frame)
-    return _scaled(found, kept, standardize), kept
+    return _scaled(replace(found, counts=counts), kept, standardize), kept
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
@@ -163,9 +183,12 @@ def _complete(
     weights: object,
     data: object,
 ) -> Sample:
-    """Keep the rows that lack nothing, and code the labels."""
+    """Keep the rows that lack nothing, and code the labels; weigh them.
+
+    Weights are a number for each row, or as for `class_weights`.
+    """
     usable = labels.notna().to_numpy(dtype=bool)
-    given = given_weights(weights, data, matrix.index)
+    given = weights if isinstance(weights, np.ndarray) else None
     kept = usable & matrix.kept
     if given is not None:
         kept &= ~np.isnan(given)

@@ -19,6 +19,7 @@ SMALLEST = 2.0**-1022  # the least double with all its digits
 # 2^-64 times its size, and none above zero is below SMALLEST at 2^128 times its size.
 LESS, MORE = 2.0**-64, 2.0**128
 TOGETHER = 2**16  # numbers summed at once, 16 bytes each
+ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
 
 
 def given_weights(weights: object, data: object, index: pd.Index) -> Vector | None:
@@ -40,18 +41,43 @@ def given_weights(weights: object, data: object, index: pd.Index) -> Vector | No
     """
     if weights is None or isinstance(weights, Mapping):
         return None
-    if isinstance(weights, str):
-        if weights == "balanced":
-            return None
-        weights = _column(weights, data)
-    if isinstance(weights, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
-        known = weights.index if len(weights) == len(index) else index
+    if isinstance(weights, str) and weights == "balanced":
+        return None
+    return numbers_of_rows("weights", weights, data, index, ALLOWED)
+
+
+def numbers_of_rows(
+    option: str, numbers: object, data: object, index: pd.Index, allowed: str
+) -> Vector:
+    """Read a finite number of 0 or more for each row; NaN where one is missing.
+
+    Parameters
+    ----------
+    option : str
+        Its name, for messages.
+    numbers : Series or array, shape (n,); or the name of a column of `data`
+    data : DataFrame or other
+    index : Index, shape (n,)
+    allowed : str
+        What may be given beside the name of a column, for messages.
+
+    Raises
+    ------
+    ColumnError
+        If there is no column of this name.
+    DataError
+        If they are not one number of 0 or more for each row, rows in the same order.
+    """
+    if isinstance(numbers, str):
+        numbers = _column(option, numbers, data, allowed)
+    if isinstance(numbers, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
+        known = numbers.index if len(numbers) == len(index) else index
         if not known.equals(index):
             raise DataError(
-                "The row labels of weights and data differ; align them (weights.loc"
-                "[X.index]) or give weights.to_numpy() to match by position."
+                f"The row labels of {option} and data differ; align them ({option}.loc"
+                f"[X.index]) or give {option}.to_numpy() to match by position."
             )
-    return _checked(weights, index)
+    return _checked(option, numbers, index, "rows", allowed)
 
 
 def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
@@ -79,7 +105,8 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
             f"{listing(coding.levels)}."
         )
     each = pd.Series([weights[keys[at.index(place)]] for place in (0, 1)], dtype=object)
-    low, high = _checked(each, pd.Index(coding.levels), "levels")
+    levels = pd.Index(coding.levels)
+    low, high = _checked("weights", each, levels, "levels", ALLOWED)
     for level, weight in zip(coding.levels, (low, high), strict=True):
         if np.isnan(weight):
             raise DataError(
@@ -176,59 +203,60 @@ def _by_level(y: Vector, low: float, high: float) -> Vector:
     return np.array([low, high])[(y > 0).astype(np.intp)]
 
 
-def _column(name: str, data: object) -> DataColumn:
+def _column(option: str, name: str, data: object, allowed: str) -> DataColumn:
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise ColumnError(
-        f"weights={name!r} is no column of the data; give the name of one, a number "
-        "for each row, a weight for each level, or 'balanced'."
+        f"{option}={name!r} is no column of the data; give the name of one, or "
+        f"{allowed}."
     )
 
 
-def _checked(weights: object, index: pd.Index, each: str = "rows") -> Vector:
+def _checked(
+    option: str, numbers: object, index: pd.Index, each: str, allowed: str
+) -> Vector:
     """Check that there is one number, 0 or more or NaN, for each row or each level."""
-    values = _numbers(weights, each)
+    values = _numbers(option, numbers, each, allowed)
     if values.shape != (len(index),):
         raise DataError(
-            f"weights have the shape {values.shape} and there are "
-            f"{counted(len(index), 'row')}; give one weight for each row."
+            f"{option} have the shape {values.shape} and there are "
+            f"{counted(len(index), 'row')}; give one for each row."
         )
     wrong = (values < 0.0) | np.isinf(values)
     if wrong.any():
         raise DataError(
-            f"weights hold {listing(values[wrong])} in the {each} "
+            f"{option} hold {listing(values[wrong])} in the {each} "
             f"{listing(index[wrong])}; give finite numbers, 0 or more."
         )
     return values
 
 
-def _numbers(weights: object, each: str) -> Vector:
-    """Convert weights to doubles, NaN where one is missing; refuse text and dates."""
+def _numbers(option: str, numbers: object, each: str, allowed: str) -> Vector:
+    """Convert numbers to doubles, NaN where one is missing; refuse text and dates."""
     try:
-        _check_are_numbers(weights)
-        if isinstance(weights, pd.Series):
-            weights = weights.to_numpy(dtype=np.float64, na_value=np.nan)
-        if isinstance(weights, np.ma.MaskedArray):
-            weights = np.ma.filled(weights.astype(np.float64), np.nan)
+        _check_are_numbers(numbers)
+        if isinstance(numbers, pd.Series):
+            numbers = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        if isinstance(numbers, np.ma.MaskedArray):
+            numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
         with np.errstate(over="ignore"):  # what becomes infinite is refused by name
-            found: Vector = np.array(weights, dtype=np.float64)
+            found: Vector = np.array(numbers, dtype=np.float64)
     except OverflowError:
         raise DataError(
-            "weights hold a number beyond the largest double, 1.8e308; give smaller "
-            "ones: only their ratios matter."
+            f"{option} hold a number beyond the largest double, 1.8e308; give smaller "
+            "ones."
         ) from None
     except Exception:  # also what an object of others raises
-        kind = "" if each == "levels" else f" of type {type(weights).__name__}"
+        kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
         raise DataError(
-            f"weights{kind} are not numbers; give one number for each row, a weight "
-            "for each level, or 'balanced'."
+            f"{option}{kind} are not numbers; give {allowed}."
         ) from None
     return found
 
 
-def _check_are_numbers(weights: object) -> None:
+def _check_are_numbers(numbers: object) -> None:
     """Raise TypeError for text and dates, which numpy would turn into numbers."""
-    values = np.asarray(weights)
+    values = np.asarray(numbers)
     if values.dtype.kind not in "biufO":
         raise TypeError
     if values.dtype == object and any(

@@ -94,12 +94,20 @@ class KernelSVM(Model):
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
+        freq_weights: object = None,
         standardize: bool = False,
         memory: int = MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
-            y, X, bool(intercept), coding, na_action, weights, standardize
+            y,
+            X,
+            bool(intercept),
+            coding,
+            na_action,
+            weights,
+            freq_weights,
+            standardize,
         )
         function = kernels.checked_kernel(
             kernel, degree, offset, gamma, sample.X.shape[1]
@@ -121,6 +129,7 @@ class KernelSVM(Model):
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
+        freq_weights: object = None,
         standardize: bool = False,
         memory: int = MEMORY,
         functions: Functions | None = None,
@@ -155,6 +164,7 @@ class KernelSVM(Model):
             coding,
             na_action,
             weights,
+            freq_weights,
             functions,
             standardize,
         )

@@ -33,11 +33,19 @@ class LinearModel(Model):
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
+        freq_weights: object = None,
         standardize: bool = False,
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
-            y, X, bool(intercept), coding, na_action, weights, standardize
+            y,
+            X,
+            bool(intercept),
+            coding,
+            na_action,
+            weights,
+            freq_weights,
+            standardize,
         )
         self._set_up(sample, lam, bool(intercept))
 
@@ -52,6 +60,7 @@ class LinearModel(Model):
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
         weights: object = None,
+        freq_weights: object = None,
         standardize: bool = False,
         functions: Functions | None = None,
     ) -> Self:
@@ -91,6 +100,7 @@ class LinearModel(Model):
             coding,
             na_action,
             weights,
+            freq_weights,
             functions,
             standardize,
         )
