@@ -1,14 +1,13 @@
 """Counts: a row of the data that stands for several rows, all alike."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.data.foreign import check_memory
-from pegasos_stats.data.weights import numbers_of_rows
+from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, counted, listing
 
 Positions = NDArray[np.intp]
@@ -30,6 +29,10 @@ class Counts:
 
     column: str
     lines: int
+
+    def __str__(self) -> str:
+        by = f" by {self.column}" if self.column else ""
+        return f"{counted(self.lines, 'line')}{by}"
 
     @classmethod
     def of(cls, freq_weights: object, lines: int) -> "Counts":
@@ -80,14 +83,34 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     width = getattr(data, "shape", (0, 1))[-1]
     check_memory(
         total * 8.0 * (width + 2),
-        f"The data, of {counted(len(index), 'row')} that stand for {total:,.0f},",
-        "divide the counts, or give them as weights= if only the fit is wanted",
+        f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
+        "give the counts as weights= if only coefficients are wanted",
     )
     return np.repeat(np.arange(len(index)), each.astype(np.int64))
 
 
-def taken(values: Any, rows: Positions) -> Any:
-    """Rows of a frame, a Series, an array or a sparse matrix, by position."""
-    if isinstance(values, pd.DataFrame | pd.Series):
-        return values.iloc[rows]
-    return np.asarray(values)[rows] if isinstance(values, list) else values[rows]
+def column_of_counts(given: object, counts: Counts | None, data: object) -> object:
+    """Counts of new data: those given, or the column of the fit, if it is there.
+
+    Parameters
+    ----------
+    given : as `repeated` takes them, or None
+    counts : Counts or None
+        How the rows of the fit were counted.
+    data : DataFrame or other
+
+    Returns
+    -------
+    Series, array or None
+
+    Raises
+    ------
+    ColumnError
+        If a name was given and there is no column of it.
+    """
+    if given is None and counts is not None and isinstance(data, pd.DataFrame):
+        is_there = counts.column != "" and counts.column in data.columns
+        return data[counts.column] if is_there else None
+    if isinstance(given, str):
+        return column_named("freq_weights", given, data, ALLOWED)
+    return given

@@ -64,7 +64,7 @@ class Sample:
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
-    counts : Counts or None
+    counted : Counts or None
         How rows were counted, where each stands for several.
     """
 
@@ -76,7 +76,7 @@ class Sample:
     dropped: Dropped
     kept: Mask
     weights: Vector | None = None
-    counts: Counts | None = None
+    counted: Counts | None = None
 
 
 def sample_of_arrays(
@@ -107,7 +107,7 @@ def sample_of_arrays(
         each = None if each is None else each[rows]
     weights = weights if each is None else each
     found = _complete(labels, design, matrix, coding, na_action, weights, X)
-    return _scaled(replace(found, counts=counts), intercept, standardize)
+    return _scaled(replace(found, counted=counts), intercept, standardize)
 
 
 def sample_of_formula(
@@ -135,7 +135,7 @@ def sample_of_formula(
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     found = _complete(labels, design, matrix, coding, na_action, weights, frame)
-    return _scaled(replace(found, counts=counts), kept, standardize), kept
+    return _scaled(replace(found, counted=counts), kept, standardize), kept
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:

@@ -69,7 +69,7 @@ def numbers_of_rows(
         If they are not one number of 0 or more for each row, rows in the same order.
     """
     if isinstance(numbers, str):
-        numbers = _column(option, numbers, data, allowed)
+        numbers = column_named(option, numbers, data, allowed)
     if isinstance(numbers, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
         known = numbers.index if len(numbers) == len(index) else index
         if not known.equals(index):
@@ -203,7 +203,8 @@ def _by_level(y: Vector, low: float, high: float) -> Vector:
     return np.array([low, high])[(y > 0).astype(np.intp)]
 
 
-def _column(option: str, name: str, data: object, allowed: str) -> DataColumn:
+def column_named(option: str, name: str, data: object, allowed: str) -> DataColumn:
+    """Return a column of the data, or raise `ColumnError` if there is none."""
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise ColumnError(
@@ -248,9 +249,7 @@ def _numbers(option: str, numbers: object, each: str, allowed: str) -> Vector:
         ) from None
     except Exception:  # also what an object of others raises
         kind = "" if each == "levels" else f" of type {type(numbers).__name__}"
-        raise DataError(
-            f"{option}{kind} are not numbers; give {allowed}."
-        ) from None
+        raise DataError(f"{option}{kind} are not numbers; give {allowed}.") from None
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.data.counts import Positions, repeated
 from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.scores import Scored
@@ -23,6 +24,7 @@ def confusion(
     mode: inputs.Mode | None = None,
     prevalence: object = None,
     beta: float = 1.0,
+    freq_weights: object = None,
 ) -> ConfusionMatrix:
     """Cross-tabulate actual and predicted labels.
 
@@ -53,6 +55,8 @@ def confusion(
         if left out.
     beta : float, default 1.0
         Weight of recall against precision in the F measure.
+    freq_weights : Series or array, shape (n,), of whole numbers; optional
+        How many rows each stands for: a table of counts gives what its rows give.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def confusion(
     Raises
     ------
     DataError
-        If labels, scores and probabilities are not of the same rows.
+        If labels, scores, probabilities and counts are not of the same rows.
     LabelError
         If a label is none of `levels`, or the labels have no order.
     OptionError
@@ -76,11 +80,18 @@ def confusion(
     6          0  1
     >>> confusion([5, 5, 6], [5, 6, 6], positive=6).by_class["precision"].item()
     0.5
+    >>> confusion(["a", "b"], ["a", "a"], freq_weights=[30, 2]).error_rate
+    0.0625
     """
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
     choices = inputs.checked_choices(order, positive, prevalence, beta, mode)
+    index = pairs.index
     rows, columns = (inputs.codes_of(pairs[s], order) for s in ("actual", "predicted"))
+    every: Positions | slice = slice(None)
+    if freq_weights is not None:
+        every = repeated(freq_weights, pairs, pairs.index)
+    rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
     counts = np.zeros((len(order), len(order) + 1), dtype=np.int64)
     np.add.at(counts, (rows[labelled], columns[labelled]), 1)  # -1 is the last column
@@ -88,13 +99,13 @@ def confusion(
     scored = None
     if scores is not None or probabilities is not None:
         has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
-        at = (order, len(rows), pairs.index if has_index else None)
+        at = (order, len(index), index if has_index else None)
         scored = Scored(
             rows,
-            None if scores is None else inputs.checked_scores(scores, *at),
+            None if scores is None else inputs.checked_scores(scores, *at)[every],
             None
             if probabilities is None
-            else inputs.checked_probabilities(probabilities, *at),
+            else inputs.checked_probabilities(probabilities, *at)[every],
         )
     return ConfusionMatrix(
         tuple(order), counts, pairs[wrong], int((~labelled).sum()), choices, scored

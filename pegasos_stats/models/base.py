@@ -8,6 +8,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
+from pegasos_stats.data.counts import Counts, column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
@@ -83,6 +84,11 @@ class Model(ABC):
         return self._sample.dropped
 
     @property
+    def counted(self) -> Counts | None:
+        """How rows were counted, where each stands for several; else None."""
+        return self._sample.counted
+
+    @property
     def scaling(self) -> Scaling | None:
         """How the predictors were scaled; None if they were not."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
@@ -134,6 +140,10 @@ class Model(ABC):
         """
         labels, X = self._labels_and_data(test)
         matrix = self.design.matrix(X)
+        counts = column_of_counts(None, self.counted, X)
+        if counts is not None:
+            rows = repeated(counts, X, matrix.index)
+            labels, matrix = labels.iloc[rows], matrix.taken(rows)
         y = self.coding.encode(labels)[matrix.kept]
         known = ~np.isnan(y)
         if not known.any():

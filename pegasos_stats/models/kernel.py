@@ -50,8 +50,8 @@ class KernelSVM(Model):
         Of the polynomial, at least 0; 1 if left out.
     gamma : float, optional
         Of the Gaussian kernel, above zero; 1 / p if left out.
-    coding, na_action, weights, standardize
-        As for `SVM`.
+    coding, na_action, weights, freq_weights, standardize
+        As for `SVM`; a precomputed kernel takes no counts.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take: all of them where they fit,
         otherwise rows are computed when needed and those used most are kept. Results
@@ -140,7 +140,7 @@ class KernelSVM(Model):
         ----------
         formula : str
         data : DataFrame
-        weights : optional
+        weights, freq_weights : optional
             As for the class, or the name of a column of `data`.
         lam, intercept, kernel, degree, offset, gamma
             As for the class; a precomputed kernel needs no formula.
@@ -212,6 +212,11 @@ class KernelSVM(Model):
                 "standardize=True makes no sense for a precomputed kernel, which has "
                 "no predictors; scale them before computing it."
             )
+        if self._sample.counted is not None:
+            raise OptionError(
+                "freq_weights do not go with a precomputed kernel; repeat rows and "
+                "columns of its matrix."
+            )
         self._columns = np.flatnonzero(self._sample.kept)
         return kernels.checked_gram(X, self._sample.kept)
 
@@ -260,6 +265,7 @@ class KernelSVM(Model):
             trace=None if recorder is None else recorder.frame(),
             columns=self._columns,
             seconds=time.perf_counter() - began,
+            counted=self.counted,
         )
 
     def solve(

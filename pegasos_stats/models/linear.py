@@ -79,6 +79,9 @@ class LinearModel(Model):
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.
+        freq_weights : optional
+            As for the class, or the name of a column of `data`; data given to
+            ``confusion`` and the like count by it too, where they have it.
         lam, intercept, coding, na_action, standardize
             As for the class.
         functions : dict of str to callable, optional
@@ -196,6 +199,7 @@ class LinearModel(Model):
             refinement=refinement,
             cov_type=chosen_options(cov_type, self.problem, self.scaling),
             seconds=time.perf_counter() - began,
+            counted=self.counted,
         )
 
     def solve(
@@ -232,6 +236,10 @@ class SVM(LinearModel):
         How much the loss of each row counts, 0 or more. ``"balanced"`` gives both
         levels the same total weight, ``{level: weight}`` each row that of its level.
         Weights are scaled to a mean of 1, so only their ratios matter.
+    freq_weights : array or Series of whole numbers, shape (n,), optional
+        How many rows each row stands for, as in a table of counts; 0 leaves it out.
+        All results are those of a table in which each row stands so many times, which
+        is what is fitted.
     standardize : bool, default False
         Whether to bring the predictors to mean 0 and standard deviation 1; if they
         are sparse, or there is no intercept, to standard deviation 1 alone. Means and

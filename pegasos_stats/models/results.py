@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.data.counts import Counts, column_of_counts
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.sample import Dropped
@@ -57,6 +58,8 @@ class Results(ABC):
         asked for it.
     seconds : float or None
         Run time of the fit.
+    counted : Counts or None
+        How rows were counted, where ``freq_weights=`` was given.
     """
 
     problem: Problem
@@ -69,6 +72,7 @@ class Results(ABC):
     trace: pd.DataFrame | None = None
     refinement: SDCA | None = None
     seconds: float | None = None
+    counted: Counts | None = None
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -215,6 +219,7 @@ class Results(ABC):
         mode: Mode | None = None,
         prevalence: float | None = None,
         beta: float = 1.0,
+        freq_weights: object = None,
     ) -> ConfusionMatrix:
         """Table of actual against predicted labels, with all that follows from it.
 
@@ -228,6 +233,9 @@ class Results(ABC):
             Labels of the rows; taken from the outcome's column of `data` if left out.
         positive, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
+        freq_weights : array or Series of whole numbers, or a column's name; optional
+            How many rows each row of `data` stands for. If left out, the column of
+            the fit's ``freq_weights=``, where the data have it.
 
         Returns
         -------
@@ -245,6 +253,7 @@ class Results(ABC):
             mode=mode,
             prevalence=prevalence,
             beta=beta,
+            freq_weights=column_of_counts(freq_weights, self.counted, data),
         )
 
     @cached_property

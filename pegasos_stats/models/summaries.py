@@ -50,6 +50,7 @@ def model_lines(result: Results) -> Fields:
     return [
         *lines,
         ("No. Observations:", f"{result.nobs:,}"),
+        *([] if result.counted is None else [("Counted:", str(result.counted))]),
         ("Rows dropped (NA):", str(result.dropped)),
         ("Training errors:", errors_of(result.training_table)),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.sample import Dropped
@@ -39,8 +40,10 @@ FIELDS = {
     "training_table",
     "seconds",
     "dropped",
+    "freq_weights",
     "trace",
 }
+LATER: Header = {"seconds": None, "freq_weights": None}  # not in earlier files
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -73,6 +76,8 @@ def fields_of(result: Results) -> Header:
         "training_table": result.training_table.counts.tolist(),
         "seconds": result.seconds,
         "dropped": [result.dropped.outcome, result.dropped.predictors],
+        "freq_weights": result.counted
+        and [result.counted.column, result.counted.lines],
         "trace": None if result.trace is None else list(result.trace.columns),
     }
 
@@ -147,6 +152,11 @@ class FitFields:
         self.table = self._table(fit["training_table"])
         dropped = items(fit["dropped"], "rows", 2)
         self.dropped = Dropped(*(whole(rows, "rows left out") for rows in dropped))
+        counts = fit.get("freq_weights")
+        if counts is not None:
+            column, lines = items(counts, "the counts", 2)
+            counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
+        self.freq_weights: Counts | None = counts
         seconds = fit.get("seconds")
         self.seconds = (
             None if seconds is None else header.real(seconds, "the run time", 0.0)
@@ -175,6 +185,7 @@ class FitFields:
             "dropped": self.dropped,
             "trace": self.trace,
             "seconds": self.seconds,
+            "counted": self.freq_weights,
         }
 
     def check_width(self, width: int) -> None:

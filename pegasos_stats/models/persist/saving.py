@@ -236,7 +236,7 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     fit, kind = header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
-            record({"seconds": None} | fit, "the fit", fit_fields.FIELDS | kind.own)
+            record(fit_fields.LATER | fit, "the fit", fit_fields.FIELDS | kind.own)
             fields = fit_fields.FitFields(fit, archive, functions)
             result = kind.back(fields, fit, archive)
             fields.put_into(result)

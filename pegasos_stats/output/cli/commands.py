@@ -73,7 +73,8 @@ def _files(
     style = style_of(options)
     dense = options.kernel is not None
     train = read_data(options.train, options.format, dense=dense, style=style)
-    named = options.outcome, train, options.weights, options.formula
+    apart = options.weights, options.freq_weights
+    named = options.outcome, train, apart, options.formula
     formula = formula_for(*named)
     tests = {}
     if options.test:

@@ -55,6 +55,7 @@ def model_facts(result: Fitted) -> Facts:
         "intercept": problem.intercept,
         "kernel": str(kernel) if kernel else None,
         "weighted": problem.weights is not None,
+        "counted_in": None if result.counted is None else result.counted.lines,
         "standardized": isinstance(result.design, ScaledDesign),
     }
 
@@ -119,6 +120,11 @@ def size(result: Fitted) -> str:
     if isinstance(result, KernelResults):
         return f"{counted(result.n_support, 'support row')} and {free}"
     return f"{counted(len(result.coef), 'coefficient')} and {free}"
+
+
+def counted_in(result: Fitted) -> str:
+    """In how many rows of the data the rows of the fit are counted, if they are."""
+    return "" if result.counted is None else f" (counted in {result.counted})"
 
 
 def factors_line(result: Fitted) -> list[str]:

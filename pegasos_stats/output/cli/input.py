@@ -1,7 +1,7 @@
 """Data files of the command line: CSV or svmlight, told apart by their content."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
@@ -148,12 +148,13 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
 def formula_for(
     outcome: str | None,
     train: Rows,
-    weights: str | None = None,
+    apart: Sequence[str | None] = (),
     formula: str | None = None,
 ) -> str | None:
     """The formula given, or that of the outcome on all other columns of a CSV file.
 
-    A column of weights is none of the predictors. None for an svmlight file.
+    Columns `apart`, such as that of weights, are no predictors. None for an svmlight
+    file.
 
     Raises
     ------
@@ -182,10 +183,12 @@ def formula_for(
         )
     if outcome not in train.frame.columns:
         raise DataError(_no_outcome_message(outcome, train.path, train.frame))
-    name = _quoted(outcome)
-    if weights in train.frame.columns and weights != "balanced":
-        return f"{name} ~ . - {_quoted(str(weights))}"
-    return f"{name} ~ ."
+    left_out = "".join(
+        f" - {_quoted(name)}"
+        for name in apart
+        if name is not None and name != "balanced" and name in train.frame.columns
+    )
+    return f"{_quoted(outcome)} ~ .{left_out}"
 
 
 def _quoted(name: str) -> str:

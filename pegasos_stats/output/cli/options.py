@@ -187,6 +187,7 @@ def model_of(
         "intercept": options.intercept and solver.intercept is not False,
         "coding": options.coding,
         "weights": options.weights,
+        "freq_weights": options.freq_weights,
         "standardize": options.standardize,
     }
     kernel = _given(options, KernelFunction)

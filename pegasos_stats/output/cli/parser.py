@@ -275,6 +275,14 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             metavar="COL|balanced",
         ),
         Option(
+            "freq_weights",
+            str,
+            help="column of a CSV file that says how many rows each row stands for, in "
+            "all files",
+            default_words="one each",
+            metavar="COL",
+        ),
+        Option(
             "standardize",
             bool,
             default=usual["standardize"],

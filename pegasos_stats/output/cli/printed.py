@@ -57,8 +57,8 @@ class PrintedFit:
             self.title,
             outcome_line(result),
             f"Labels     {'; '.join(counts)}",
-            f"Rows       {result.nobs:,} used, {result.dropped} dropped for missing "
-            f"values; {facts.size(result)}",
+            f"Rows       {result.nobs:,} used{facts.counted_in(result)}, "
+            f"{result.dropped} dropped for missing values; {facts.size(result)}",
             *facts.factors_line(result),
             *[f"Features   {note}" for note in self.notes],
             facts.model_line(result),

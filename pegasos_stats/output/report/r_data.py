@@ -28,7 +28,9 @@ def reads_alike(subject: Subject) -> bool:
     every number as Python does.
     """
     result, table = subject.result, subject.origin.table
-    if table is None or result.dropped.total or subject.is_scaled or subject.is_kernel:
+    if table is None or result.dropped.total or result.counted is not None:
+        return False
+    if subject.is_scaled or subject.is_kernel:
         return False
     design = result.design
     if isinstance(design, FormulaDesign) and not (

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pegasos_stats.data.counts import Counts
 from pegasos_stats.errors import plain
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
@@ -82,6 +83,7 @@ def python_lines(subject: Subject) -> str:
     if any("pd." in line for line in loading):
         imports.insert(0, "import pandas as pd")
     named = _weights(subject) == "weights"
+    by_number = result.counted is not None and not result.counted.column
     shown = "result.dual_coef" if subject.is_kernel else "result.params"
     return "\n".join(
         [
@@ -90,6 +92,7 @@ def python_lines(subject: Subject) -> str:
             *loading,
             *_order_lines(result),
             *(["# weights: one for each row, as they were given"] * named),
+            *(["# freq_weights: how many rows each row stands for"] * by_number),
             call(f"model = ps.{_model(subject)}", model_arguments(subject)),
             call("result = model.fit", fit_arguments(result)),
             f"print({shown})",
@@ -148,9 +151,18 @@ def model_arguments(subject: Subject) -> list[str]:
         *kernel,
         *([] if rule == "factor" else [f"coding={literal(rule)}"]),
         *([f"weights={weights}"] if weights else []),
+        *(
+            []
+            if result.counted is None
+            else [f"freq_weights={_counts(result.counted)}"]
+        ),
         *(["standardize=True"] if subject.is_scaled else []),
         *([f"functions={{{pairs}}}"] if pairs else []),
     ]
+
+
+def _counts(counts: Counts) -> str:
+    return literal(counts.column) if counts.column else "freq_weights"
 
 
 def _weights(subject: Subject) -> str:

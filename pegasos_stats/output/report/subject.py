@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import COMMAS, CsvStyle, opened, read_csv
 from pegasos_stats.data.formula import outcome_of, unwrapped
@@ -155,7 +156,7 @@ def checked_source(source: Path | None, result: Fitted, tested: bool) -> Origin:
         return of_memory(formula, tested)
     name = checked_path(source)
     table = read_csv(name)
-    if not holds_data_of(result, table):
+    if not holds_data_of(result, each_as_counted(result, table)):
         raise OptionError(
             f"The file {shown_path(name)} does not hold the data of the fit; give the "
             "path of the CSV file that the training data were read from."
@@ -340,6 +341,17 @@ def training_rows(result: Fitted) -> Judged:
     return Judged("training", rows, result.confusion(), scores)
 
 
+def each_as_counted(result: Fitted, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table, each as often as the column of counts of the fit says."""
+    counts = column_of_counts(None, result.counted, table)
+    if counts is None:
+        return table
+    try:
+        return table.iloc[repeated(counts, table, table.index)]
+    except DataError:  # other data
+        return table
+
+
 def held_out_rows(result: Fitted, test: object) -> Judged:
     """Held-out rows, with the predictions of the fit.
 
@@ -360,6 +372,9 @@ def held_out_rows(result: Fitted, test: object) -> Judged:
         labels, data = aligned_labels(*test), test[1]
     scores = result.decision_function(data)
     table = result.confusion(data, labels)
+    counts = column_of_counts(None, result.counted, data)
+    if counts is not None:
+        scores = scores.iloc[repeated(counts, data, scores.index)]
     return Judged("test", len(scores), table, scores, data, labels)
 
 

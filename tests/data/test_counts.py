@@ -1,0 +1,248 @@
+"""A table of counts gives what its rows give, each written as often as it counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, OptionError
+
+LEVELS = {
+    "Class": ("1st", "2nd", "3rd", "Crew"),
+    "Sex": ("Female", "Male"),
+    "Age": ("Adult", "Child"),
+    "Survived": ("No", "Yes"),
+}
+# R: as.data.frame(Titanic), in the order of these levels
+FREQ = (4, 140, 0, 1, 118, 57, 0, 5, 13, 80, 0, 13, 154, 14, 0, 11)
+FREQ += (89, 76, 17, 14, 387, 75, 35, 13, 3, 20, 0, 0, 670, 192, 0, 0)
+FORMULA = "Survived ~ Class + Sex + Age"
+
+
+@pytest.fixture(scope="module")
+def table():
+    cells = pd.MultiIndex.from_product(LEVELS.values(), names=list(LEVELS))
+    return pd.Series(FREQ, cells, name="Freq").reset_index()
+
+
+@pytest.fixture(scope="module")
+def rows(table):
+    return table.loc[table.index.repeat(table["Freq"])].drop(columns="Freq")
+
+
+def both(table, rows, **options):
+    counted = ps.logit(FORMULA, table, freq_weights="Freq", lam=1e-3, **options)
+    return counted, ps.logit(FORMULA, rows, lam=1e-3, **options)
+
+
+def test_titanic_has_as_many_rows_as_people(table):
+    model = ps.svm(FORMULA, table, freq_weights="Freq")
+    assert (model.problem.n, model.counted.lines, model.counted.column) == (
+        2201,
+        32,
+        "Freq",
+    )
+
+
+@pytest.mark.parametrize("loss", [ps.svm, ps.logit])
+@pytest.mark.parametrize(
+    "solver", [ps.SDCA(seed=1, tol=1e-9), ps.Pegasos(epochs=2, seed=3)]
+)
+@pytest.mark.parametrize("options", [{}, {"standardize": True, "weights": "balanced"}])
+def test_fits_are_equal_in_every_bit(table, rows, loss, solver, options):
+    one = loss(FORMULA, table, freq_weights="Freq", lam=1e-2, **options).fit(
+        solver, cov_type="sandwich"
+    )
+    two = loss(FORMULA, rows, lam=1e-2, **options).fit(solver, cov_type="sandwich")
+    assert one.params.equals(two.params)
+    assert one.certificate == two.certificate
+    assert (
+        one.glance().drop(columns=["seed"]).equals(two.glance().drop(columns=["seed"]))
+    )
+    if solver.to_optimum:
+        assert one.tidy().equals(two.tidy())
+    told = str(one.summary())
+    assert "2,201" in told
+    assert "32 lines by Freq" in told
+
+
+def test_tables_and_intervals_are_those_of_the_rows(table, rows):
+    one, two = (model.fit(ps.SDCA(seed=1)) for model in both(table, rows))
+    assert one.confusion().summary().overall == two.confusion().summary().overall
+    # New data that have the column are counted by it, others by what is given.
+    for found in (
+        one.confusion(table),
+        one.confusion(table, freq_weights="Freq"),
+        two.confusion(table, freq_weights=table["Freq"]),
+        two.confusion(table, table["Survived"], freq_weights=list(FREQ)),
+        ps.confusion(
+            table["Survived"],
+            one.predict(table),
+            scores=one.decision_function(table),
+            probabilities=one.predict_proba(table),
+            levels=("No", "Yes"),
+            freq_weights=table["Freq"],
+        ),
+    ):
+        assert str(found) == str(two.confusion(rows))
+        assert found.summary().overall == two.confusion(rows).summary().overall
+        assert len(found.errors) == found.n_errors == two.confusion(rows).n_errors
+    alone = one.confusion(table.drop(columns="Freq"))
+    assert alone.counts.sum() == 32
+
+
+def test_resampling_draws_people_not_cells(table, rows):
+    one, two = both(table, rows)
+    folds = ps.Folds.stratified(rows["Survived"], 5, seed=1)
+    a, b = (ps.cross_validate(m, ps.SDCA(seed=1), folds=folds) for m in (one, two))
+    assert a.mean.equals(b.mean)
+    assert a.confusion().table.equals(b.confusion().table)
+    boot, solver = ps.Bootstrap(replicates=49, seed=2), ps.SDCA(seed=1, tol=1e-9)
+    errors = [model.fit(solver, cov_type=boot).bse for model in (one, two)]
+    assert errors[0].equals(errors[1])
+
+
+def test_what_a_formula_learns_it_learns_from_all_rows():
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame({"x": rng.normal(size=30), "k": rng.integers(0, 5, 30)})
+    few["y"] = np.where(few["x"] + rng.normal(size=30) > 0, "b", "a")
+    many = few.loc[few.index.repeat(few["k"])]
+    for formula in ("y ~ scale(x)", "y ~ poly(x, 2)", "y ~ bs(x, 4)"):
+        one = ps.svm(formula, few, freq_weights=few["k"]).fit(ps.SDCA(seed=1))
+        two = ps.svm(formula, many).fit(ps.SDCA(seed=1))
+        assert one.params.equals(two.params)
+        assert one.predict(few).equals(two.predict(few))
+
+
+@pytest.mark.parametrize("kind", ["frame", "array", "sparse", "list"])
+def test_counts_go_with_rows_of_every_kind(kind):
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    X[4, 1] = np.nan
+    y = np.where(np.arange(40) % 3, "n", "y").astype(object)
+    y[7] = None
+    w, k = rng.uniform(0.5, 2.0, 40), rng.integers(0, 4, 40)
+    k[4] = k[7] = 3
+    shaped = {
+        "frame": pd.DataFrame(X),
+        "array": X,
+        "sparse": csr_array(X),
+        "list": X.tolist(),
+    }[kind]
+    many = np.repeat(np.arange(40), k)
+    one = ps.SVM(y, shaped, weights=w, freq_weights=k)
+    two = ps.SVM(y[many], X[many], weights=w[many])
+    assert one.dropped == two.dropped
+    assert one.dropped.total == 6
+    assert (one.problem.y == two.problem.y).all()
+    found = one.problem.X
+    found = found if isinstance(found, np.ndarray) else found.toarray()
+    assert (found == two.problem.X).all()
+    assert (one.problem.weights == two.problem.weights).all()
+
+
+def test_held_out_rows_are_counted_in_the_trace(table, rows):
+    one, two = (
+        m.fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=test)
+        for m, test in zip(both(table, rows), (table, rows), strict=True)
+    )
+    told = ["objective", "training_error", "test_error"]
+    assert one.trace[told].equals(two.trace[told])
+
+
+def test_a_saved_fit_knows_how_it_was_counted(table, tmp_path):
+    fit = ps.svm(FORMULA, table, freq_weights="Freq").fit(ps.SDCA(seed=1))
+    ps.save(fit, tmp_path / "a.model")
+    back = ps.load(tmp_path / "a.model")
+    assert back.counted == fit.counted
+    assert back.confusion(table).n_errors == fit.confusion().n_errors
+    assert fit.confusion(table).counts.sum() == 2201
+
+
+def test_a_report_repeats_the_counting(table, tmp_path):
+    pytest.importorskip("matplotlib")
+    table.to_csv(tmp_path / "titanic.csv", index=False)
+    fit = ps.logit(FORMULA, table, freq_weights="Freq").fit(ps.SDCA(seed=1, tol=1e-9))
+    page = fit.report(table, source=tmp_path / "titanic.csv").as_markdown()
+    assert 'freq_weights="Freq"' in page
+    assert "2,201 training rows" in page
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (
+            "Count",
+            ColumnError,
+            "freq_weights='Count' is no column of the data; give the name of one, or "
+            "one whole number for each row.",
+        ),
+        (
+            [0.5] + [1] * 31,
+            DataError,
+            "freq_weights hold 0.5 in the rows 0; give whole numbers, or weights= for "
+            "others.",
+        ),
+        (
+            [np.nan] + [1] * 31,
+            DataError,
+            "freq_weights hold nan in the rows 0; give whole numbers, or weights= for "
+            "others.",
+        ),
+        (
+            [-1] + [1] * 31,
+            DataError,
+            "freq_weights hold -1.0 in the rows 0; give finite numbers, 0 or more.",
+        ),
+        (
+            [0] * 32,
+            DataError,
+            "freq_weights are 0 in all of 32 rows; give how many rows each stands for.",
+        ),
+        (
+            [1, 2],
+            DataError,
+            "freq_weights have the shape (2,) and there are 32 rows; give one for each "
+            "row.",
+        ),
+        (
+            "Sex",
+            DataError,
+            "freq_weights of type Series are not numbers; give one whole number for "
+            "each row.",
+        ),
+        (
+            pd.Series([1] * 32, range(1, 33)),
+            DataError,
+            "The row labels of freq_weights and data differ; align them "
+            "(freq_weights.loc[X.index]) or give freq_weights.to_numpy() to match by "
+            "position.",
+        ),
+    ],
+)
+def test_counts_that_are_none(table, given, error, message):
+    for call in (
+        lambda: ps.svm(FORMULA, table, freq_weights=given),
+        lambda: ps.SVM(table["Survived"], table[["Freq"]], freq_weights=given),
+    ):
+        if isinstance(given, str):
+            call = lambda: ps.svm(FORMULA, table, freq_weights=given)  # noqa: E731
+        with pytest.raises(error) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+def test_counts_beyond_memory(table):
+    with pytest.raises(DataError, match="A table of 32 rows that stand for 32,000,0"):
+        ps.svm(FORMULA, table, freq_weights=[10**12] * 32)
+
+
+def test_a_precomputed_kernel_takes_no_counts():
+    with pytest.raises(OptionError) as caught:
+        ps.KernelSVM([0, 1], np.eye(2), kernel="precomputed", freq_weights=[2, 3])
+    assert str(caught.value) == (
+        "freq_weights do not go with a precomputed kernel; repeat rows and columns of "
+        "its matrix."
+    )
