@@ -9,13 +9,41 @@ from typing import Any
 
 import numpy as np
 
+from pegasos_stats.advice import Cure, Spelling
+
 HERE = f"{Path(__file__).parent}{os.sep}"
 NUMBA = f"{os.sep}numba{os.sep}"  # calls the package back
 LONGEST = 120  # characters of a value in a message
 ADDRESS = " object at 0x"  # of what has no text of its own
 
 
-class PegasosStatsError(Exception):
+class Advised(Exception):  # noqa: N818  (of errors and of warnings)
+    """What is wrong, and perhaps what helps.
+
+    Parameters
+    ----------
+    message : str
+    cure : Cure, optional
+
+    Examples
+    --------
+    >>> from pegasos_stats.advice import Setting, one_of
+    >>> print(DataError("It overflows.", one_of([Setting("lam", change="a larger")])))
+    It overflows. Try a larger lambda.
+    """
+
+    def __init__(self, message: str = "", cure: Cure | None = None) -> None:
+        self._message, self.cure = message, cure
+        super().__init__(self.written())
+
+    def written(self, spell: Spelling | None = None) -> str:
+        """The message, its settings as Python spells them, or as `spell` does."""
+        if self.cure is None:
+            return self._message
+        return f"{self._message} {self.cure.written(spell)}"
+
+
+class PegasosStatsError(Advised):
     """Base of all errors that the package raises on purpose."""
 
 
@@ -57,6 +85,7 @@ class OptionError(PegasosStatsError, ValueError):
         the message then begins with option and value.
     value : object
         What was given for it.
+    cure : Cure, optional
 
     Attributes
     ----------
@@ -69,9 +98,16 @@ class OptionError(PegasosStatsError, ValueError):
     'lam=-1.0 is not allowed; give a number above zero.'
     """
 
-    def __init__(self, reason: str, option: str = "", value: object = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        option: str = "",
+        value: object = None,
+        cure: Cure | None = None,
+    ) -> None:
         self.reason, self.option, self.value = reason, option, shown(value)
-        super().__init__(f"{option}={self.value} {reason}" if option else reason)
+        message = f"{option}={self.value} {reason}" if option else reason
+        super().__init__(message, cure)
 
 
 class SeedError(OptionError):
@@ -82,7 +118,7 @@ class DependencyError(PegasosStatsError, ImportError):
     """A library that only this function needs is not installed."""
 
 
-class PegasosStatsWarning(UserWarning):
+class PegasosStatsWarning(Advised, UserWarning):
     """Base of all warnings of the package."""
 
 
@@ -94,7 +130,9 @@ class UndefinedMetricWarning(PegasosStatsWarning):
     """A statistic is not defined for these data and is given as NA."""
 
 
-def warn_caller(message: str, category: type[Warning]) -> None:
+def warn_caller(
+    message: str, category: type[PegasosStatsWarning], cure: Cure | None = None
+) -> None:
     """Warn at the line of the user's code that called the package, however deep."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None:
@@ -102,7 +140,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         if not file.startswith(HERE) and NUMBA not in file:
             break
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(category(message, cure), stacklevel=level)
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

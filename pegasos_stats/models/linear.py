@@ -137,7 +137,7 @@ class LinearModel(Model):
         Parameters
         ----------
         solver : Pegasos or SDCA, optional
-            ``SDCA()`` if none is given: the optimum to a relative gap of 1e-3.
+            ``SDCA()`` if none is given: the optimum to a relative gap of 1e-6.
         refine : float, optional
             After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
             down to this relative gap.
@@ -168,7 +168,8 @@ class LinearModel(Model):
         Warns
         -----
         ConvergenceWarning
-            If SDCA does not reach its tolerance.
+            If SDCA does not reach its tolerance; of the default one, if it is not even
+            within 1e-3.
 
         Examples
         --------

@@ -43,7 +43,8 @@ Vector = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
-MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer
+QUICK_ENTRIES = 2**16  # of rows that a pivot goes through in no time
+MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer; and rows that are free
 PATIENCE = 30  # Newton steps for the proximal point before
 PIVOTS = 50  # in a step of the run
 TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor overflow
@@ -67,6 +68,8 @@ def exactly(
 ) -> "ProximalNewton | ActiveSet":
     """Return the steps to go on with: others where Newton steps take long."""
     if isinstance(steps, ActiveSet) or taken < PATIENCE or not can_be_exact(problem):
+        return steps
+    if problem.n * problem.p > QUICK_ENTRIES and not steps.stands_still:
         return steps
     return ActiveSet(problem, *steps.best())
 
@@ -104,6 +107,12 @@ class ActiveSet:
         self._one_by_one = self.is_exact = False
         self._fit, self._a = (beta, alpha), a
         self._at = certificate(problem, beta, alpha, a)
+
+    @property
+    def cost(self) -> float:
+        """Rows that the next step visits, or whose visits would cost as much."""
+        unknowns = float(self._free.sum()) + (0 if self._is_wide else self._problem.p)
+        return PIVOTS * unknowns**3 / 3.0 / self._problem.p
 
     def step(self) -> None:
         """Solve for the free rows some times, and look at the gap."""
@@ -176,7 +185,9 @@ class ActiveSet:
         wrong[self._free | (self._w == 0.0)] = 0.0
         found = np.flatnonzero(wrong > EXACT * (1.0 + float(np.abs(f).max())))
         self.is_exact = found.size == 0
-        count = 1 if self._one_by_one else -(-found.size // SHARE)
+        room = MOST_UNKNOWNS - int(self._free.sum())
+        many = max(1, min(-(-found.size // SHARE), room))
+        count = 1 if self._one_by_one else many
         chosen = found[np.argsort(-wrong[found], kind="stable")[:count]]
         self._free[chosen], self._one_by_one = True, False
 

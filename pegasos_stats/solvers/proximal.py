@@ -43,6 +43,9 @@ from pegasos_stats.solvers.problem import Problem
 
 Vector = NDArray[np.float64]
 
+PATIENCE = 20  # steps in which the gap is to be halved
+PASSES = 3  # over all rows in a step, beside its products with the active ones
+
 
 def zero_model(problem: Problem) -> tuple[float, float]:
     """Intercept and objective of the best fit without coefficients.
@@ -86,6 +89,7 @@ class ProximalNewton:
         self, problem: Problem, w: Vector, alpha: float, a: Vector, width: float
     ) -> None:
         self._problem = problem
+        self._gaps: list[float] = []
         loss = int(problem.loss_code)
         self._at = dual.smooth.smooth(
             problem.y, problem.row_weights, a, loss, problem.p
@@ -100,9 +104,23 @@ class ProximalNewton:
             w[:] = 0.0
             dual.proximal.begin(*self._given, alpha, width, *self._scratch)
 
+    @property
+    def cost(self) -> float:
+        """Rows that the next step visits, about, and at most by its products."""
+        n, p = self._problem.n, self._problem.p
+        active = float(self._state.scalars[dual.proximal.ACTIVE])
+        return PASSES * n + active * min(p + 1, dual.proximal.PRODUCTS)
+
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""
         dual.proximal.step(*self._given, *self._scratch)
+        self._gaps.append(self.gap.gap)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the last steps have not halved the gap."""
+        gaps = self._gaps
+        return len(gaps) > PATIENCE and gaps[-1] > 0.5 * gaps[-1 - PATIENCE]
 
     @property
     def violations(self) -> int:

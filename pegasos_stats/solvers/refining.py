@@ -1,5 +1,6 @@
 """The run of a solver on a linear problem, and of Pegasos with SDCA after it."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -49,15 +50,17 @@ def run_linear(
     progress: bool = False,
     dual: NDArray[np.float64] | None = None,
     warn: bool = True,
+    most: float = math.inf,
 ) -> Solution:
     """Run a solver on a linear problem.
 
-    SDCA begins with the dual weights, if some are given, and warns of a tolerance that
-    it has not reached unless told otherwise; see `run_sdca`.
+    SDCA begins with the dual weights, if some are given, warns of a tolerance that it
+    has not reached unless told otherwise, and ends after so many visits of rows at
+    most; see `run_sdca`.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
         if isinstance(solver, SDCA):
-            return run_sdca(problem, solver, observe, progress, dual, warn)
+            return run_sdca(problem, solver, observe, progress, dual, warn, most)
         return run_pegasos(problem, solver, observe, progress)
 
 

@@ -21,6 +21,7 @@ Algorithm = Literal["newton", "perm"]
 Start = Literal["zero", "sgd"]
 
 DEFAULT_EPOCHS = 100
+DEFAULT_TOL = 1e-6
 
 
 def _checked_tol(name: str, value: Any) -> float:
@@ -55,8 +56,9 @@ class SDCA(Solver):
     ----------
     epochs : int, default 100
         Limit; a run that ends there without having reached `tol` warns.
-    tol : float, default 1e-3
-        Stop at this relative duality gap, ``gap / objective``. 0 for every epoch.
+    tol : float, default 1e-6
+        Stop at this relative duality gap, ``gap / objective``. 0 for every epoch. By
+        default what is left is small beside the standard errors of most fits.
     gap_tol : float, optional
         Stop at this gap as well; alone with ``tol=0``.
     start : "zero" or "sgd"
@@ -100,7 +102,7 @@ class SDCA(Solver):
         check=check_count,
     )
     tol: float = option(
-        1e-3,
+        DEFAULT_TOL,
         "relative duality gap at which sdca stops",
         metavar="GAP",
         check=_checked_tol,

@@ -57,6 +57,11 @@ class Plain:
         """Always: every epoch is a permutation."""
         return True
 
+    @property
+    def visits(self) -> float:
+        """Rows visited so far."""
+        return float(self.state.scalars[dual.sdca.STEPS])
+
     def epoch(self, rows: Rows) -> None:
         """Visit the rows."""
         lam, state = self.problem.lam, self.state

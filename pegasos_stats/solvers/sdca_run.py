@@ -1,15 +1,18 @@
 """The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Cure, Setting, Together, one_of
 from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
@@ -21,7 +24,7 @@ from pegasos_stats.solvers.pegasos_run import (
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
 from pegasos_stats.solvers.wide import Wide
 
@@ -30,11 +33,10 @@ Rows = NDArray[np.int64]
 
 COORDINATE_EPOCHS = 2  # before the Newton steps
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
+MOST_EPOCHS = 1000  # that are tried where others have not done
+WORK = 1e8  # multiplications of a trial, about a tenth of a second
+NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
 NO_ROWS = np.zeros(0, dtype=np.int64)
-MORE_TIME = (
-    "give more epochs, a larger tolerance, or predictors of about one scale, as by "
-    "standardize=True"
-)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 
 
@@ -45,6 +47,7 @@ def run_sdca(
     progress: bool = False,
     dual: Vector | None = None,
     warn: bool = True,
+    most: float = math.inf,
 ) -> Solution:
     """Run SDCA on a linear problem.
 
@@ -65,6 +68,9 @@ def run_sdca(
         what the dual allows. With it nothing is begun by modified SGD.
     warn : bool
         ``False`` where the caller looks at the gap and warns for many runs at once.
+    most : float
+        Visits of rows after which no epoch is begun, the steps of other kinds counted
+        as visits that cost as much.
 
     Returns
     -------
@@ -81,10 +87,15 @@ def run_sdca(
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
     run: Run = run_of(inner, solver)(inner, solver, dual)
-    found, reached = _run(run, inner.n, solver, centre, observe, progress)
-    if solver.stops and warn and not (reached and centre is None):
-        at = certificate(problem, found.beta, found.alpha, found.dual)
-        warn_of(at, solver, rounded=reached)
+    found, reached = _run(run, inner.n, solver, centre, observe, progress, most)
+    if not solver.stops or not warn or (reached and centre is None):
+        return found
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    if not (solver.reached(at) or near_enough(at, solver)):
+        taken_as, enough = ("tol" if dual is None else "refine"), None
+        if not reached and dual is None:
+            enough = that_reaches(problem, solver, found.seed or 0)
+        warn_of(at, solver, reached, taken_as, enough)
     return found
 
 
@@ -95,6 +106,7 @@ def _run(
     centre: Vector | None,
     observe: Observer | None,
     progress: bool,
+    most: float,
 ) -> tuple[Solution, bool]:
     """Solution for columns as they were, and whether the tolerance was reached."""
     rng = solver.generator()
@@ -110,6 +122,8 @@ def _run(
             observe(Moment(epoch, moved(run.solution(rng.seed), centre), spent / 1e9))
         if solver.stops and run.reached():
             return moved(run.solution(rng.seed), centre), True
+        if run.visits > most:
+            break
     return moved(run.solution(rng.seed), centre), False
 
 
@@ -120,32 +134,89 @@ def run_of(problem: Problem, solver: SDCA) -> Any:
     return Narrow if problem.n >= problem.p else Wide
 
 
-def warn_of(at: Certificate, solver: SDCA, rounded: bool = False) -> None:
-    """Warn that the tolerance was not reached, if so computed from the rows.
+def that_reaches(problem: Problem, solver: SDCA, seed: int) -> Together | None:
+    """Settings of SDCA that reach the tolerance of a run, tried for `WORK` at most."""
+    if not solver.tol > 0.0:
+        return None
+    for epochs in (DEFAULT_EPOCHS, MOST_EPOCHS):
+        kind = solver.sample_kind
+        plain = SDCA(epochs, solver.tol, seed=seed, sample_kind=kind)
+        if values_of(plain) == values_of(solver) | {"seed": seed}:
+            continue  # this is what has not reached it
+        most = WORK / max(1.0, getattr(problem.X, "nnz", problem.X.size) / problem.n)
+        found = run_sdca(problem, plain, warn=False, most=most)
+        if plain.reached(certificate(problem, found.beta, found.alpha, found.dual)):
+            named = Setting("epochs", epochs), Setting("tol", solver.tol)
+            return named if epochs != DEFAULT_EPOCHS else named[1:]
+    return None
 
-    ``rounded`` tells that it was reached for centred columns.
+
+def warn_of(
+    at: Certificate,
+    solver: SDCA,
+    rounded: bool,
+    taken_as: str,
+    enough: Together | None = None,
+) -> None:
+    """Warn that the tolerance was not reached.
+
+    Parameters
+    ----------
+    at : Certificate
+        Computed from the rows.
+    solver : SDCA
+    rounded : bool
+        Whether it was reached for centred columns.
+    taken_as : str
+        By which option the tolerance was given.
+    enough : tuple of Setting, optional
+        What reaches it.
     """
-    if solver.reached(at):
-        return
-    goal = f"tol={solver.tol:g}" if solver.tol > 0 else f"gap_tol={solver.gap_tol:g}"
+    goal, near = f"tol={solver.tol:g}", at.relative_gap
+    if not solver.tol > 0.0:
+        goal, near, taken_as = f"gap_tol={solver.gap_tol:g}", at.gap, "gap_tol"
     gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
+    others = () if enough is None else (enough,)
+    cure = within_reach(near, taken_as, others)
     if rounded:
         text = (
             f"SDCA has reached {goal} for centred columns only: {gaps}, because "
-            "columns far from zero leave few digits to a score; centre the predictors, "
-            "as by standardize=True."
+            "columns far from zero leave few digits to a score."
         )
+        centred = "Centre the predictors, as by {}."
+        cure = one_of([Setting("standardize", True)], centred)
     elif at.relative_gap <= CLOSEST:
         text = (
             f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
-            "certificate tell; give a larger tolerance."
+            "certificate tell."
         )
     else:
-        text = (
-            f"SDCA has not reached {goal} after {counted(solver.epochs, 'epoch')}: "
-            f"{gaps}; {MORE_TIME}."
-        )
-    warn_caller(text, ConvergenceWarning)
+        epochs = counted(solver.epochs, "epoch")
+        text = f"SDCA has not reached {goal} after {epochs}: {gaps}."
+    warn_caller(text, ConvergenceWarning, cure)
+
+
+def near_enough(at: Certificate, solver: SDCA) -> bool:
+    """Whether a run to the default tolerance is near it."""
+    return solver.tol == DEFAULT_TOL and at.relative_gap <= NEAR
+
+
+def within_reach(
+    gap: float, taken_as: str = "tol", others: tuple[Together, ...] = ()
+) -> Cure | None:
+    """A tolerance that a run to this gap reaches, beside other cures.
+
+    It is the power of ten above the gap; none for a run that is nowhere near.
+
+    Examples
+    --------
+    >>> print(within_reach(3e-5).written())
+    Try SDCA(tol=0.0001).
+    """
+    if 0.0 < gap < 0.1:
+        tol = 10.0 ** math.ceil(math.log10(gap))
+        others = (*others, (Setting(taken_as, tol),))
+    return Cure(others) if others else None
 
 
 def settled(
@@ -174,6 +245,10 @@ class Run(Protocol):
     def visits_rows(self) -> bool:
         """Whether the next epoch visits rows in a random order."""
 
+    @property
+    def visits(self) -> float:
+        """Rows visited so far, or whose visits would have cost as much."""
+
     def epoch(self, rows: Rows) -> None:
         """Do one epoch."""
 
@@ -201,11 +276,17 @@ class Narrow:
         self._newton: ProximalNewton | ActiveSet | None = None
         self._settled: float | None = None
         self._epochs = self._newton_steps = 0
+        self._newton_visits = 0.0
 
     @property
     def visits_rows(self) -> bool:
         """Whether the next epoch is one of coordinate steps."""
         return self._epochs < self._epochs_before
+
+    @property
+    def visits(self) -> float:
+        """Rows visited so far, or whose visits would have cost as much."""
+        return self._coordinates.visits + self._newton_visits
 
     def epoch(self, rows: Rows) -> None:
         """Visit the rows, or take a Newton step if there are none."""
@@ -213,6 +294,7 @@ class Narrow:
         if rows.size == 0:
             newton = self._newton or self._coordinates.newton_method()
             self._newton = exactly(self._problem, newton, self._newton_steps)
+            self._newton_visits += self._newton.cost
             self._newton.step()
             self._newton_steps += 1
             return

@@ -28,6 +28,7 @@ FIRST_LOOK = 2  # epoch of the first look at the gap, of runs that may be quick
 LONG = 5  # the same of others; epochs that tell how fast the gap falls
 SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a look
 EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
+GRAM = 0.5  # visits of a row for each entry of X X', which is symmetric
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
 
@@ -106,6 +107,11 @@ class PairSteps:
         self._gaps: list[float] = []
         self._look()
 
+    @property
+    def cost(self) -> float:
+        """Rows whose visits would cost as much as the next step."""
+        return float(self._problem.n) ** 2 / self._problem.p
+
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
         y, n, kernels = self._problem.y, self._problem.n, dual.pairs
@@ -146,6 +152,11 @@ class Wide:
     more epochs are wanted than the Gram matrix of dense rows would cost, the hinge goes
     on with pairs. Newton steps follow where the epochs that are left would not do, or
     pairs do not halve the gap any more.
+
+    Attributes
+    ----------
+    visits : float
+        Rows visited so far, or whose visits would have cost as much.
     """
 
     def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
@@ -155,6 +166,7 @@ class Wide:
         if problem.intercept and norm2 > 0.0:
             self._coordinates.ratio = RATIO * norm2
         self._epochs = self._further_steps = 0
+        self.visits = 0.0
         dense = isinstance(problem.X, np.ndarray) and math.isfinite(problem.radius)
         self._may_pair = dense and problem.loss == "hinge"
         is_quick = self._may_pair or problem.loss == "log"
@@ -177,6 +189,7 @@ class Wide:
         if self._further is not None:
             self._go_further(self._further)
             return
+        self.visits += self._problem.n
         self._coordinates.epoch(rows)
         self._coordinates.centre_anew()
         self._epochs += 1
@@ -248,6 +261,7 @@ class Wide:
         left = math.log(gap / goal) / rate if rate > 0.0 else math.inf
         left = 0.0 if gap <= goal else left
         if self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM:
+            self.visits += GRAM * self._problem.n**2
             self._further = PairSteps(self._problem, self._coordinates.state.a)
         elif self._epochs >= 3 * LONG and left > 0.5 * (most - self._epochs):
             self._further = self._coordinates.newton_method()
@@ -257,6 +271,7 @@ class Wide:
 
     def _go_further(self, steps: PairSteps | ProximalNewton | ActiveSet) -> None:
         """Take further steps; others from the next on if pairs stand still."""
+        self.visits += steps.cost
         steps.step()
         self._further_steps += 1
         if not isinstance(steps, PairSteps):

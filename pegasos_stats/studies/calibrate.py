@@ -17,7 +17,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.platt import Sigmoid, fit_sigmoid
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
-from pegasos_stats.studies.selection.fold_fits import with_seed
+from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.tables import Fields, Summary, significant
 
@@ -97,7 +97,8 @@ def calibrate(
             "rows; give at least two folds."
         )
     fitting: Any = model
-    result = fitting.fit(with_seed(validation.solver, validation.seed))
+    solver = for_all_rows(with_seed(validation.solver, validation.seed))
+    result = fitting.fit(solver)
     y, weights = model.problem.y, model.problem.row_weights
     scores = validation.scores_by_repeat
     columns = pd.DataFrame(

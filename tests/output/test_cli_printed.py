@@ -31,7 +31,7 @@ FITS = {
         [
             "Factors    g (3 levels)",
             "Model      log loss, lambda = 0.5, weighted rows, standardized features",
-            "Solver     SDCA, shuffle, seed 1, to a relative gap of 0.001: {} in "
+            "Solver     SDCA, shuffle, seed 1, to a relative gap of 1e-06: {} in "
             "{} steps",
         ],
     ),

@@ -105,8 +105,9 @@ def test_numbers_do_not_depend_on_the_workers(svm):
 
 
 def test_a_path_of_one_lambda_is_a_cross_validation(svm):
-    found = ps.cross_validate(svm, folds=4, repeats=2, seed=5)
-    path = ps.lambda_path(svm, [svm.problem.lam], ps.SDCA(), folds=4, repeats=2, seed=5)
+    drawn = {"folds": 4, "repeats": 2, "seed": 5}
+    found = ps.cross_validate(svm, **drawn)
+    path = ps.lambda_path(svm, [svm.problem.lam], ps.SDCA(tol=1e-3), **drawn)
     left = path.by_fold.drop(columns="lam")
     pd.testing.assert_frame_equal(left, found.by_fold, check_exact=True)
     assert (path.refit().params == svm.fit(ps.SDCA(seed=5)).params).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Setting
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.inference import hypotheses as linear
@@ -16,7 +17,7 @@ from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.notes import standard_errors as notes
-from pegasos_stats.models.notes.note import Note, Setting
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.rounding import CLOSEST
 

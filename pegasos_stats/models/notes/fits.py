@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 
+from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.note import Cure, Note, Setting
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
 from pegasos_stats.solvers.problem import Problem
@@ -99,7 +100,7 @@ def ran_away(
         Setting("epochs", change="more"),
         Setting("lam", change="a larger"),
     ]
-    return [Note("run", "warning", text, Cure(tuple(options)))]
+    return [Note("run", "warning", text, one_of(options))]
 
 
 def one_answer(
@@ -119,7 +120,7 @@ def one_answer(
         *([Setting("weights", "balanced")] if problem.weights is None else []),
         Setting("lam", change="a smaller"),
     ]
-    return [Note("predictions", "warning", text, Cure(tuple(options)))]
+    return [Note("predictions", "warning", text, one_of(options))]
 
 
 def untried_options(

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 
+from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.errors import counted, listing
-from pegasos_stats.models.notes.note import Cure, Note, Setting
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.tables import significant
 
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
@@ -31,14 +32,14 @@ def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
         f"the standard error: by {most}, the smallest error being "
         f"{significant(errors.min(), 2)}."
     )
-    cure = Cure((remedy,), "{} goes on to the optimum.")
+    cure = one_of([remedy], "{} goes on to the optimum.")
     return Note("standard errors", "warning", text, cure)
 
 
 def not_there(remedy: Setting) -> Note:
     """Note that standard errors may be undefined for want of an optimal fit."""
     text = "Standard errors are those at the optimum, and this fit is not there:"
-    return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
+    return Note("standard errors", "note", text, one_of([remedy], "{} goes on to it."))
 
 
 def few_rows(n: int, k: int) -> list[Note]:
@@ -60,7 +61,7 @@ def resampled(why: str, done: bool) -> list[Note]:
         return [Note("standard errors", "note", text[:1].upper() + text[1:])]
     text = f"{why}: these intervals may be too short."
     better = Setting("cov_type", "default")
-    cure = Cure((better,), "{} resamples rows instead, unless that takes very long.")
+    cure = one_of([better], "{} resamples rows instead, unless that takes very long.")
     return [Note("standard errors", "warning", text, cure)]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.advice import Together
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.notes.note import Setting
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.report.subject import Fitted, factor_levels
@@ -169,7 +169,7 @@ def cautions(result: Fitted, frame: pd.DataFrame | None) -> list[str]:
         The training data, of a CSV file.
     """
     notes = [note for note in result.notes if note.severity == "warning"]
-    found = [note.written(as_option) for note in notes]
+    found = [note.written(as_options) for note in notes]
     for name, levels in factor_levels(result.design).items():
         column = None if frame is None else frame.get(name)
         text = "" if column is None else _numbers_as_text(name, column)
@@ -184,22 +184,23 @@ def cautions(result: Fitted, frame: pd.DataFrame | None) -> list[str]:
     return found
 
 
-def as_option(setting: Setting) -> str:
-    """Spell a setting as the command line takes it.
+def as_options(settings: Together) -> str:
+    """Spell settings as the command line takes them.
 
     Examples
     --------
-    >>> as_option(Setting("refit_intercept", True))
-    '--refit-intercept'
-    >>> as_option(Setting("solver", "SDCA"))
-    '--solver sdca'
-    >>> as_option(Setting("lam", change="a larger"))
+    >>> from pegasos_stats.advice import Setting
+    >>> as_options((Setting("standardize", True), Setting("solver", "SDCA")))
+    '--standardize --solver sdca'
+    >>> as_options((Setting("lam", change="a larger"),))
     'a larger --lambda'
     """
-    name = flag(setting.name)
-    if setting.change:
-        return f"{setting.change} {name}"
-    return name if setting.value is True else f"{name} {setting.value}".lower()
+    words = []
+    for setting in settings:
+        name = flag(setting.name)
+        value = "" if setting.value is True else f" {setting.shown}".lower()
+        words.append(f"{setting.change} {name}" if setting.change else name + value)
+    return " ".join(words)
 
 
 def _numbers_as_text(name: str, column: "pd.Series[Any]") -> str:

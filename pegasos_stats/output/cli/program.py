@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pegasos_stats.errors import OptionError, PegasosStatsError
+from pegasos_stats.errors import OptionError, PegasosStatsError, PegasosStatsWarning
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
+from pegasos_stats.output.cli.facts import as_options
 from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.cli.parser import failed, parser
 
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return failed(str(error))
             return failed(f"{flag(error.option)} {error.value} {error.reason}")
         except PegasosStatsError as error:
-            return failed(str(error))
+            return failed(error.written(as_options))
         except KeyboardInterrupt:
             failed("interrupted")
             return INTERRUPTED
@@ -81,6 +82,8 @@ def _warnings_in_one_line() -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
+        if isinstance(message, PegasosStatsWarning):
+            message = message.written(as_options)
         process.say(f"warning: {message}")
 
     with warnings.catch_warnings():

@@ -51,7 +51,7 @@ def cross_validate(
     ----------
     model : SVM, Logit or KernelSVM
     solver : Pegasos or SDCA, optional
-        As for ``model.fit``: ``SDCA()``, with a kernel ``Pegasos()``, if left out.
+        If left out SDCA to a relative gap of 1e-3, with a kernel ``Pegasos()``.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
         fold of each row by number or label, in two dimensions a line for each repeat;
@@ -105,7 +105,8 @@ def cross_validate(
     True
     """
     model = fold_fits.checked_model(model)
-    solver = fold_fits.checked_fold_solver(model, solver, SDCA())
+    default = SDCA(tol=fold_fits.FOLD_TOL)
+    solver = fold_fits.checked_fold_solver(model, solver, default)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng)

@@ -14,7 +14,7 @@ from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection.fold_fits import at_lambda
+from pegasos_stats.studies.selection.fold_fits import at_lambda, for_all_rows
 from pegasos_stats.studies.selection.fold_metrics import Metric, estimates
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.tables import Fields, Summary, significant
@@ -171,7 +171,8 @@ class LambdaPath:
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the lambda that was chosen, by the solver of the path.
 
-        The fit begins anew, so that it can be repeated by its seed alone.
+        The fit begins anew, so that it can be repeated by its seed alone; SDCA goes to
+        a relative gap of 1e-6, if the path did not.
 
         Parameters
         ----------
@@ -182,7 +183,7 @@ class LambdaPath:
         ConvergenceWarning
             If SDCA does not reach its tolerance.
         """
-        found: Results = self.best_model(rule).fit(self.solver)
+        found: Results = self.best_model(rule).fit(for_all_rows(self.solver))
         return found
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

@@ -1,0 +1,114 @@
+"""What may help, as data: options by name, which each door spells in its own way."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+# Who takes an option, where it is not the model.
+TAKEN_BY = {
+    "epochs": "SDCA",
+    "gap_tol": "SDCA",
+    "refine": "fit",
+    "refit_intercept": "Pegasos",
+    "tol": "SDCA",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option that may help: the value to give it, or how to change it.
+
+    Attributes
+    ----------
+    name : str
+        As Python names it; ``"solver"`` for the solver itself.
+    value : str, bool, int or float, optional
+    change : str
+        Such as ``"a larger"``, where there is no value.
+    """
+
+    name: str
+    value: str | bool | int | float | None = None
+    change: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The value as text; numbers short.
+
+        Examples
+        --------
+        >>> Setting("tol", 1e-8).shown, Setting("lam", 0.01).shown
+        ('1e-8', '0.01')
+        """
+        if isinstance(self.value, float):
+            return f"{self.value:g}".replace("e-0", "e-")
+        return str(self.value)
+
+
+Together = tuple[Setting, ...]  # settings to be given at the same time
+Spelling = Callable[[Together], str]
+
+
+@dataclass(frozen=True)
+class Cure:
+    """What may help: alternatives, of which one will do.
+
+    Attributes
+    ----------
+    alternatives : tuple of tuples of Setting
+        The settings of one alternative go together.
+    sentence : str
+        With ``{}`` for the alternatives.
+    """
+
+    alternatives: tuple[Together, ...]
+    sentence: str = "Try {}."
+
+    def written(self, spell: Spelling | None = None) -> str:
+        """The sentence, with settings as Python spells them, or as `spell` does.
+
+        Examples
+        --------
+        >>> exact, scaled = Setting("solver", "SDCA"), Setting("standardize", True)
+        >>> Cure(((exact,), (scaled, exact), (scaled,))).written()
+        'Try SDCA(), standardize=True with SDCA() or standardize=True.'
+        """
+        *first, last = map(spell or in_python, self.alternatives)
+        listed = f"{', '.join(first)} or {last}" if first else last
+        return self.sentence.format(listed)
+
+
+def in_python(settings: Together) -> str:
+    """Spell settings as Python does: arguments of the model, and calls that take them.
+
+    Examples
+    --------
+    >>> in_python((Setting("tol", 1e-8), Setting("epochs", 1000)))
+    'SDCA(tol=1e-8, epochs=1000)'
+    >>> in_python((Setting("weights", "balanced"), Setting("refine", 1e-6)))
+    "weights='balanced' with fit(solver, refine=1e-6)"
+    >>> in_python((Setting("lam", change="a larger"),))
+    'a larger lambda'
+    """
+    words, calls = list[str](), dict[str, list[str]]()
+    for setting in settings:
+        name = "lambda" if setting.name == "lam" else setting.name
+        text = isinstance(setting.value, str)
+        given = f"{setting.name}={setting.value!r}" if text else f"{setting.name}="
+        given += "" if text else setting.shown
+        if setting.change:
+            words.append(f"{setting.change} {name}")
+        elif setting.name == "solver":
+            calls.setdefault(setting.shown, [])
+        elif setting.name in TAKEN_BY:
+            calls.setdefault(TAKEN_BY[setting.name], []).append(given)
+        else:
+            words.append(given)
+    for taker, arguments in calls.items():
+        first = ["solver"] if taker == "fit" else []
+        words.append(f"{taker}({', '.join([*first, *arguments])})")
+    return " with ".join(words)
+
+
+def one_of(settings: Sequence[Setting], sentence: str = "Try {}.") -> Cure:
+    """A cure of settings that each will do alone."""
+    return Cure(tuple((setting,) for setting in settings), sentence)
