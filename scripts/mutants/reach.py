@@ -54,7 +54,7 @@ class Reach:
             found |= self._of_namers(file, line)
         shared = self._files(found) & self._keeping
         found |= {test for test in self.seconds if _file(test) in shared}
-        return self._ordered(found, Path(file).stem)
+        return self._ordered(found, file)
 
     def called_later(self, file: str, line: int) -> str:
         """The outermost function around this line, if no import has run it yet."""
@@ -72,14 +72,20 @@ class Reach:
         files = self._files(self.seconds)
         return {file for file in files if KEEPS_RESULTS.search(self._text(file))}
 
-    def _ordered(self, tests: set[str], stem: str) -> list[str]:
+    def _ordered(self, tests: set[str], changed: str) -> list[str]:
+        module = changed.removesuffix(".py").replace("/", ".")
+        package, _, stem = module.rpartition(".")
+        imported = re.compile(
+            rf"{re.escape(module)}\b|from {re.escape(package)} import .*\b{stem}\b"
+        )
         total: dict[str, float] = defaultdict(float)
         for test in tests:
             total[_file(test)] += self.seconds[test]
 
         def key(test: str) -> tuple[bool, float, str, float]:
             file = _file(test)
-            return stem not in file, total[file], file, self.seconds[test]
+            near = stem in file or imported.search(self._text(file)) is not None
+            return not near, total[file], file, self.seconds[test]
 
         return sorted(tests, key=key)
 
