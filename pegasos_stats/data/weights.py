@@ -179,6 +179,27 @@ def mean_one(weights: Vector) -> Vector:
     return found
 
 
+def class_log_ratio(weights: Vector | None, y: Vector) -> float | None:
+    """``log(w+ / w-)`` of weights that are constant in each class; None of others.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n,), or None
+    y : float64 array, shape (n,), of -1 and +1
+
+    Examples
+    --------
+    >>> class_log_ratio(np.array([0.5, 0.5, 2.0]), np.array([-1.0, -1.0, 1.0]))
+    1.386...
+    """
+    if weights is None:
+        return 0.0
+    low, high = weights[y < 0.0], weights[y > 0.0]
+    if np.ptp(low) > 0.0 or np.ptp(high) > 0.0:
+        return None
+    return float(np.log(high[0]) - np.log(low[0]))
+
+
 def r_sum(values: Vector) -> float:
     """R's ``sum()``: from the first number to the last in long double, rounded once.
 

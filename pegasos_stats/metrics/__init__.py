@@ -13,6 +13,7 @@ from pegasos_stats.metrics.agreement import (
     matthews_correlation,
     mcnemar,
     mcnemar_exact,
+    mcnemar_mid_p,
     no_information_rate,
 )
 from pegasos_stats.metrics.intervals import (
@@ -43,6 +44,13 @@ from pegasos_stats.metrics.scores import (
     log_loss,
     roc_curve,
 )
+from pegasos_stats.metrics.table_intervals import (
+    balanced_accuracy_interval,
+    kappa_interval,
+    matthews_interval,
+    negative_predictive_interval,
+    predictive_interval,
+)
 
 __all__ = [
     "ChiSquare",
@@ -54,21 +62,27 @@ __all__ = [
     "area_under_curve",
     "auc_interval",
     "balanced_accuracy",
+    "balanced_accuracy_interval",
     "brier_score",
     "check_interval",
     "detection_prevalence",
     "detection_rate",
     "f_beta",
     "kappa",
+    "kappa_interval",
     "log_loss",
     "matthews_correlation",
+    "matthews_interval",
     "mcnemar",
     "mcnemar_exact",
+    "mcnemar_mid_p",
     "neg_pred_value",
+    "negative_predictive_interval",
     "no_information_rate",
     "paired_difference_interval",
     "pos_pred_value",
     "precision",
+    "predictive_interval",
     "prevalence",
     "proportion_interval",
     "recall",

@@ -210,3 +210,36 @@ def mcnemar_exact(b: int, c: int) -> float:
     if b == c:  # statsmodels may give 0.9999999999999996
         return 1.0
     return float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+
+
+def mcnemar_mid_p(b: int, c: int) -> float:
+    """Mid-p-value of McNemar's test, two-sided.
+
+    The exact p-value less half the probability of the counts that are just as far
+    apart. Its size is near the nominal one, where the exact test and the one with
+    continuity correction are conservative.
+
+    Parameters
+    ----------
+    b, c : int
+        The two counts off the diagonal.
+
+    Returns
+    -------
+    float, 1 where both counts are zero
+
+    References
+    ----------
+    Fagerland, Lydersen & Laake, BMC Medical Research Methodology 13 (2013), 91.
+
+    Examples
+    --------
+    >>> mcnemar_mid_p(15, 8)
+    0.15158...
+    """
+    from scipy.stats import binom
+
+    if b == c == 0:
+        return 1.0
+    same = float(binom.pmf(min(b, c), b + c, 0.5))
+    return mcnemar_exact(b, c) - (same / 2.0 if b == c else same)

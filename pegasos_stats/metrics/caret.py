@@ -9,7 +9,14 @@ import pandas as pd
 
 from pegasos_stats.data.r_numbers import format_pval, r_format, r_number, r_round
 from pegasos_stats.errors import counted
-from pegasos_stats.metrics.catalogue import BY_RATES, label_of, shown_terms
+from pegasos_stats.metrics.catalogue import (
+    BY_PRECISION,
+    BY_RATES,
+    NO_INFERENCE,
+    Source,
+    label_of,
+    shown_terms,
+)
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
 from pegasos_stats.tables import Fields
@@ -41,7 +48,7 @@ class ConfusionReport:
     classes : mapping of label to a mapping of name to number
         One class, the positive one, or each of more than two.
     intervals : mapping of name to Interval
-        Of sensitivity and specificity, where one class is positive.
+        Of new rows: of kappa and the like, and of the rates of the positive class.
     mode : "sens_spec", "prec_recall" or "everything"
     notes : sequence of str
     """
@@ -91,6 +98,7 @@ class ConfusionReport:
         names = {
             "mcc": "Matthews Correlation",
             "auc": "Area under ROC Curve",
+            "auc_pooled": "Area under ROC, Pooled",
             "log_loss": "Log Loss",
             "brier_score": "Brier Score",
         }
@@ -99,10 +107,12 @@ class ConfusionReport:
             for name, label in names.items()
             if name in self.overall
         ]
-        hidden = BY_RATES if self.mode == "prec_recall" else ()
+        hides = {"prec_recall": BY_RATES, "sens_spec": BY_PRECISION}
+        hidden = hides.get(self.mode, ())
         for name, limits in self.intervals.items():
             if name not in hidden:
-                found.append((f"{label_of(name)} 95% CI", written_interval(limits)))
+                label = names.get(name) or label_of(name)
+                found.append((f"{label} 95% CI", written_interval(limits)))
         return found
 
 
@@ -173,7 +183,7 @@ def colons(fields: Fields) -> list[str]:
     >>> colons([("Accuracy", "0.9617"), ("", ""), ("Kappa", "0.9233")])
     ['               Accuracy : 0.9617', '', '                  Kappa : 0.9233']
     """
-    width = len(" Mcnemar's Test P-Value")
+    width = max(map(len, [" Mcnemar's Test P-Value", *(name for name, _ in fields)]))
     return [f"{name.rjust(width)} : {value}" if name else "" for name, value in fields]
 
 
@@ -188,9 +198,15 @@ def written_interval(interval: Interval) -> str:
 
 
 def error_sentences(
-    n_errors: int, n_classified: int, n_undecided: int, n_unlabelled: int
+    n_errors: int,
+    n_classified: int,
+    n_undecided: int,
+    n_unlabelled: int,
+    source: Source = "new",
 ) -> list[str]:
     """Write the errors with their rate and its intervals, and the rows left out.
+
+    Rows that are not new have no interval, and a line says why.
 
     Examples
     --------
@@ -199,16 +215,20 @@ def error_sentences(
     Misclassified  1 of 163
     Error rate     0.0061
     95% interval   [0.0002, 0.0337] exact, [0.0011, 0.0339] Wilson
+    >>> error_sentences(1, 200, 0, 0, "training")[2]
+    'No interval    the fit has seen these rows'
     """
     lines = [f"Misclassified  {n_errors:,} of {n_classified:,}"]
     if n_classified:
         exact, wilson = (
             proportion_interval(n_errors, n_classified, method) for method in METHODS
         )
-        lines += [
-            f"Error rate     {n_errors / n_classified:.4f}",
-            f"95% interval   {_limits(exact)} exact, {_limits(wilson)} Wilson",
-        ]
+        lines.append(f"Error rate     {n_errors / n_classified:.4f}")
+        if source in NO_INFERENCE:
+            lines.append(f"No interval    {NO_INFERENCE[source]}")
+        else:
+            both = f"{_limits(exact)} exact, {_limits(wilson)} Wilson"
+            lines.append(f"95% interval   {both}")
     if n_undecided:
         undecided = counted(n_undecided, "row")
         lines.append(

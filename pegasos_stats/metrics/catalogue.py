@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from pegasos_stats.metrics.intervals import proportion_interval
 from pegasos_stats.metrics.rates import Counts
 
 Reasons = Mapping[str, str]
+Source = Literal["new", "training", "out of fold"]
+
+# Why rows say nothing certain of new ones, by where they come from.
+NO_INFERENCE: dict[Source, str] = {
+    "training": "the fit has seen these rows",
+    "out of fold": "rows share their fits, and are no independent trials",
+}
+INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
 
 # caret has no names for the others.
 CARET_NAMES = {
@@ -52,8 +61,8 @@ NEEDS = {
 }
 
 
-def overall_terms(counts: Counts) -> dict[str, float]:
-    """Compute the statistics of the whole table, by name.
+def overall_terms(counts: Counts, source: Source = "new") -> dict[str, float]:
+    """Compute the statistics of the whole table, by name; limits and tests of new rows.
 
     Examples
     --------
@@ -62,7 +71,7 @@ def overall_terms(counts: Counts) -> dict[str, float]:
     """
     right, n = int(counts.trace()), int(counts.sum())
     low, high = proportion_interval(right, n)
-    return {
+    found = {
         "accuracy": agreement.accuracy(counts),
         "kappa": agreement.kappa(counts),
         "accuracy_low": low,
@@ -72,6 +81,8 @@ def overall_terms(counts: Counts) -> dict[str, float]:
         "mcnemar_p_value": agreement.mcnemar(counts).p_value,
         "mcc": agreement.matthews_correlation(counts),
     }
+    nothing = dict.fromkeys(INFERRED, float("nan")) if source in NO_INFERENCE else {}
+    return found | nothing
 
 
 def class_terms(
@@ -97,6 +108,27 @@ def class_terms(
         "detection_rate": rates.detection_rate(*at),
         "detection_prevalence": rates.detection_prevalence(*at),
         "balanced_accuracy": rates.balanced_accuracy(*at),
+    }
+
+
+def with_zero_f(
+    terms: Mapping[str, float], counts: Counts, positive: int
+) -> dict[str, float]:
+    """Statistics of a class with an F measure of 0 where no hit was made.
+
+    ``(1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP)`` is 0 there, and caret's quotient of
+    precision and recall is not defined.
+
+    Examples
+    --------
+    >>> with_zero_f({"f1": np.nan}, np.array([[0, 3], [0, 4]]), 0)
+    {'f1': 0.0}
+    """
+    hits = counts[positive, positive]
+    is_zero = hits == 0 and counts[positive].sum() + counts[:, positive].sum() > 0
+    return {
+        name: 0.0 if is_zero and is_f_measure(name) else value
+        for name, value in terms.items()
     }
 
 
@@ -162,8 +194,26 @@ def class_reasons(
     }
 
 
-def overall_reasons(terms: Mapping[str, float], counts: Counts) -> dict[str, str]:
+def reasons_by_class(
+    terms: Mapping[object, Mapping[str, float]],
+    counts: Counts,
+    positions: Mapping[object, int],
+) -> dict[str, str]:
+    """Reasons by the name of the statistic, and of its class if there are many."""
+    found: dict[str, str] = {}
+    for label, at in positions.items():
+        reasons = class_reasons(terms[label], counts, at, label)
+        prefix = f"{label}: " if len(positions) > 1 else ""
+        found |= {f"{prefix}{name}": why for name, why in reasons.items()}
+    return found
+
+
+def overall_reasons(
+    terms: Mapping[str, float], counts: Counts, source: Source = "new"
+) -> dict[str, str]:
     """Say for each statistic of the whole table that is NaN why it is not defined.
+
+    Limits and tests of rows that are not new are NaN by design, and have no reason.
 
     Examples
     --------
@@ -183,10 +233,16 @@ def overall_reasons(terms: Mapping[str, float], counts: Counts) -> dict[str, str
     }
     of_scores = {
         "auc": "a level has no row with a score",
+        "auc_pooled": "a level has no row with a score",
         "log_loss": "no row has an actual label and probabilities",
         "brier_score": "no row has an actual label and probabilities",
     }
-    undefined = [name for name, value in terms.items() if value != value]
+    by_design = INFERRED if source in NO_INFERENCE else ()
+    undefined = [
+        name
+        for name, value in terms.items()
+        if value != value and name not in by_design
+    ]
     if not counts.sum():
         of_table = dict.fromkeys(undefined, NO_ROWS)
     return {name: (of_table | of_scores)[name] for name in undefined}

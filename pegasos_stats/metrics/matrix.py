@@ -10,12 +10,14 @@ import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning
 from pegasos_stats.metrics import catalogue
+from pegasos_stats.metrics import table_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, error_sentences
+from pegasos_stats.metrics.catalogue import NO_INFERENCE, Source
 from pegasos_stats.metrics.inputs import DEFAULTS, Choices, Mode, check_mode
 from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.metrics.scores import Scored
-from pegasos_stats.metrics.tidy import estimated, rate_counts, tidy_terms
+from pegasos_stats.metrics.tidy import estimated, tidy_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +48,9 @@ class ConfusionMatrix:
         Positive class, prevalence, beta and mode of the report.
     scored : Scored, optional
         Scores and probabilities of the rows.
+    source : "new", "training" or "out of fold"
+        Where the rows come from. Only rows that are new to one fit have intervals,
+        p-values and tests; of others these are NaN.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class ConfusionMatrix:
     n_unlabelled: int = 0
     choices: Choices = DEFAULTS
     scored: Scored | None = None
+    source: Source = "new"
 
     def __post_init__(self) -> None:
         self.counts.flags.writeable = False
@@ -130,11 +136,11 @@ class ConfusionMatrix:
         ``accuracy`` with its exact 95% interval, ``no_information_rate`` (the largest
         actual class) and the p-value of the accuracy being no larger, ``kappa``,
         ``mcnemar_p_value`` (Bowker's test with more than two levels) and ``mcc``; with
-        scores ``auc``, with probabilities ``log_loss`` and ``brier_score``. What is
-        not defined is NaN, and a warning says why.
+        scores ``auc`` (``auc_pooled`` of scores out of fold, which are those of several
+        fits), with probabilities ``log_loss`` and ``brier_score``. What is not defined
+        is NaN, and a warning says why.
         """
-        reasons = catalogue.overall_reasons(self._overall, self._square)
-        catalogue.warn_undefined(reasons, THROUGH_CACHE)
+        catalogue.warn_undefined(self._overall_reasons(), THROUGH_CACHE)
         return pd.Series(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -143,12 +149,15 @@ class ConfusionMatrix:
 
         A class is compared with all others. Predictive values are those of caret, by
         Bayes' rule from the prevalence; the F measure is named after its beta,
-        ``f1``. What is not defined is NaN, and a warning says why.
+        ``f1``, and is 0 where no row of the class was predicted right, which caret
+        leaves open. What is not defined is NaN, and a warning says why.
         """
-        catalogue.warn_undefined(self._class_reasons(), THROUGH_CACHE)
+        found = self._with_zeros
+        reasons = catalogue.reasons_by_class(found, self._square, self._positions())
+        catalogue.warn_undefined(reasons, THROUGH_CACHE)
         if len(self.levels) > 2:
-            return pd.DataFrame(self._classes).T.rename_axis("class")
-        return pd.Series(self._classes[self.positive], name=self.positive, dtype=float)
+            return pd.DataFrame(found).T.rename_axis("class")
+        return pd.Series(found[self.positive], name=self.positive, dtype=float)
 
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
         """Confidence interval of the error rate.
@@ -164,7 +173,8 @@ class ConfusionMatrix:
         Returns
         -------
         Interval
-            ``(low, high)``; NaN where no row was classified.
+            ``(low, high)``; NaN where no row was classified, and, with a warning, of
+            rows that are not new.
 
         Raises
         ------
@@ -178,37 +188,47 @@ class ConfusionMatrix:
         Examples
         --------
         >>> import pegasos_stats as ps
-        >>> matrix = ps.confusion(["a"] * 9 + ["b"], ["a"] * 10)
-        >>> matrix.error_interval("wilson")
+        >>> ps.confusion(["a"] * 9 + ["b"], ["a"] * 10).error_interval("wilson")
         Interval(low=0.0178..., high=0.4041...)
         """
-        return proportion_interval(self.n_errors, self.n_classified, method, level)
+        found = proportion_interval(self.n_errors, self.n_classified, method, level)
+        if self.source not in NO_INFERENCE:
+            return found
+        catalogue.warn_undefined({"the interval": NO_INFERENCE[self.source]})
+        return limits_of.NONE
 
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
-        """Confidence intervals of error rate, accuracy, sensitivity and specificity.
+        """Confidence intervals of the rates, of kappa, correlation and area.
 
         Parameters
         ----------
         method, level
-            As for `error_interval`.
+            Of rates, as for `error_interval`. Kappa and Matthews' correlation have
+            theirs on Fisher's scale, balanced accuracy from Wilson's limits, and the
+            area under the ROC curve DeLong's on the logit scale.
 
         Returns
         -------
         DataFrame
-            Columns ``term, class, estimate, conf_low, conf_high``; NaN where a rate
-            has no row.
+            Columns ``term, class, estimate, conf_low, conf_high``; NaN without rows,
+            where a variance is 0, and of rows that are not new.
 
         Examples
         --------
         >>> import pegasos_stats as ps
-        >>> ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"]).conf_int().round(3)
+        >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"])
+        >>> matrix.conf_int().round(3).loc[[0, 4], :]
                   term class  estimate  conf_low  conf_high
         0   error_rate  None      0.25     0.006      0.806
-        1     accuracy  None      0.75     0.194      0.994
-        2  sensitivity     a      0.50     0.013      0.987
-        3  specificity     a      1.00     0.158      1.000
+        4  sensitivity     a      0.50     0.013      0.987
         """
-        return estimated(self._square, self._positions(), method, level)
+        at = self._positions()
+        shares = self.choices.prevalence or [None] * len(at)
+        scored = None if self.source == "out of fold" else self.scored
+        found = estimated(self._square, at, shares, scored, method, level)
+        if self.source in NO_INFERENCE:
+            found[["conf_low", "conf_high"]] = np.nan
+        return found
 
     def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """Every statistic as a row, with the columns of broom's ``tidy``.
@@ -227,15 +247,13 @@ class ConfusionMatrix:
         Examples
         --------
         >>> import pegasos_stats as ps
-        >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"])
-        >>> matrix.tidy().loc[[0, 2], ["term", "estimate", "p_value"]]
-               term  estimate  p_value
-        0  accuracy      0.75   0.3125
-        2   mcnemar       NaN   1.0000
+        >>> found = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"]).tidy()
+        >>> found["p_value"].dropna().tolist()
+        [0.3125, 1.0]
         """
-        intervals = estimated(self._square, self._positions(), method, level)
-        catalogue.warn_undefined(self._reasons())
-        return tidy_terms(self._overall, self._classes, intervals)
+        intervals = self.conf_int(method, level)
+        catalogue.warn_undefined(self._reasons(self._with_zeros))
+        return tidy_terms(self._overall, self._with_zeros, intervals)
 
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
         """The full report, laid out as caret prints it.
@@ -264,19 +282,18 @@ class ConfusionMatrix:
         """
         if mode is not None:
             check_mode(mode)
-        limits: dict[str, Interval] = {}
-        if len(self.levels) <= 2:
-            rates = rate_counts(self._square, self.levels.index(self.positive))
-            limits = {name: proportion_interval(*pair) for name, pair in rates.items()}
-        reasons = self._reasons()
+        reasons = self._reasons(self._classes)
+        notes = [f"NA: {catalogue.written_reasons(reasons)}."] if reasons else []
+        if reasons != self._reasons(self._with_zeros):
+            notes.append("An F measure without a hit is NA in caret and 0 in by_class.")
         return ConfusionReport(
             self.table,
             self._sentences(),
             self._overall,
             self._classes,
-            limits,
+            self._limits(),
             mode or self.choices.mode or "sens_spec",
-            [f"NA: {catalogue.written_reasons(reasons)}."] if reasons else [],
+            notes,
         )
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
@@ -297,19 +314,8 @@ class ConfusionMatrix:
 
         Raises
         ------
-        DataError
-            If there is no row to draw.
-        DependencyError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> from matplotlib.figure import Figure
-        >>> matrix = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", None])
-        >>> print(matrix.plot(ax=Figure().subplots()).get_title())
-        1 of 3 misclassified (33.3%)
-        1 without prediction
+        DataError, DependencyError
+            If there is no row to draw, or matplotlib is not installed.
         """
         from pegasos_stats.output.plotting.confusion import draw_confusion
 
@@ -343,8 +349,19 @@ class ConfusionMatrix:
 
     @cached_property
     def _overall(self) -> dict[str, float]:
-        beyond = {} if self.scored is None else self.scored.terms()
-        return catalogue.overall_terms(self._square) | beyond
+        pooled = self.source == "out of fold"
+        found = catalogue.overall_terms(self._square, self.source)
+        return found if self.scored is None else found | self.scored.terms(pooled)
+
+    def _limits(self) -> dict[str, Interval]:
+        """Intervals of 95% by name, of new rows: the table's, and of two levels."""
+        if self.source in NO_INFERENCE:
+            return {}
+        table = self.conf_int().iloc[2:]  # those of errors are in sentences
+        if len(self.levels) > 2:
+            table = table[table["class"].isna()]
+        limits = table[["conf_low", "conf_high"]].to_numpy()
+        return dict(zip(table["term"], map(Interval._make, limits), strict=True))
 
     def _positions(self) -> dict[object, int]:
         """Classes that have statistics, with their positions among the levels."""
@@ -361,22 +378,22 @@ class ConfusionMatrix:
             for label, share in zip(at, shares, strict=True)
         }
 
-    def _class_reasons(self) -> dict[str, str]:
-        """Reasons by the name of the statistic, and of its class if there are many."""
-        found: dict[str, str] = {}
-        for label, at in self._positions().items():
-            terms = self._classes[label]
-            reasons = catalogue.class_reasons(terms, self._square, at, label)
-            prefix = f"{label}: " if len(self.levels) > 2 else ""
-            found |= {f"{prefix}{name}": why for name, why in reasons.items()}
-        return found
+    @property
+    def _with_zeros(self) -> dict[object, dict[str, float]]:
+        """Statistics of the classes with F measures of 0, which caret leaves open."""
+        return {
+            label: catalogue.with_zero_f(self._classes[label], self._square, at)
+            for label, at in self._positions().items()
+        }
 
-    def _reasons(self) -> dict[str, str]:
+    def _overall_reasons(self) -> dict[str, str]:
+        return catalogue.overall_reasons(self._overall, self._square, self.source)
+
+    def _reasons(self, terms: dict[object, dict[str, float]]) -> dict[str, str]:
         """Why statistics are not defined: those of the table, then of the classes."""
-        overall = catalogue.overall_reasons(self._overall, self._square)
-        return overall | self._class_reasons()
+        of_classes = (terms, self._square, self._positions())
+        return self._overall_reasons() | catalogue.reasons_by_class(*of_classes)
 
     def _sentences(self) -> list[str]:
-        return error_sentences(
-            self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
-        )
+        counts = self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
+        return error_sentences(*counts, self.source)

@@ -8,7 +8,12 @@ import pandas as pd
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.r_numbers import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted, shown
-from pegasos_stats.metrics.agreement import ChiSquare, mcnemar, mcnemar_exact
+from pegasos_stats.metrics.agreement import (
+    ChiSquare,
+    mcnemar,
+    mcnemar_exact,
+    mcnemar_mid_p,
+)
 from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
@@ -35,6 +40,9 @@ class PairedComparison:
         Its confidence level.
     p_exact : float
         Two-sided exact p-value of McNemar's test that both err equally often.
+    p_mid : float
+        Its mid-p-value, which is nearest to the nominal size, and agrees best with the
+        interval.
     corrected : ChiSquare
         The same by chi-squared with continuity correction, as ``mcnemar.test`` of R;
         NaN where the two are right and wrong in the same rows.
@@ -55,6 +63,7 @@ class PairedComparison:
     interval: Interval
     level: float
     p_exact: float
+    p_mid: float
     corrected: ChiSquare
     n_left_out: int
 
@@ -64,8 +73,9 @@ class PairedComparison:
         return str(self.table.index.name), str(self.table.columns.name)
 
     def __str__(self) -> str:
-        exact, corrected = (
-            format_pval([p], 4)[0] for p in (self.p_exact, self.corrected.p_value)
+        exact, mid, corrected = (
+            format_pval([p], 4)[0]
+            for p in (self.p_exact, self.p_mid, self.corrected.p_value)
         )
         n = int(self.table.to_numpy().sum())
         (statistic,) = r_format([self.corrected.statistic], 4)
@@ -75,7 +85,8 @@ class PairedComparison:
             f"Error rate {b}": f"{self.error_rate_b:.4f}",
             f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
             f"[{self.interval.low:.4f}, {self.interval.high:.4f}] (Newcombe)",
-            "McNemar": f"p {exact} exact, {corrected} corrected (chi2 {statistic})",
+            "McNemar": f"p {mid} mid-p, {exact} exact, {corrected} corrected "
+            f"(chi2 {statistic})",
         }
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
@@ -112,8 +123,8 @@ def compare_predictions(
     Returns
     -------
     PairedComparison
-        Counts of right and wrong, McNemar's test (exact and corrected), difference of
-        the error rates with Newcombe's interval.
+        Counts of right and wrong, McNemar's test (mid-p, exact and corrected),
+        difference of the error rates with Newcombe's interval.
 
     Raises
     ------
@@ -127,7 +138,7 @@ def compare_predictions(
     References
     ----------
     McNemar, Psychometrika 12 (1947); Newcombe, Statistics in Medicine 17 (1998),
-    2635-2650.
+    2635-2650; Fagerland, Lydersen & Laake, BMC Medical Research Methodology 13 (2013).
 
     Examples
     --------
@@ -142,7 +153,7 @@ def compare_predictions(
     Error rate tree  0.1000 of 10 rows
     Error rate none  0.5000
     tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
-    McNemar          p 0.125 exact, 0.1336 corrected (chi2 2.25)
+    McNemar          p 0.0625 mid-p, 0.125 exact, 0.1336 corrected (chi2 2.25)
     """
     level = check_fraction("level", level)
     names = _checked(names)
@@ -161,6 +172,7 @@ def compare_predictions(
         paired_difference_interval(both, a_only, b_only, neither, level),
         level,
         mcnemar_exact(a_only, b_only),
+        mcnemar_mid_p(a_only, b_only),
         corrected,
         n_left_out,
     )

@@ -1,13 +1,18 @@
 """Statistics of scores and probabilities: ROC curve, log loss, Brier score."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from pegasos_stats.arrays import Codes, Matrix, Vector
-from pegasos_stats.checks import check_fraction
+from pegasos_stats.checks import check_choice
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.metrics.rates import ratio
+from pegasos_stats.metrics.table_intervals import quantile
+
+Scale = Literal["logit", "plain"]
+SCALES: tuple[Scale, ...] = ("logit", "plain")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -26,22 +31,31 @@ class Scored:
     scores: Vector | None = None
     probabilities: Matrix | None = None
 
-    def terms(self) -> dict[str, float]:
+    def terms(self, pooled: bool = False) -> dict[str, float]:
         """Area under the ROC curve, log loss and Brier score, as far as data are given.
 
         Rows without an actual label, a score or a probability are left out. A score
-        of exactly 0, which leaves the predicted label open, counts as any other.
+        of exactly 0, which leaves the predicted label open, counts as any other. The
+        area is called ``auc_pooled`` where the scores are those of several fits.
         """
         found = {}
         if self.scores is not None:
             used = (self.codes >= 0) & ~np.isnan(self.scores)
-            found["auc"] = area_under_curve(self.codes[used], self.scores[used])
+            name = "auc_pooled" if pooled else "auc"
+            found[name] = area_under_curve(self.codes[used], self.scores[used])
         if self.probabilities is not None:
             used = (self.codes >= 0) & ~np.isnan(self.probabilities).any(axis=1)
             codes, given = self.codes[used], self.probabilities[used]
             found["log_loss"] = log_loss(codes, given)
             found["brier_score"] = brier_score(codes, given)
         return found
+
+    def area_limits(self, level: float = 0.95) -> Interval:
+        """DeLong's interval of the area on the logit scale; NaN without scores."""
+        if self.scores is None:
+            return Interval(float("nan"), float("nan"))
+        used = (self.codes >= 0) & ~np.isnan(self.scores)
+        return auc_interval(self.codes[used], self.scores[used], level)
 
 
 def area_under_curve(
@@ -192,12 +206,15 @@ def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
     return RocCurve(negative, positive, np.concatenate([[np.inf], values[::-1]]))
 
 
-def auc_interval(codes: Codes, scores: Vector, level: float = 0.95) -> Interval:
+def auc_interval(
+    codes: Codes, scores: Vector, level: float = 0.95, scale: Scale = "logit"
+) -> Interval:
     """Confidence interval of the area under the ROC curve, by DeLong's variance.
 
-    ``A +- z sqrt(S1 / m + S0 / n)``, cut off at 0 and 1. ``S1`` is the variance, over
-    the ``m`` rows of the second level, of the share of rows of the first with a
-    smaller score, ties one half; ``S0`` likewise over the ``n`` rows of the first.
+    The variance is ``V = S1 / m + S0 / n``. ``S1`` is the variance, over the ``m`` rows
+    of the second level, of the share of rows of the first with a smaller score, ties
+    one half; ``S0`` likewise over the ``n`` rows of the first. The interval is
+    ``logit(A) +- z sqrt(V) / (A (1 - A))``, taken back to areas; it covers near 1 too.
 
     Parameters
     ----------
@@ -206,6 +223,9 @@ def auc_interval(codes: Codes, scores: Vector, level: float = 0.95) -> Interval:
     scores : float64 array, shape (n,)
         Large for the second level.
     level : float, default 0.95
+    scale : "logit" or "plain", default "logit"
+        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as ``ci.auc`` of R's pROC
+        has it; near 1 it covers too seldom.
 
     Returns
     -------
@@ -216,27 +236,33 @@ def auc_interval(codes: Codes, scores: Vector, level: float = 0.95) -> Interval:
     Raises
     ------
     OptionError
-        If the level is not between 0 and 1.
+        If the level is not between 0 and 1, or the scale is not known.
 
     References
     ----------
     DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), equations 4 to 6; by ranks
-    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014).
+    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014); Pepe, *The Statistical
+    Evaluation of Medical Tests* (2003), section 5.2.3, for the logit.
 
     Examples
     --------
-    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0)[[0, 3, 1, 2, 4, 5]])
+    >>> scores = np.arange(6.0)[[0, 3, 1, 2, 4, 5]]
+    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores)
+    Interval(low=0.261..., high=0.994...)
+    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
     Interval(low=0.580..., high=1.0)
     """
-    from scipy.special import ndtri
+    from scipy.special import expit, logit
 
-    level = check_fraction("level", level)
-    variance = _delong_variance(codes, scores)
+    check_choice("scale", scale, SCALES)
+    z, variance = quantile(level), _delong_variance(codes, scores)
     if not variance > 0.0:
         return Interval(float("nan"), float("nan"))
-    area = area_under_curve(codes, scores)
-    half = float(ndtri((1.0 + level) / 2.0)) * variance**0.5
-    return Interval(max(area - half, 0.0), min(area + half, 1.0))
+    area, half = area_under_curve(codes, scores), z * variance**0.5
+    if scale == "plain":
+        return Interval(max(area - half, 0.0), min(area + half, 1.0))
+    middle, half = float(logit(area)), half / (area * (1.0 - area))
+    return Interval(float(expit(middle - half)), float(expit(middle + half)))
 
 
 def _delong_variance(codes: Codes, scores: Vector) -> float:
@@ -248,9 +274,9 @@ def _delong_variance(codes: Codes, scores: Vector) -> float:
     for code in (0, 1):
         own = codes == code
         size = int(np.count_nonzero(own))
-        if size < 2:
-            return float("nan")
         others = len(codes) - size
+        if size < 2 or others == 0:
+            return float("nan")
         before = (among_all[own] - rankdata(scores[own])) / others
         variance += float(before.var(ddof=1)) / size
     return variance

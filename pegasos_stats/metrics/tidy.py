@@ -4,8 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pegasos_stats.metrics.intervals import Method, check_interval, proportion_interval
+from pegasos_stats.metrics import agreement, rates
+from pegasos_stats.metrics import table_intervals as limits_of
+from pegasos_stats.metrics.intervals import (
+    Interval,
+    Method,
+    check_interval,
+    proportion_interval,
+)
 from pegasos_stats.metrics.rates import Counts, ratio, true_negatives
+from pegasos_stats.metrics.scores import Scored
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 
@@ -29,23 +37,75 @@ def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
     }
 
 
+def class_intervals(
+    counts: Counts,
+    positive: int,
+    share: float | None = None,
+    method: Method = "exact",
+    level: float = 0.95,
+) -> dict[str, Interval]:
+    """Intervals of the rates of one class, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = class_intervals(np.array([[285, 15], [8, 292]]), 0)
+    >>> found["sensitivity"]
+    Interval(low=0.918..., high=0.971...)
+    """
+    at = counts, positive
+    how = method, level
+    found = {
+        name: proportion_interval(*pair, *how)
+        for name, pair in rate_counts(*at).items()
+    }
+    return found | {
+        "pos_pred_value": limits_of.predictive_interval(*at, share, *how),
+        "neg_pred_value": limits_of.negative_predictive_interval(*at, share, *how),
+        "precision": limits_of.predictive_interval(*at, None, *how),
+        "balanced_accuracy": limits_of.balanced_accuracy_interval(*at, level),
+    }
+
+
 def estimated(
-    counts: Counts, positions: Mapping[object, int], method: Method, level: float
+    counts: Counts,
+    positions: Mapping[object, int],
+    shares: Sequence[float | None],
+    scored: Scored | None,
+    method: Method,
+    level: float,
 ) -> pd.DataFrame:
-    """Return error rate, accuracy, sensitivity and specificity with intervals."""
+    """Return the statistics that have an interval, with it; the table's come first.
+
+    With scores the area under the ROC curve is among them.
+    """
     check_interval(method, level)
     right, n = int(counts.trace()), int(counts.sum())
-    rates: list[tuple[str, object, int, int]] = [
-        ("error_rate", None, n - right, n),
-        ("accuracy", None, right, n),
+    rows: list[tuple[object, ...]] = [
+        (name, None, ratio(k, n), *proportion_interval(k, n, method, level))
+        for name, k in (("error_rate", n - right), ("accuracy", right))
     ]
-    for label, at in positions.items():
-        pairs = rate_counts(counts, at)
-        rates += [(term, label, *pair) for term, pair in pairs.items()]
-    rows = [
-        (term, label, ratio(k, m), *proportion_interval(k, m, method, level))
-        for term, label, k, m in rates
+    kappa, mcc = agreement.kappa(counts), agreement.matthews_correlation(counts)
+    rows += [
+        ("kappa", None, kappa, *limits_of.kappa_interval(counts, level)),
+        ("mcc", None, mcc, *limits_of.matthews_interval(counts, level)),
     ]
+    if scored is not None and scored.scores is not None:
+        area = scored.terms()["auc"]
+        rows.append(("auc", None, area, *scored.area_limits(level)))
+    for (label, at), share in zip(positions.items(), shares, strict=True):
+        found = class_intervals(counts, at, share, method, level)
+        values = {
+            **{name: ratio(*pair) for name, pair in rate_counts(counts, at).items()},
+            "pos_pred_value": rates.pos_pred_value(counts, at, share),
+            "neg_pred_value": rates.neg_pred_value(counts, at, share),
+            "precision": rates.precision(counts, at),
+            "balanced_accuracy": rates.balanced_accuracy(counts, at),
+        }
+        rows += [
+            (name, label, value, *(found[name] if value == value else limits_of.NONE))
+            for name, value in values.items()
+        ]
     return _frame(rows, COLUMNS[:-1])
 
 
@@ -80,7 +140,10 @@ def _overall_rows(overall: Mapping[str, float], error_rate: float) -> list[Row]:
         ("mcnemar", None, NAN),
         ("error_rate", None, error_rate),
     ]
-    further = ("no_information_rate", "mcc", "auc", "log_loss", "brier_score")
+    further = (
+        *("no_information_rate", "mcc", "auc", "auc_pooled"),
+        *("log_loss", "brier_score"),
+    )
     return rows + [(name, None, overall[name]) for name in further if name in overall]
 
 

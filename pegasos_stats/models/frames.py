@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.columns import is_sparse, selected
+from pegasos_stats.data.counts import repeated
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -16,7 +17,7 @@ from pegasos_stats.data.design import (
     row_labels,
 )
 from pegasos_stats.data.formula import as_data, outcome_of
-from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.labels import LabelCoding, Ties, column_of_labels
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import ColumnError, OptionError, listing, shown
@@ -71,6 +72,33 @@ class TrainingRows:
             )
         return data[name]
 
+    def are(self, matrix: ModelMatrix, labels: object, counts: object = None) -> bool:
+        """Whether complete, labelled rows of a matrix are those of the fit, in order.
+
+        Parameters
+        ----------
+        matrix : ModelMatrix
+        labels : Series or array, shape (n,)
+            One for each row, also for incomplete ones.
+        counts : Series or array, shape (n,), optional
+            How many rows each stands for.
+        """
+        column = column_of_labels(labels)
+        if counts is not None:
+            rows = repeated(counts, column, matrix.index)
+            column, matrix = column.iloc[rows], matrix.taken(rows)
+        X, values = self.problem.X, matrix.values
+        if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
+            return False
+        if len(self.index) < values.shape[0]:
+            labelled = column.notna().to_numpy(dtype=bool)
+            values = selected(values, labelled[matrix.kept])
+        if values.shape != X.shape or type(values) is not type(X):
+            return False
+        if isinstance(X, np.ndarray):
+            return np.array_equal(values, X)
+        return bool((values != X).nnz == 0)
+
     def known_labels(self, data: object, actual: object) -> pd.Series | None:
         """Labels that were given, or are among the data; None if they are not known."""
         if actual is not None:
@@ -122,13 +150,14 @@ def predictions(
     scores: "pd.Series[float]",
     labels: pd.Series | None,
     coding: LabelCoding,
-    loss: str,
+    problem: Problem,
     ties: Ties,
 ) -> pd.DataFrame:
     """Columns that a fit adds to its data, see `Results.augment`."""
+    loss = problem.loss
     columns = {"predicted": coding.predicted(scores, ties), "score": scores}
     if loss == "log":
-        chances = coding.probabilities(scores)
+        chances = coding.probabilities(scores - problem.prior_shift)
         columns["probability"] = chances.iloc[:, 1]
     added = pd.DataFrame(columns, index=scores.index)
     if labels is not None:

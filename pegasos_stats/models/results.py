@@ -1,7 +1,7 @@
 """What a fit of any kind gives: its certificate, predictions, tables, data frames."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -178,14 +178,18 @@ class Results(ABC):
 
         Returns
         -------
-        Series of the original labels, on the index of `data`; missing in rows with
-        missing values
+        Series of labels, on the index of `data`; missing in rows with missing values
         """
         scores = self.decision_function(data)
         return self.coding.predicted(scores, self._ties(ties))
 
     def predict_proba(self, data: object = None) -> pd.DataFrame:
-        """Probabilities of both levels, ``1 / (1 + exp(-score))`` for the second.
+        """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
+
+        ``z`` is the score; with weights of the classes, such as ``"balanced"``, less
+        ``log(w+ / w-)``, what they do to the odds: probabilities are for levels as
+        frequent as at fit. Weights that differ from row to row stay in the odds.
+        `predict` goes by the sign of the score.
 
         Parameters
         ----------
@@ -194,8 +198,7 @@ class Results(ABC):
 
         Returns
         -------
-        DataFrame, a column for each level, on the index of `data`; NaN in rows with
-        missing values
+        DataFrame, a column for each level; NaN in rows with missing values
 
         Raises
         ------
@@ -207,7 +210,8 @@ class Results(ABC):
                 "The hinge loss gives no probabilities; fit ps.logit() for them, or "
                 "use decision_function() for scores."
             )
-        return self.coding.probabilities(self.decision_function(data))
+        scores = self.decision_function(data)
+        return self.coding.probabilities(scores - self.problem.prior_shift)
 
     def confusion(
         self,
@@ -234,33 +238,38 @@ class Results(ABC):
         positive, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
-            How many rows each row of `data` stands for. If left out, the column of
-            the fit's ``freq_weights=``, where the data have it.
+            How many rows each stands for: the fit's column of that name if left out.
 
         Returns
         -------
         ConfusionMatrix
+            Without intervals and tests if the rows are those of the fit, in order.
         """
-        scores = self.decision_function(data)
-        logistic = self.problem.loss == "log"
-        return confusion(
-            self._rows.labels(data) if actual is None else actual,
+        matrix, logistic = self._rows.matrix(data), self.problem.loss == "log"
+        scores = matrix.spread(self._scores(matrix.values)).rename("score")
+        odds = scores - self.problem.prior_shift
+        labels = self._rows.labels(data) if actual is None else actual
+        counts = column_of_counts(freq_weights, self.counted, data)
+        found = confusion(
+            labels,
             self.coding.predicted(scores, self._ties(ties)),
             positive,
             levels=self.coding.levels,
             scores=scores,
-            probabilities=self.coding.probabilities(scores) if logistic else None,
+            probabilities=self.coding.probabilities(odds) if logistic else None,
             mode=mode,
             prevalence=prevalence,
             beta=beta,
-            freq_weights=column_of_counts(freq_weights, self.counted, data),
+            freq_weights=counts,
         )
+        seen = data is None or self._rows.are(matrix, labels, counts)
+        return replace(found, source="training") if seen else found
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the rows of the fit; a loaded model has its counts."""
-        actual, levels = self._rows.labels(), self.coding.levels
-        return confusion(actual, self.predict(), levels=levels)
+        pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
+        return replace(confusion(*pair, levels=levels), source="training")
 
     @abstractmethod
     def tidy(self) -> pd.DataFrame:
@@ -281,10 +290,8 @@ class Results(ABC):
         facts = ("objective", "dual_objective", "gap", "relative_gap")
         counts = ("n_iter", "n_violations", "n_support")
         cells = {
-            "nobs": self.nobs,
-            "dropped": self.dropped.total,
-            "loss": self.problem.loss,
-            "lam": self.problem.lam,
+            **{"nobs": self.nobs, "dropped": self.dropped.total},
+            **{"loss": self.problem.loss, "lam": self.problem.lam},
             **{name: getattr(self, name) for name in (*facts, *counts)},
             "error_rate": self.training_table.error_rate,
             "solver": self.solver_name,
@@ -318,19 +325,17 @@ class Results(ABC):
         DataFrame, on the index of `data`
             All columns of the data, then ``predicted``, ``score``, for the log loss
             ``probability`` (of the second level), and where the labels are known
-            ``margin = y score`` and ``loss``. Rows with a missing value keep their
-            place, with missing predictions.
+            ``margin = y score`` and ``loss``. Incomplete rows have missing predictions.
 
         Raises
         ------
         ColumnError
             If the data have a column of one of these names.
         """
-        frame = self._rows.frame(data)
-        labels = self._rows.known_labels(data, actual)
-        scores, loss = self.decision_function(data), self.problem.loss
-        added = frames.predictions(scores, labels, self.coding, loss, self._ties(ties))
-        return frames.with_columns(frame, added, prefix)
+        scores, labels = self.decision_function(data), self._rows.known_labels
+        given = labels(data, actual), self.coding, self.problem, self._ties(ties)
+        added = frames.predictions(scores, *given)
+        return frames.with_columns(self._rows.frame(data), added, prefix)
 
     @abstractmethod
     def summary(self) -> Summary:
@@ -338,16 +343,7 @@ class Results(ABC):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What there is to say of the fit; `summary` says more on standard errors.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> wild = ps.svm("digit ~ .", train, lam=1e-3).fit(ps.Pegasos(1, seed=443))
-        >>> [note.topic for note in wild.notes if note.severity == "warning"]
-        ['run']
-        """
+        """What there is to say of the fit; `summary` says more on standard errors."""
         return about_fit(
             self.problem,
             self.certificate,
@@ -373,9 +369,7 @@ class Results(ABC):
         from pegasos_stats.output.report.report import report
 
         return report(
-            self,
-            test,
-            path,
+            *(self, test, path),
             format=format,
             title=title,
             source=source,

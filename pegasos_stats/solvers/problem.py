@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
 
 LossName = Literal["hinge", "log"]
@@ -55,6 +56,22 @@ class Problem:
         if self.weights is None:
             return np.asarray(read_only(np.ones(self.n)))
         return self.weights
+
+    @cached_property
+    def prior_shift(self) -> float:
+        """By how much scores of the log loss are above the log odds of the rows.
+
+        ``log(w+ / w-)`` of weights of the classes; 0 where weights differ from row to
+        row, which then stand for a population of their own.
+        """
+        return class_log_ratio(self.weights, self.y) or 0.0
+
+    @property
+    def outcome_weights(self) -> Vector:
+        """Weights of the rows where their probabilities count: not those of classes."""
+        if class_log_ratio(self.weights, self.y) is None:
+            return self.row_weights
+        return np.asarray(read_only(np.ones(self.n)))
 
     @property
     def n(self) -> int:

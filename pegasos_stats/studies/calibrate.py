@@ -1,6 +1,8 @@
 """Probabilities from any model: Platt's sigmoid of out-of-fold scores."""
 
+import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import ZERO_LOSS
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.platt import Sigmoid, fit_sigmoid
+from pegasos_stats.studies.platt import Sigmoid, base_rate, fit_sigmoid
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
 from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
@@ -23,6 +26,9 @@ from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
+SHARES = "every probability is the share of its level"
 
 
 def calibrate(
@@ -43,6 +49,14 @@ def calibrate(
     scores are distributed as the scores that the fit on all rows gives to new rows,
     which holds better with more folds. ``pegasos_stats/studies/platt.py`` has the
     likelihood and its regularised targets.
+
+    Weights of the classes, such as ``weights="balanced"``, are in the fits and not in
+    the sigmoid: probabilities are for levels as frequent as in the data. Weights that
+    differ from row to row are in both.
+
+    Where the fit is, within its duality gap, no better than one without predictors, or
+    where out-of-fold scores of the second level are not the larger ones, scores say
+    nothing: then every probability is the share of the level, and a warning says so.
 
     Parameters
     ----------
@@ -66,6 +80,8 @@ def calibrate(
     -----
     ConvergenceWarning
         If SDCA does not reach its tolerance.
+    UndefinedMetricWarning
+        If the scores say nothing, and probabilities are the shares of the levels.
 
     References
     ----------
@@ -99,15 +115,39 @@ def calibrate(
     fitting: Any = model
     solver = for_all_rows(with_seed(validation.solver, validation.seed))
     result = fitting.fit(solver)
-    y, weights = model.problem.y, model.problem.row_weights
+    y, weights = model.problem.y, model.problem.outcome_weights
     scores = validation.scores_by_repeat
-    columns = pd.DataFrame(
-        cross_fitted_logits(validation.folds, y, scores.to_numpy(), weights),
-        scores.index,
-        scores.columns,
-    )
-    sigmoid = sigmoid_of(y, scores.to_numpy(), weights)
-    return CalibratedResults(result, sigmoid, validation, columns)
+    given = y, scores.to_numpy(), weights
+    sigmoid = sigmoid_of(*given)
+    why = _without_scores(result, sigmoid)
+    if why:
+        warn_caller(f"{why}: {SHARES}.", UndefinedMetricWarning)
+        sigmoid = base_rate(*given)
+    way = base_rate if why else fit_sigmoid
+    logits = cross_fitted_logits(validation.folds, *given, way)
+    columns = pd.DataFrame(logits, scores.index, scores.columns)
+    return CalibratedResults(result, sigmoid, validation, columns, why)
+
+
+def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
+    """Why scores say nothing of the labels; empty if they do.
+
+    The objective without predictors is ``2 min(s, 1 - s)`` for the hinge and the
+    entropy of ``s`` for the log loss, ``s`` the share of a level by weight.
+    """
+    problem = result.problem
+    share = float(problem.row_weights[problem.y > 0.0].sum() / problem.n)
+    without = ZERO_LOSS[problem.loss]
+    if problem.intercept and problem.loss == "hinge":
+        without = 2.0 * min(share, 1.0 - share)
+    elif problem.intercept:
+        without = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+    near = result.relative_gap <= NEAR
+    if near and abs(without - result.objective) <= result.gap:
+        return "The fit is no better than one without predictors, within its gap"
+    if sigmoid.A >= 0.0:
+        return "Out-of-fold scores of the second level are not the larger ones"
+    return ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,6 +169,8 @@ class CalibratedResults:
     logits : DataFrame, shape (n, repeats)
         Out-of-fold log odds: of each row by a fit and a sigmoid that have not seen
         it, the sigmoid of the other folds of the repeat.
+    without_scores : str
+        Why probabilities are the shares of the levels; empty if they follow scores.
 
     Examples
     --------
@@ -146,6 +188,7 @@ class CalibratedResults:
     sigmoid: Sigmoid
     validation: cross_validation.CrossValidation
     logits: pd.DataFrame
+    without_scores: str = ""
 
     def predict_proba(self, data: object = None) -> pd.DataFrame:
         """Probabilities of both levels.
@@ -201,7 +244,7 @@ class CalibratedResults:
             measure, found = fold_metrics.MEASURES[name], []
             for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
                 known = ~np.isnan(column)
-                weights = problem.row_weights[known]
+                weights = problem.outcome_weights[known]
                 found.append(measure(problem.y[known], column[known], weights, "na"))
             lines.append((name, float(np.mean(found[:-1])), found[-1]))
         return pd.DataFrame(lines, columns=["term", "estimate", "in_sample"])
@@ -255,13 +298,24 @@ class CalibratedResults:
             "Cross-Fitted Platt Scaling",
             *self._header(),
             table,
-            [
-                "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
-                "fit on all rows; A and B were fitted on out-of-fold scores.",
-                "Cross-fitted: neither the fit nor the sigmoid have seen the row. In "
-                "sample: the rows of the fit, which makes it too good.",
-            ],
+            self._notes(),
         )
+
+    def _notes(self) -> list[str]:
+        notes = [
+            "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
+            "fit on all rows; A and B were fitted on out-of-fold scores.",
+            "Cross-fitted: neither the fit nor the sigmoid have seen the row. In "
+            "sample: the rows of the fit, which makes it too good.",
+        ]
+        if self.result.problem.prior_shift:
+            notes.append(
+                "The weights of the classes are in the fits and not in the sigmoid: "
+                "probabilities are for levels as frequent as in the data."
+            )
+        if self.without_scores:
+            notes.insert(0, f"WARNING: {self.without_scores}: {SHARES}.")
+        return notes
 
     def __repr__(self) -> str:
         brier = significant(self._losses["estimate"].iloc[0])
@@ -310,7 +364,11 @@ def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
 
 
 def cross_fitted_logits(
-    folds: Folds, y: Vector, scores: Matrix, weights: Vector
+    folds: Folds,
+    y: Vector,
+    scores: Matrix,
+    weights: Vector,
+    fitting: Callable[[Vector, Vector, Vector], Sigmoid] = fit_sigmoid,
 ) -> Matrix:
     """Return log odds of the rows of each fold, by the sigmoid of the other folds.
 
@@ -319,6 +377,8 @@ def cross_fitted_logits(
     folds : Folds
     y, weights : float64 array, shape (n,)
     scores : float64 array, shape (n, repeats)
+    fitting : callable
+        Fits the sigmoid to labels, scores and weights.
 
     Returns
     -------
@@ -329,6 +389,6 @@ def cross_fitted_logits(
         column = scores[:, split.repeat - 1]
         others = ~np.isnan(column)
         others[split.test] = False
-        sigmoid = fit_sigmoid(y[others], column[others], weights[others])
+        sigmoid = fitting(y[others], column[others], weights[others])
         found[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
     return found

@@ -75,6 +75,28 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     return Sigmoid(float(A) / size, float(B))
 
 
+def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
+    """The sigmoid that says the share of the second level whatever the score is.
+
+    Parameters
+    ----------
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n,) or (n, repeats)
+        NaN where a row has none; a row without any does not count.
+
+    Examples
+    --------
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0])
+    >>> base_rate(y, np.zeros(4), np.ones(4)).logits(np.zeros(1)).round(3)
+    array([-1.099])
+    """
+    known = ~np.isnan(scores).all(axis=1) if scores.ndim > 1 else ~np.isnan(scores)
+    upper = float(weights[known & (y > 0)].sum())
+    lower = float(weights[known & (y < 0)].sum())
+    with np.errstate(divide="ignore"):
+        return Sigmoid(0.0, float(np.log(lower) - np.log(upper)))
+
+
 def _newton(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> Vector:
     """Minimise the regularised likelihood from a starting point."""
     from scipy.special import expit

@@ -55,7 +55,7 @@ def test_the_curve_and_its_interval_follow_from_pairs(rows, level):
     np.testing.assert_allclose(curve.false_positive, theirs[0], rtol=SAME)
     np.testing.assert_allclose(curve.true_positive, theirs[1], rtol=SAME)
     np.testing.assert_array_equal(curve.thresholds, theirs[2])
-    low, high = statistics.auc_interval(codes, scores, level)
+    low, high = statistics.auc_interval(codes, scores, level, scale="plain")
     one, other = scores[codes == 1][:, None], scores[codes == 0][None, :]
     won = (one > other) + 0.5 * (one == other)
     m, n = won.shape

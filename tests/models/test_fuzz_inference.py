@@ -90,7 +90,7 @@ def test_rows_are_taken_some_at_a_time_and_all_of_them(monkeypatch):
 
 @given(problem=problems(weights=(None, "whole numbers", "uneven")), seed=SEEDS)
 @pytest.mark.parametrize("move", [True, False])
-@pytest.mark.parametrize("correction", ["HC0", "HC1", "HC3"])
+@pytest.mark.parametrize("correction", ["HC0", "HC1", "HC2", "HC3"])
 def test_the_sandwich_is_its_formula(problem, seed, move, correction):
     rng = np.random.default_rng(seed)
     beta, alpha, u = margins(problem, rng)
@@ -121,8 +121,8 @@ def test_the_sandwich_is_its_formula(problem, seed, move, correction):
     g = -(s * y)[:, None] * Z
     g = w[:, None] * (g - np.average(g, axis=0, weights=w))
     factor = 1.0
-    if correction == "HC3":
-        g = g / (1.0 - h)[:, None]
+    if correction in ("HC2", "HC3"):
+        g = g / ((1.0 - h) ** (0.5 if correction == "HC2" else 1.0))[:, None]
     if correction == "HC1":
         factor = n / (n - h.sum())
     expected = factor * inverse @ (g.T @ g / n) @ inverse / n

@@ -59,6 +59,23 @@ def test_without_penalty_it_is_that_of_statsmodels(load):
     np.testing.assert_allclose(corrected, se * np.sqrt(n / (n - k)), rtol=PEER)
 
 
+@pytest.mark.parametrize("load", [spector, heart])
+@pytest.mark.parametrize(("kind", "power"), [("HC2", 1.0), ("HC3", 2.0)])
+def test_without_penalty_corrections_are_those_of_sandwich_in_r(load, kind, power):
+    """``vcovHC(glm(y ~ ., binomial), kind)``: residuals^2 by ``(1 - h)^power``."""
+    y, X = load()
+    Z = sm.add_constant(X)
+    peer = sm.GLM(y, Z, family=sm.families.Binomial()).fit(tol=1e-14, maxiter=100)
+    h, Z = peer.get_influence().hat_matrix_diag, Z.to_numpy()
+    p = peer.fittedvalues.to_numpy()
+    inverse = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
+    squares = np.square(y.to_numpy() - p) / (1.0 - h) ** power
+    expected = inverse @ ((Z.T * squares) @ Z) @ inverse
+    result = ps.Logit(y, X, lam=TINY).fit(ps.SDCA(tol=1e-12, epochs=1000, seed=1))
+    found = of(result, correction=kind).matrix
+    np.testing.assert_allclose(found, expected, rtol=PEER, atol=1e-12)
+
+
 def of(result, **options):
     found = result.solution
     return sandwich(
@@ -109,8 +126,8 @@ def by_the_formula(problem, beta, alpha, options, width):
         w[i] * d[i] * moved[i] @ np.linalg.inv(H) @ moved[i] / n for i in range(n)
     ]
     g = w[:, None] * (g - np.average(g, axis=0, weights=w))
-    if options.correction == "HC3":
-        g = g / (1.0 - np.array(leverage))[:, None]
+    power = {"HC2": 0.5, "HC3": 1.0}.get(options.correction, 0.0)
+    g = g / ((1.0 - np.array(leverage)) ** power)[:, None]
     V = np.linalg.inv(H) @ (g.T @ g / n) @ np.linalg.inv(H) / n
     return V * (n / (n - sum(leverage)) if options.correction == "HC1" else 1.0)
 
@@ -124,6 +141,7 @@ def by_the_formula(problem, beta, alpha, options, width):
         Sandwich(),
         Sandwich(move=False, bandwidth=0.7),
         Sandwich(correction="HC1", factor=0.5),
+        Sandwich(correction="HC2"),
         Sandwich(correction="HC3", bandwidth="hall-sheather"),
         Sandwich(bandwidth="bofinger"),
     ],

@@ -129,7 +129,7 @@ def test_predictions_are_told_in_these_lines(labelled, capsys):
     missing, counts = int(found.isna().sum()), found.value_counts()
     ending = "Note       no labels among the data\n"
     if labelled:
-        ending = f"\n{result.confusion(new)}\n"
+        ending = f"\n{ps.load('l.model').confusion(new)}\n"
     out, err = capsys.readouterr()
     assert out + err == (
         "pegasos-stats: l.model on new.csv\n"

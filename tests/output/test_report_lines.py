@@ -11,10 +11,11 @@ import pytest
 import scipy.sparse as sp
 
 import pegasos_stats as ps
+from pegasos_stats.output.report.origin import checked_source
 from pegasos_stats.output.report.r_data import r_number, r_reads_exactly
 from pegasos_stats.output.report.r_lines import r_lines
 from pegasos_stats.output.report.repeating import python_lines
-from pegasos_stats.output.report.subject import Subject, checked_source, training_rows
+from pegasos_stats.output.report.subject import Subject, training_rows
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 P = ps.Pegasos

@@ -20,9 +20,10 @@ from pegasos_stats.models.persist.fit_fields import packed_solver
 from pegasos_stats.output.cli import options
 from pegasos_stats.output.cli.options import solver_of, solver_options
 from pegasos_stats.output.cli.parser import SEED, parser
+from pegasos_stats.output.report.origin import checked_source
 from pegasos_stats.output.report.r_lines import r_lines
 from pegasos_stats.output.report.repeating import solver_call
-from pegasos_stats.output.report.subject import Subject, checked_source, training_rows
+from pegasos_stats.output.report.subject import Subject, training_rows
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import (
     check_option,

@@ -239,7 +239,15 @@ def test_the_summary_names_the_choices(path):
     marked = ", ".join(path.summary().params[""]).replace(", ,", ",")
     assert (marked.count("min"), marked.count("1se")) == (1, 1)
     ended = ps.lambda_path(path.model, [100.0, 99.0], folds=3, seed=1)
-    assert "at an end of the path" in str(ended.summary())
+    assert ended.summary().notes[-3:] == [
+        "The error_rate at the lambda that was chosen is optimistic, being the best of "
+        "several: cross_validate(model, lambda_path=path) chooses anew in each fold, "
+        "and its estimate is honest.",
+        "lambda_min is the largest of the path; a better one may lie beyond.",
+        "lambda_1se is the largest of the path; a better one may lie beyond.",
+    ]
+    lone = ps.lambda_path(path.model, [1.0], folds=3, seed=1).summary()
+    assert not any("beyond" in note for note in lone.notes)
     long = ps.lambda_path(path.model, np.geomspace(1, 0.1, 90), folds=3, seed=1)
     assert 30 <= len(long.summary().params) <= 32
     assert path.summary().as_html().count("<table") == 2

@@ -11,11 +11,11 @@ from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
-Correction = Literal["HC0", "HC1", "HC3"]
+Correction = Literal["HC0", "HC1", "HC2", "HC3"]
 Interval = Literal["percentile", "normal", "basic", "symmetric"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
-CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC3")
+CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3")
 INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic", "symmetric")
 
 
@@ -45,11 +45,11 @@ class Sandwich:
     move : bool, default True
         Hinge only: ``False`` leaves the rows where they are, ``z~_i = z_i``. The
         standard errors of the coefficients that matter most are then too small.
-    correction : "HC0", "HC1" or "HC3"
+    correction : "HC0", "HC1", "HC2" or "HC3"
         ``"HC0"`` is the formula. ``"HC1"`` multiplies it by ``n / (n - d)``, with the
-        effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC3"`` divides
-        every score by ``1 - h_i``, the leverage of its row, which is the jackknife.
-        The names are those of linear models.
+        effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
+        every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
+        by ``1 - h_i``, which is the jackknife. The names are those of linear models.
 
     Raises
     ------

@@ -296,8 +296,9 @@ def _corrected(
     if options.correction == "HC0" or not np.isfinite(inverse).all():
         return 1.0, 1.0
     leverage = parts.leverages(problem, curvature, inverse)
-    if options.correction == "HC3":
-        return 1.0 / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE)), 1.0
+    if options.correction in ("HC2", "HC3"):
+        left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
+        return 1.0 / (left if options.correction == "HC3" else np.sqrt(left)), 1.0
     n, used = problem.n, float(leverage.sum())
     return 1.0, n / (n - used) if n > used else np.nan
 

@@ -30,6 +30,7 @@ def about_fit(
         certified(certificate),
         signs(coding),
         penalised(problem, standardized),
+        *probabilities(problem),
         *ran_away(problem, certificate, solver, untried),
         *one_answer(problem, training, untried),
         *repeated(solver),
@@ -79,6 +80,21 @@ def penalised(problem: Problem, standardized: bool) -> Note:
             "the predictors as they were."
         )
     return Note("penalty", "note", text)
+
+
+def probabilities(problem: Problem) -> list[Note]:
+    """For which population probabilities are, where weights make a difference."""
+    if problem.loss != "log" or problem.weights is None:
+        return []
+    text = "Probabilities are for a population in which rows count by their weights."
+    if problem.prior_shift:
+        added = significant(problem.prior_shift, 3)
+        text = (
+            "Probabilities are for levels as frequent as in the data: the weights of "
+            f"the classes add {added} to the score, and predict_proba() takes that out "
+            "of the log odds. Labels go by the sign of the score."
+        )
+    return [Note("probabilities", "note", text)]
 
 
 def ran_away(

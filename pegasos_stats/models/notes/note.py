@@ -12,6 +12,7 @@ Topic = Literal[
     "penalty",
     "run",
     "predictions",
+    "probabilities",
     "seed",
     "standard errors",
     "terms",

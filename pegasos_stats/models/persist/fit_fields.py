@@ -196,7 +196,8 @@ class FitFields:
     def put_into(self, result: Results) -> None:
         """Give a result what it would compute from the training rows."""
         none = pd.DataFrame(columns=["actual", "predicted"])
-        table = ConfusionMatrix(self.coding.levels, self.table, none)
+        given = self.coding.levels, self.table, none
+        table = ConfusionMatrix(*given, source="training")
         vars(result)["training_table"] = table
         vars(result)["certificate"] = self.certificate
 

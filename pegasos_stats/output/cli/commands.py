@@ -27,7 +27,7 @@ from pegasos_stats.output.cli.input import (
 from pegasos_stats.output.cli.options import model_of, solver_of
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
-from pegasos_stats.output.report.subject import Fitted
+from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.writing import checked_place, outputs
 
 

@@ -14,7 +14,8 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli.options import flag
-from pegasos_stats.output.report.subject import Fitted, factor_levels
+from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
 
@@ -88,7 +89,8 @@ def fitted_facts(result: Fitted) -> Facts:
 
 
 def table_facts(table: ConfusionMatrix) -> Facts:
-    """What a confusion table says."""
+    """What a confusion table says; rows that are not new have no intervals."""
+    is_new = table.source == "new"
     return {
         "actual": [str(level) for level in table.table.index],
         "predicted": [str(level) for level in table.table.columns],
@@ -96,8 +98,9 @@ def table_facts(table: ConfusionMatrix) -> Facts:
         "n_errors": table.n_errors,
         "n_undecided": table.n_undecided,
         "error_rate": table.error_rate if table.n_classified else None,
-        "interval_exact": list(table.error_interval("exact")),
-        "interval_wilson": list(table.error_interval("wilson")),
+        "rows": table.source,
+        "interval_exact": list(table.error_interval("exact")) if is_new else None,
+        "interval_wilson": list(table.error_interval("wilson")) if is_new else None,
         "misclassified_rows": [str(row) for row in table.errors.index],
     }
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_count
 from pegasos_stats.errors import OptionError
+from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
@@ -113,7 +114,7 @@ class ResultPlots:
         The margin is the score times -1 for the first and +1 for the second level:
         below 0 a row is misclassified, below 1 it costs hinge loss.
         """
-        codes, scores = self._scored(data, actual)
+        codes, scores, _ = self._scored(data, actual)
         logistic = self.result.problem.loss == "log"
         levels = self.result.coding.levels
         return draw_margins(codes, scores, levels, ax, logistic=logistic)
@@ -147,16 +148,19 @@ class ResultPlots:
         ----------
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
-        codes, scores = self._scored(data, actual)
-        ties = self.result.solver.ties
-        return draw_roc(codes, scores, self.result.coding.levels, ax, ties=ties)
+        codes, scores, source = self._scored(data, actual)
+        given = codes, scores, self.result.coding.levels, ax
+        return draw_roc(*given, ties=self.result.solver.ties, source=source)
 
-    def _scored(self, data: Any, actual: Any) -> tuple[NDArray[np.intp], Floats]:
-        """Positions of the actual levels, and scores."""
-        found = self.result.confusion(data, actual).scored
+    def _scored(
+        self, data: Any, actual: Any
+    ) -> tuple[NDArray[np.intp], Floats, Source]:
+        """Positions of the actual levels, scores, and where the rows come from."""
+        table = self.result.confusion(data, actual)
+        found = table.scored
         assert found is not None  # a fit gives scores
         assert found.scores is not None
-        return found.codes, found.scores
+        return found.codes, found.scores, table.source
 
     def __repr__(self) -> str:
         return f"<Figures: {', '.join(self.names)}>"

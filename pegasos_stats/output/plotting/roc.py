@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
+from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
 
@@ -23,6 +24,7 @@ def draw_roc(
     ax: "Axes | None" = None,
     *,
     ties: str = "na",
+    source: Source = "new",
 ) -> "Axes":
     """Draw the curve, its area, chance and the score 0, see `ResultPlots.roc`.
 
@@ -36,6 +38,8 @@ def draw_roc(
     ax : Axes, optional
     ties : "na", "positive" or "negative"
         Whether a score of exactly 0 is the second level.
+    source : "new", "training" or "out of fold"
+        Where the rows come from; only the area of new ones has an interval.
 
     Raises
     ------
@@ -52,7 +56,9 @@ def draw_roc(
             )
     low, high = auc_interval(codes, scores)
     area = f"Area {area_under_curve(codes, scores):.3f}"
-    if not np.isnan(low):
+    if source != "new":
+        area += f", {source} rows"
+    elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
     with styled():
         ax = style.axes_of(ax, SIZE, SIZE)

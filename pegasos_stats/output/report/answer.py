@@ -8,7 +8,8 @@ from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import formatting
 from pegasos_stats.output.report.document import Piece, Strong, Text, Tile, prose
 from pegasos_stats.output.report.formatting import SMALLEST, decimals, number, percent
-from pegasos_stats.output.report.subject import Fitted, Judged, Subject
+from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.subject import Judged, Subject
 
 FEW_ROWS = 30
 
@@ -39,7 +40,7 @@ def _distance_tile(result: Fitted) -> Tile:
 def _error_tile(rows: Judged) -> Tile:
     table = rows.table
     note = f"{table.n_errors:,} of {counted(table.n_classified, 'row')}"
-    if rows.name == "test" and table.n_classified:
+    if rows.is_new:
         interval = formatting.limits(table.error_interval("exact"))
         note += f"; 95% interval {interval}"
     return Tile(f"{rows.name.capitalize()} error", percent(rows.error_rate), note)
@@ -61,7 +62,7 @@ def _verdict(subject: Subject) -> Text:
 
 def _in_words(subject: Subject) -> Sequence[Piece]:
     """The errors of the test rows, or, where there are none, of the training rows."""
-    rows, is_tested = subject.held_out, subject.test is not None
+    rows, is_tested = subject.held_out, subject.held_out.is_new
     table = rows.table
     numbers: list[Piece] = [
         f"{table.n_errors:,}",

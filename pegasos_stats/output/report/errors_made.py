@@ -79,8 +79,9 @@ def _statistics(subject: Subject) -> doc.Table:
         [name, *(terms.get(name, "") for terms in names)] for name in names[0]
     ]
     caption = doc.prose(
-        "Statistics with exact 95% intervals. Sensitivity and what follows it are "
-        "those of the class {}.",
+        "Statistics of the rows of either kind; of test rows with 95% intervals in "
+        "brackets, where there is one. Sensitivity and what follows it are those of "
+        "the class {}.",
         doc.Strong(str(subject.training.table.positive)),
     )
     columns = ["Statistic", *(rows.name.capitalize() for rows in subject.judged)]
@@ -89,18 +90,20 @@ def _statistics(subject: Subject) -> doc.Table:
 
 def _terms(rows: Judged) -> dict[str, str]:
     """Names and values of all statistics of a table."""
-    table, report = rows.table, rows.report
+    report = rows.report
     overall = report.overall
     ((_, of_class),) = report.classes.items()
     accuracy = Interval(overall["accuracy_low"], overall["accuracy_high"])
+    error = Interval(1.0 - accuracy.high, 1.0 - accuracy.low)
     found = {
-        "Error rate": _with(rows.error_rate, table.error_interval("exact")),
+        "Error rate": _with(rows.error_rate, error),
         "Accuracy": _with(overall["accuracy"], accuracy),
     }
     for name, label in OVERALL.items():
-        if name in overall:
-            write = p_value if name in P_VALUES else decimals
-            found[label] = write(overall[name])
+        if name in P_VALUES and name in overall:
+            found[label] = p_value(overall[name]) if rows.is_new else ""
+        elif name in overall:
+            found[label] = _with(overall[name], report.intervals.get(name))
     for name, value in of_class.items():
         found[_label(name)] = _with(value, report.intervals.get(name))
     return found
@@ -122,7 +125,7 @@ def _with(value: float, interval: Interval | None) -> str:
 def undefined_terms(rows: Judged) -> dict[str, str]:
     """Statistics that are not defined, with the reason."""
     counts, levels = rows.table.counts[:, :-1], rows.table.levels
-    reasons = overall_reasons(rows.report.overall, counts)
+    reasons = overall_reasons(rows.report.overall, counts, rows.table.source)
     for level, terms in rows.report.classes.items():
         reasons |= class_reasons(terms, counts, levels.index(level), level)
     return reasons

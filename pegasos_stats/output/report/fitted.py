@@ -15,7 +15,8 @@ from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
 from pegasos_stats.output.report.document import Strong, Text, prose
 from pegasos_stats.output.report.formatting import NBSP, aligned, number
-from pegasos_stats.output.report.subject import Fitted, Subject
+from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA

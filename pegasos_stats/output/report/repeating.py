@@ -8,9 +8,10 @@ from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Listing, Paragraph, Text, prose
+from pegasos_stats.output.report.origin import Fitted, literal
 from pegasos_stats.output.report.r_data import SHORT_ORDER
 from pegasos_stats.output.report.r_lines import RLines, r_lines
-from pegasos_stats.output.report.subject import Fitted, Subject, literal
+from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.solvers.options import given
 
 LONGEST = 88

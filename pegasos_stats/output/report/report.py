@@ -20,9 +20,10 @@ from pegasos_stats.output.report.destination import Format, checked_page, write_
 from pegasos_stats.output.report.document import Document, Section
 from pegasos_stats.output.report.errors_made import errors_made
 from pegasos_stats.output.report.fitted import coefficients, fitting, optimum
+from pegasos_stats.output.report.origin import Fitted, Origin, checked_source
 from pegasos_stats.output.report.question import data, glossary, model_name, question
 from pegasos_stats.output.report.repeating import repeating
-from pegasos_stats.output.report.subject import Fitted, Origin, Subject
+from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
 from pegasos_stats.writing import checked_path, shown_path
 
@@ -189,7 +190,7 @@ def report(
                 f"The report would be written over its source, {shown_path(read)}; "
                 "give another path."
             )
-    origin = about.checked_source(source, fitted, test is not None)
+    origin = checked_source(source, fitted, test is not None)
     made = report_of(fitted, test, origin, title=title, image_shape=image_shape)
     return made if path is None else made.write(path, format, overwrite=overwrite)
 

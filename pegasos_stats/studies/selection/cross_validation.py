@@ -1,7 +1,7 @@
 """Cross-validation: every row scored by a fit that has not seen it."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,12 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.lambdas import EPOCHS, Rule
+from pegasos_stats.studies.selection.nested import (
+    Choosing,
+    checked_choosing,
+    nested_fits,
+)
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
@@ -33,6 +39,8 @@ def cross_validate(
     repeats: int = 1,
     seed: int | None = None,
     metrics: object = None,
+    lambda_path: object = None,
+    rule: Rule = "1se",
     workers: int | None = None,
     progress: bool = False,
 ) -> "CrossValidation":
@@ -65,6 +73,13 @@ def cross_validate(
         ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. If left
         out, all that go with the model's loss. Rows count with their weights: with
         ``weights="balanced"`` the error rate is that of levels of the same size.
+    lambda_path : LambdaPath, True or sequence of float, optional
+        Nested cross-validation: in each fold lambda is chosen anew, by the rows that
+        are fitted, from these values (True: those of `lambda_grid`) as the path chose
+        it, by as many folds and its metric; else by 10 folds. The estimate is then one
+        of the whole procedure, the choice included. The model's own lambda is not used.
+    rule : "1se" or "min", default "1se"
+        By which lambda is chosen, see `LambdaPath`.
     workers : int, optional
         Number of threads; all usable cores if left out. No number depends on it.
         Each holds the rows of its fold, with a kernel those of its Gram matrix.
@@ -105,27 +120,38 @@ def cross_validate(
     True
     """
     model = fold_fits.checked_model(model)
-    default = SDCA(tol=fold_fits.FOLD_TOL)
-    solver = fold_fits.checked_fold_solver(model, solver, default)
+    choosing = checked_choosing(lambda_path, rule, model)
+    usual = SDCA(tol=fold_fits.FOLD_TOL)
+    if choosing is not None:
+        usual = replace(usual, epochs=EPOCHS)
+    solver = fold_fits.checked_fold_solver(model, solver, usual)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng)
-    grid = np.array([model.problem.lam])
-    tasks = fold_fits.fold_tasks(model, drawn, solver, grid, rng)
-    fits = fold_fits.run_tasks(tasks, workers, progress)
+    if choosing is None:
+        grid, lams = np.array([model.problem.lam]), None
+        tasks = fold_fits.fold_tasks(model, drawn, solver, grid, rng)
+        fits = fold_fits.run_tasks(tasks, workers, progress)
+    else:
+        given = model, drawn, solver, choosing, rng
+        fits, lams = nested_fits(*given, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, fit in zip(drawn.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores[0]
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
+    by_fold = fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties)
+    if lams is not None:
+        by_fold.insert(2, "lam", lams)
     found = CrossValidation(
         model=model,
         solver=solver,
         folds=drawn,
         seed=rng.seed,
         metrics=chosen,
-        by_fold=fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties),
+        by_fold=by_fold,
         scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
+        choosing=choosing,
     )
     found.warn_undefined()
     return found
@@ -145,12 +171,15 @@ class CrossValidation:
         Of the folds, if they were drawn, and of the fits.
     metrics : tuple of Metric
     by_fold : DataFrame
-        One line for each fold: ``repeat, fold, n_train, n_test, weight`` (of the
-        held-out rows), ``seed, steps, objective, relative_gap`` (of the fit) and the
-        metrics.
+        One line for each fold: ``repeat, fold, n_train, n_test``, ``weight`` (of the
+        held-out rows), ``decided`` (that of those with a label predicted), ``seed,
+        steps, objective, relative_gap`` (of the fit) and the metrics; where lambda was
+        chosen in each fold also ``lam``.
     scores_by_repeat : DataFrame, shape (n, repeats)
         Out-of-fold scores: of each row by the fit that has not seen it. NaN where a
         row is in no held-out fold.
+    choosing : Choosing or None
+        How lambda was chosen in each fold, if it was.
 
     Examples
     --------
@@ -170,6 +199,7 @@ class CrossValidation:
     metrics: tuple[fold_metrics.Metric, ...]
     by_fold: pd.DataFrame
     scores_by_repeat: pd.DataFrame
+    choosing: Choosing | None = None
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
@@ -220,14 +250,18 @@ class CrossValidation:
                 "The hinge loss gives no probabilities; take ps.calibrate() for "
                 "probabilities of this model, or fit ps.logit()."
             )
-        return self.model.coding.probabilities(self.scores)
+        odds = self.scores - self.model.problem.prior_shift
+        return self.model.coding.probabilities(odds)
 
     def confusion(
         self, repeat: int = 1, *, ties: Ties | None = None
     ) -> ConfusionMatrix:
         """Table of actual against out-of-fold predicted labels of one repeat.
 
-        Rows count once each, whatever their weights.
+        Rows count once each, whatever their weights. They share the fits and are no
+        independent trials, so that there are no intervals and tests; `tidy` has
+        standard errors. The area under the ROC curve, ``auc_pooled``, is that of the
+        scores of all folds together, and may be far from the mean over the folds.
 
         Parameters
         ----------
@@ -248,13 +282,15 @@ class CrossValidation:
         tested = column.notna().to_numpy(dtype=bool)
         scores = column[tested]
         logistic = self.model.problem.loss == "log"
-        return confusion(
+        odds = scores - self.model.problem.prior_shift
+        found = confusion(
             self.actual[tested],
             coding.predicted(scores, self.solver.ties if ties is None else ties),
             levels=coding.levels,
             scores=scores,
-            probabilities=coding.probabilities(scores) if logistic else None,
+            probabilities=coding.probabilities(odds) if logistic else None,
         )
+        return replace(found, source="out of fold")
 
     def plot(self) -> "Figure":
         """Draw every metric: its folds, mean and standard error, a panel for each.
@@ -305,7 +341,7 @@ class CrossValidation:
             ("Outcome:", self.model.coding.name),
             ("Coded -1, +1:", f"{negative}, {positive}"),
             ("Loss:", problem.loss),
-            ("lambda:", significant(problem.lam, 6)),
+            ("lambda:", self._lambda()),
             ("Intercept:", "free" if problem.intercept else "none"),
             ("No. Observations:", f"{problem.n:,}"),
         ]
@@ -318,11 +354,25 @@ class CrossValidation:
         ]
         return left, right
 
+    def _lambda(self) -> str:
+        """The lambda of all folds, or those that were chosen."""
+        if self.choosing is None:
+            return significant(self.model.problem.lam, 6)
+        low, high = (significant(v) for v in self.by_fold["lam"].agg(["min", "max"]))
+        return f"{low} to {high}" if low != high else low
+
     def _notes(self) -> list[str]:
         notes = [
             "Means over the folds, weighted by their held-out rows; standard errors "
             "from the spread of the folds, which share training rows.",
         ]
+        if self.choosing is not None:
+            inner = counted(self.choosing.folds, "fold")
+            notes.append(
+                "Nested: in each fold lambda was chosen anew, from the rows that were "
+                f"fitted, by {inner} of them, {self.choosing.metric.name} and the rule "
+                f"{self.choosing.rule}; the estimate is one of this whole procedure."
+            )
         if self.folds.repeats > 1:
             notes.append(
                 "Repeats lessen the noise of drawing folds, not that of the data: the "

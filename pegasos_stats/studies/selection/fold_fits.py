@@ -75,6 +75,16 @@ class Fitted:
     scores: Vector
     solutions: tuple[AnySolution, ...]
 
+    def only(self, at: int) -> "Fitted":
+        """The same of one lambda alone, by its position."""
+        return replace(
+            self,
+            certificates=self.certificates[at : at + 1],
+            steps=self.steps[at : at + 1],
+            scores=self.scores[at : at + 1],
+            solutions=self.solutions[at : at + 1],
+        )
+
 
 def checked_model(model: object) -> Model:
     """Return the model, or raise `OptionError` if it is none."""

@@ -184,6 +184,7 @@ def fold_lines(
                 "n_train": split.n_train,
                 "n_test": len(test),
                 "weight": float(weights[test].sum()),
+                "decided": float(weights[test] @ ~np.isnan(signs_of(scores, ties))),
                 "seed": fit.seed,
                 "steps": steps,
                 "objective": at.objective,
@@ -246,10 +247,13 @@ def mean_and_error(
 def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return estimate and standard error of each metric, from a line for each fold.
 
+    A fold counts with the weight of its held-out rows; for the error rate, which is
+    one of decided rows, with that of these. So its mean is the rate of all folds.
+
     Parameters
     ----------
     lines : DataFrame
-        Columns ``repeat``, ``weight`` and the metrics.
+        Columns ``repeat``, ``weight``, ``decided`` and the metrics.
     names : list of str
         Names of the metrics.
 
@@ -258,11 +262,11 @@ def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     DataFrame
         Columns ``term, estimate, std_error``.
     """
-    weights = lines["weight"].to_numpy(dtype=np.float64)
     repeats = lines["repeat"].to_numpy(dtype=np.int64)
-    pairs = [
-        mean_and_error(lines[name].to_numpy(dtype=np.float64), weights, repeats)
-        for name in names
-    ]
+    pairs = []
+    for name in names:
+        counted = "decided" if name == "error_rate" else "weight"
+        values, weights = lines[[name, counted]].to_numpy(dtype=np.float64).T
+        pairs.append(mean_and_error(values, weights, repeats))
     rows = [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
     return pd.DataFrame(rows, columns=["term", "estimate", "std_error"])

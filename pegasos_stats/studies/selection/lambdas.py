@@ -1,6 +1,6 @@
 """Which values of lambda a path runs through."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from pegasos_stats.solvers.objective import feasible
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies.selection.fold_fits import checked_model
 
+Rule = Literal["min", "1se"]
+
+RULES: tuple[Rule, ...] = ("min", "1se")
+EPOCHS = 1000  # of SDCA along a path, where no solver is given
 COUNT = 30
 MOST = 10_000
 LIST = "give a list of different numbers above zero"
@@ -130,3 +134,26 @@ def checked_lambdas(lambdas: Any, model: Model) -> Vector:
             f"lambdas={listing(items) or shown(lambdas)} are not allowed; {LIST}."
         )
     return np.sort(values)[::-1].copy()
+
+
+def place(loss: Vector, error: Vector, rule: Rule) -> int:
+    """Position of the lambda that a rule chooses, the largest of several.
+
+    Parameters
+    ----------
+    loss, error : float64 array, shape (m,)
+        Mean and standard error at each lambda, the largest first; one loss is known.
+    rule : "min" or "1se"
+        The least loss; or the first within a standard error of it. Without a standard
+        error both are the same.
+
+    Examples
+    --------
+    >>> loss, error = np.array([0.5, 0.3, 0.2]), np.full(3, 0.1)
+    >>> place(loss, error, "min"), place(loss, error, "1se")
+    (2, 1)
+    """
+    best = int(np.nanargmin(loss))
+    if rule == "min" or np.isnan(error[best]):
+        return best
+    return int(np.flatnonzero(loss <= loss[best] + error[best])[0])

@@ -13,10 +13,8 @@ from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
 from pegasos_stats.studies.selection.given_folds import checked_folds
-from pegasos_stats.studies.selection.lambdas import checked_lambdas
+from pegasos_stats.studies.selection.lambdas import EPOCHS, checked_lambdas
 from pegasos_stats.studies.selection.path_results import LambdaPath
-
-EPOCHS = 1000  # of SDCA where no solver is given
 
 
 def lambda_path(

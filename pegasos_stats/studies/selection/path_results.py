@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,12 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import at_lambda, for_all_rows
 from pegasos_stats.studies.selection.fold_metrics import Metric, estimates
 from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.selection.lambdas import RULES, Rule, place
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Rule = Literal["min", "1se"]
-
-RULES: tuple[Rule, ...] = ("min", "1se")
 SHOWN = 6  # coefficients with a name in the figure
 MOST_LINES = 30  # of the summary
 
@@ -141,8 +139,7 @@ class LambdaPath:
                 "There is no standard error with a single fold; give more folds, or "
                 "take lambda_min."
             )
-        near = self._signed(mean) <= self._signed(mean)[best] + error[best]
-        return float(self.lambdas[np.flatnonzero(near)[0]])
+        return float(self.lambdas[place(self._signed(mean), error, "1se")])
 
     def by(self, metric: str) -> "LambdaPath":
         """Return the same path with another metric that decides.
@@ -271,7 +268,7 @@ class LambdaPath:
                 f"{self.metric} is defined in no fold; take one of "
                 f"{listing([m.name for m in self.metrics if m.name != self.metric])}."
             )
-        return int(np.nanargmin(losses))
+        return place(losses, losses, "min")
 
     def marks(self) -> dict[str, float]:
         """Return `lambda_min` and `lambda_1se` by their rules, where defined."""
@@ -326,8 +323,16 @@ class LambdaPath:
                 f"lambda_min has the best mean {self.metric} over the folds, "
                 "lambda_1se is the largest lambda within a standard error of it."
             )
-        if marks.get("min") in (self.lambdas[0], self.lambdas[-1]):
             notes.append(
-                "lambda_min is at an end of the path; the best one may lie beyond."
+                f"The {self.metric} at the lambda that was chosen is optimistic, being "
+                "the best of several: cross_validate(model, lambda_path=path) chooses "
+                "anew in each fold, and its estimate is honest."
             )
+        for name, lam in marks.items():
+            if len(self.lambdas) > 1 and lam in (self.lambdas[0], self.lambdas[-1]):
+                which = "largest" if lam == self.lambdas[0] else "smallest"
+                notes.append(
+                    f"lambda_{name} is the {which} of the path; a better one may lie "
+                    "beyond."
+                )
         return notes

@@ -1,0 +1,296 @@
+"""Intervals of statistics of a table: formulas of the literature, and coverage."""
+
+import numpy as np
+import pytest
+from statsmodels.stats.inter_rater import cohens_kappa
+
+import pegasos_stats as ps
+from pegasos_stats import metrics
+from pegasos_stats.metrics.matrix import ConfusionMatrix
+
+Z = 1.959963984540054
+COUNTS = np.array([[60, 13], [4, 123]])
+LEVELS3 = np.array([[40, 6, 1], [3, 55, 9], [2, 0, 84]])
+SAME = 1e-10  # a dozen operations, in another order
+
+
+def on_fishers_scale(value, error):
+    middle, half = np.arctanh(value), Z * error / (1.0 - value**2)
+    return np.tanh([middle - half, middle + half])
+
+
+@pytest.mark.parametrize("counts", [COUNTS, COUNTS.T, LEVELS3])
+def test_kappa_has_the_error_of_fleiss_cohen_and_everitt(counts):
+    peer = cohens_kappa(counts)
+    expected = on_fishers_scale(peer.kappa, peer.std_kappa)
+    assert metrics.kappa_interval(counts) == pytest.approx(expected, rel=SAME)
+
+
+def test_the_correlation_has_the_error_of_bishop_fienberg_and_holland():
+    p = COUNTS / COUNTS.sum()
+    (r1, r0), (c1, c0) = p.sum(axis=1), p.sum(axis=0)
+    phi = metrics.matthews_correlation(COUNTS)
+    slant = (r1 - r0) * (c1 - c0) / np.sqrt(r1 * r0 * c1 * c0)
+    sides = (r1 - r0) ** 2 / (r1 * r0) + (c1 - c0) ** 2 / (c1 * c0)
+    variance = 1 - phi**2 + phi * (1 + phi**2 / 2) * slant - 0.75 * phi**2 * sides
+    expected = on_fishers_scale(phi, np.sqrt(variance / COUNTS.sum()))
+    assert metrics.matthews_interval(COUNTS) == pytest.approx(expected, rel=SAME)
+
+
+def test_predictive_values_are_proportions_of_the_rows_predicted():
+    found = metrics.predictive_interval(COUNTS)
+    assert found == metrics.proportion_interval(60, 64)
+    found = metrics.negative_predictive_interval(COUNTS, 0, None, "wilson", 0.9)
+    assert found == metrics.proportion_interval(123, 136, "wilson", 0.9)
+    assert metrics.predictive_interval(COUNTS, 1) == metrics.proportion_interval(
+        123, 136
+    )
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_predictive_values_at_a_prevalence_are_mercaldos(share):
+    sens, spec, m, n = 60 / 73, 123 / 127, 73, 127
+    log_odds = np.log(sens * share / ((1 - spec) * (1 - share)))
+    error = np.sqrt((1 - sens) / sens / m + spec / (1 - spec) / n)
+    limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
+    found = metrics.predictive_interval(COUNTS, 0, share)
+    assert found == pytest.approx(limits, rel=SAME)
+    log_odds = np.log(spec * (1 - share) / ((1 - sens) * share))
+    error = np.sqrt(sens / (1 - sens) / m + (1 - spec) / spec / n)
+    limits = 1 / (1 + np.exp(-(log_odds + np.array([-Z, Z]) * error)))
+    found = metrics.negative_predictive_interval(COUNTS, 0, share)
+    assert found == pytest.approx(limits, rel=SAME)
+
+
+def test_balanced_accuracy_adds_the_squares_of_wilsons_distances():
+    rates = [(60, 73), (123, 127)]
+    limits = np.array([metrics.proportion_interval(*r, "wilson") for r in rates])
+    p = np.array([k / n for k, n in rates])
+    below = np.sqrt(((p - limits[:, 0]) ** 2).sum()) / 2
+    above = np.sqrt(((limits[:, 1] - p) ** 2).sum()) / 2
+    expected = p.mean() - below, p.mean() + above
+    found = metrics.balanced_accuracy_interval(COUNTS)
+    assert found == pytest.approx(expected, rel=SAME)
+    assert metrics.balanced_accuracy_interval(COUNTS, 1) == pytest.approx(expected)
+
+
+TRUTHS = {
+    "even": np.array([[0.40, 0.10], [0.15, 0.35]]),
+    "rare": np.array([[0.10, 0.05], [0.05, 0.80]]),
+    "good": np.array([[0.47, 0.03], [0.02, 0.48]]),
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_intervals_cover(name):
+    """1,000 samples of 150 rows: 0.95, less and more than 4 standard errors of 0.007.
+
+    Binomial ones are exact, and cover more often; where a rate has 15 rows, by much.
+    """
+    p, rng = TRUTHS[name], np.random.default_rng(3)
+    whole = np.round(p * 10_000).astype(np.int64)
+    ways = {
+        "kappa": (metrics.kappa, metrics.kappa_interval),
+        "mcc": (metrics.matthews_correlation, metrics.matthews_interval),
+        "balanced": (metrics.balanced_accuracy, metrics.balanced_accuracy_interval),
+        "ppv": (metrics.pos_pred_value, metrics.predictive_interval),
+        "npv": (metrics.neg_pred_value, metrics.negative_predictive_interval),
+    }
+    held = dict.fromkeys(ways, 0)
+    for counts in rng.multinomial(150, p.ravel(), size=1000).reshape(-1, 2, 2):
+        for way, (statistic, interval) in ways.items():
+            low, high = interval(counts)
+            held[way] += bool(np.isnan(low) or low <= statistic(whole) <= high)
+    for way, count in held.items():
+        assert 0.92 <= count / 1000 <= (0.995 if way in ("ppv", "npv") else 0.975), way
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.array([[30, 0], [0, 20]]),
+        np.array([[0, 30], [20, 0]]),
+        np.array([[30, 20], [0, 0]]),
+        np.array([[30, 0], [20, 0]]),
+        np.zeros((2, 2), dtype=np.int64),
+    ],
+)
+def test_without_variance_there_is_no_interval(counts):
+    assert np.isnan(metrics.matthews_interval(counts)).all()
+    if counts[1].any() and counts[:, 1].any() and counts[0, 0]:
+        assert np.isnan(metrics.kappa_interval(counts)).all()
+    if not counts[1].any():
+        assert np.isnan(metrics.balanced_accuracy_interval(counts)).all()
+        assert np.isnan(metrics.kappa_interval(counts)).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_prevalence_without_rows_has_no_interval(share):
+    assert np.isnan(metrics.predictive_interval(COUNTS, 0, share)).all()
+
+
+def labels_of(counts):
+    rows = [(i, j) for i in range(2) for j in range(2) for _ in range(counts[i, j])]
+    return np.array(rows).T
+
+
+def test_all_of_them_are_in_conf_int_and_tidy():
+    actual, predicted = labels_of(COUNTS)
+    scores = np.linspace(-1.0, 1.0, actual.size) + predicted
+    matrix = ps.confusion(actual, predicted, scores=scores, prevalence=0.1)
+    found = matrix.conf_int("wilson", 0.9).set_index("term")
+    assert found.index.tolist() == [
+        *("error_rate", "accuracy", "kappa", "mcc", "auc"),
+        *("sensitivity", "specificity", "pos_pred_value", "neg_pred_value"),
+        *("precision", "balanced_accuracy"),
+    ]
+    limits = found[["conf_low", "conf_high"]].apply(tuple, axis=1)
+    assert limits["kappa"] == metrics.kappa_interval(COUNTS, 0.9)
+    assert limits["mcc"] == metrics.matthews_interval(COUNTS, 0.9)
+    assert limits["auc"] == metrics.auc_interval(actual, scores, 0.9)
+    given = COUNTS, 0, 0.1, "wilson", 0.9
+    assert limits["pos_pred_value"] == metrics.predictive_interval(*given)
+    assert limits["neg_pred_value"] == metrics.negative_predictive_interval(*given)
+    given = COUNTS, 0, None, "wilson", 0.9
+    assert limits["precision"] == metrics.predictive_interval(*given)
+    assert limits["balanced_accuracy"] == metrics.balanced_accuracy_interval(
+        COUNTS, 0, 0.9
+    )
+    values = matrix.by_class
+    for term in found.index[5:]:
+        assert found.loc[term, "estimate"] == pytest.approx(values[term], rel=SAME)
+    tidied = matrix.tidy("wilson", 0.9).set_index("term")
+    for term in set(found.index) - {"error_rate"}:
+        assert tuple(tidied.loc[term, ["conf_low", "conf_high"]]) == limits[term]
+
+
+def test_the_report_shows_them_below_what_caret_prints():
+    actual, predicted = labels_of(COUNTS)
+    text = str(ps.confusion(actual, predicted, scores=predicted).summary())
+    assert text.partition("'Positive' Class : 0\n\n")[2] == (
+        "       Matthews Correlation : 0.8158\n"
+        "       Area under ROC Curve : 0.8952\n"
+        "               Kappa 95% CI : (0.7077, 0.8813)\n"
+        "Matthews Correlation 95% CI : (0.7156, 0.883)\n"
+        "Area under ROC Curve 95% CI : (0.8385, 0.9336)\n"
+        "         Sensitivity 95% CI : (0.7147, 0.9016)\n"
+        "         Specificity 95% CI : (0.9213, 0.9914)\n"
+        "      Pos Pred Value 95% CI : (0.8476, 0.9827)\n"
+        "      Neg Pred Value 95% CI : (0.8421, 0.9481)\n"
+        "   Balanced Accuracy 95% CI : (0.8386, 0.932)"
+    )
+
+
+def test_a_class_without_hits_has_an_f_measure_of_0():
+    matrix = ps.confusion(list("aabbb"), list("bbbab"))
+    assert matrix.by_class["f1"] == 0.0
+    tidied = matrix.tidy().set_index("term")
+    assert tidied.loc["f1", "estimate"] == 0.0
+    text = str(matrix.summary("everything"))
+    assert "F1 :     NA" in text  # as caret prints it
+    assert text.endswith(
+        "NA: f1 (no 'a' was predicted right).\n\n"
+        "An F measure without a hit is NA in caret and 0 in by_class."
+    )
+
+
+def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
+    with pytest.warns(ps.errors.UndefinedMetricWarning, match="f1"):
+        found = ps.confusion(["b"], ["b"], levels=["a", "b"]).by_class
+    assert np.isnan(found["f1"])
+
+
+SOURCES = {
+    "training": "the fit has seen these rows",
+    "out of fold": "rows share their fits, and are no independent trials",
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_rows_that_are_not_new_have_no_interval_and_no_test(source):
+    actual, predicted = labels_of(COUNTS)
+    new = ps.confusion(actual, predicted, scores=predicted)
+    matrix = ConfusionMatrix(
+        new.levels, new.counts.copy(), new.errors, scored=new.scored, source=source
+    )
+    gone = ["accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value"]
+    assert matrix.overall[gone].isna().all()
+    area = "auc_pooled" if source == "out of fold" else "auc"
+    kept = matrix.overall.drop(gone).rename({area: "auc"})
+    assert kept.equals(new.overall.drop(gone))
+    assert matrix.by_class.equals(new.by_class)
+    assert matrix.conf_int()[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert matrix.conf_int()["estimate"].notna().all()
+    tidied = matrix.tidy()
+    assert tidied[["conf_low", "conf_high", "p_value"]].isna().all(axis=None)
+    assert area in set(tidied["term"])
+    assert str(matrix).splitlines()[-1] == f"No interval    {SOURCES[source]}"
+    text = str(matrix.summary())
+    assert "95% CI : (NA, NA)" in text
+    assert text.count("95% CI") == 1  # caret's own line
+    name = "ROC, Pooled" if source == "out of fold" else "ROC Curve"
+    assert f"Area under {name} : 0.8952" in text
+    with pytest.warns(ps.errors.UndefinedMetricWarning) as found:
+        assert np.isnan(matrix.error_interval()).all()
+    message = "Not defined, and given as NaN: the interval"
+    assert str(found[0].message) == f"{message} ({SOURCES[source]})."
+    assert found[0].filename == __file__
+
+
+def noise(n=60):
+    rng = np.random.default_rng(2)
+    data = ps.datasets.load_digits56()[0].head(0)
+    frame = data.iloc[:, :0].reindex(range(n))
+    for j in range(3):
+        frame[f"x{j}"] = rng.normal(size=n)
+    frame["y"] = rng.permutation(np.repeat(["a", "b"], n // 2))
+    return frame
+
+
+def test_a_fit_knows_its_own_rows():
+    data = noise()
+    data.loc[3, "x1"] = np.nan
+    data.loc[5, "y"] = None
+    result = ps.svm("y ~ .", data).fit(ps.SDCA(seed=1))
+    own = [result.confusion(), result.training_table, result.confusion(data)]
+    own.append(result.confusion(data.drop(columns="y"), actual=data["y"]))
+    assert [table.source for table in own] == ["training"] * 4
+    other = data.assign(x0=data["x0"] + 1e-9)
+    new = [result.confusion(other), result.confusion(data.iloc[::-1])]
+    new.append(result.confusion(data.head(40)))
+    assert [table.source for table in new] == ["new"] * 3
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_sparse_rows_of_the_fit_are_known_too(standardize):
+    from scipy.sparse import csr_array
+
+    data = noise()
+    X, y = csr_array(data[["x0", "x1", "x2"]].to_numpy()), data["y"].to_numpy()
+    result = ps.SVM(y, X, standardize=standardize).fit(ps.SDCA(seed=1))
+    assert result.confusion(X, y).source == "training"
+    assert result.confusion(X * 2.0, y).source == "new"
+
+
+def test_out_of_fold_labels_are_no_new_rows():
+    found = ps.cross_validate(ps.svm("y ~ .", noise()), folds=5, seed=1)
+    table = found.confusion()
+    assert table.source == "out of fold"
+    assert "auc" not in table.overall.index
+    assert 0.0 <= table.overall["auc_pooled"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "p"),
+    [
+        # 2 P(X < 8) + P(X = 8) for X binomial of 23 and one half
+        (15, 8, 0.15158963203430176),
+        (8, 15, 0.15158963203430176),
+        (0, 5, 1 / 32),  # 2 / 32 less 1 / 32
+        (0, 1, 0.5),
+        (2, 2, 1 - 0.5 * 6 / 16),
+        (0, 0, 1.0),
+    ],
+)
+def test_the_mid_p_value_counts_half_of_what_is_as_far(b, c, p):
+    assert metrics.mcnemar_mid_p(b, c) == pytest.approx(p, rel=1e-12)

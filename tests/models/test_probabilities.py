@@ -1,0 +1,156 @@
+"""Probabilities of weighted fits, and scores that say nothing."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import pegasos_stats as ps
+from pegasos_stats.errors import UndefinedMetricWarning
+
+TIGHT = ps.SDCA(epochs=1000, tol=1e-10, seed=1)
+
+
+def rare(n, seed):
+    """A level with a share of 0.31 or so, whose log odds are known."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    odds = -1.0 + 1.2 * x[:, 0] - 0.5 * x[:, 1]
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    frame["odds"] = odds
+    frame["y"] = np.where(rng.random(n) < expit(odds), "yes", "no")
+    return frame
+
+
+DATA = rare(4000, 1)
+NEW = rare(4000, 2)
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"no": 1.0, "yes": 5.0}])
+def test_class_weights_are_taken_out_of_the_odds(weights):
+    weighted = ps.logit("y ~ a + b", DATA, lam=1e-5, weights=weights).fit(TIGHT)
+    plain = ps.logit("y ~ a + b", DATA, lam=1e-5).fit(TIGHT)
+    w, y = weighted.problem.weights, weighted.problem.y
+    shift = np.log(w[y > 0][0] / w[y < 0][0])
+    expected = expit(weighted.decision_function(NEW) - shift)
+    found = weighted.predict_proba(NEW)
+    np.testing.assert_allclose(found["yes"], expected, rtol=1e-14)
+    # Both estimate the same odds: 4,000 rows give them to 0.05 or so.
+    share = (NEW["y"] == "yes").mean()
+    assert found["yes"].mean() == pytest.approx(share, abs=0.02)
+    assert np.abs(found["yes"] - plain.predict_proba(NEW)["yes"]).max() < 0.05
+    table = weighted.confusion(NEW)
+    brier = ((found["yes"] - (NEW["y"] == "yes")) ** 2).mean()
+    assert table.overall["brier_score"] == pytest.approx(brier, rel=1e-12)
+    assert brier < share * (1 - share)  # that of the base rate
+    augmented = weighted.augment(NEW)
+    np.testing.assert_allclose(augmented["probability"], expected, rtol=1e-14)
+    # Labels go by the score, as the weights ask.
+    labels = np.where(weighted.decision_function(NEW) > 0, "yes", "no")
+    assert (weighted.predict(NEW) == labels).all()
+
+
+def test_row_weights_stay_in_the_odds():
+    w = np.where(np.arange(len(DATA)) % 2, 1.0, 3.0)
+    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights=w).fit(TIGHT)
+    expected = expit(result.decision_function(NEW))
+    np.testing.assert_allclose(result.predict_proba(NEW)["yes"], expected, rtol=1e-14)
+    notes = [note.text for note in result.notes if note.topic == "probabilities"]
+    assert notes == [
+        "Probabilities are for a population in which rows count by their weights."
+    ]
+
+
+def test_a_note_says_for_whom_probabilities_are():
+    model = ps.logit("y ~ a + b", DATA, lam=1e-3, weights={"no": 1, "yes": 2})
+    result = model.fit(TIGHT)
+    (note,) = [note for note in result.notes if note.topic == "probabilities"]
+    assert note.text == (
+        "Probabilities are for levels as frequent as in the data: the weights of the "
+        "classes add 0.693 to the score, and predict_proba() takes that out of the log "
+        "odds. Labels go by the sign of the score."
+    )
+    assert note.text in result.summary().notes
+    plain = ps.logit("y ~ a + b", DATA, lam=1e-3).fit(TIGHT)
+    assert "probabilities" not in {note.topic for note in plain.notes}
+
+
+def test_out_of_fold_probabilities_are_of_the_same_population():
+    model = ps.logit("y ~ a + b", DATA, lam=1e-3, weights="balanced")
+    found = ps.cross_validate(model, folds=5, seed=1)
+    expected = expit(found.scores - model.problem.prior_shift)
+    np.testing.assert_allclose(found.probabilities["yes"], expected, rtol=1e-14)
+    y = (found.actual == "yes").to_numpy()
+    brier = np.square(expected - y).mean()
+    assert found.confusion().overall["brier_score"] == pytest.approx(brier, rel=1e-12)
+
+
+def test_a_loaded_fit_has_the_same_probabilities(tmp_path):
+    result = ps.logit("y ~ a + b", DATA, lam=1e-3, weights="balanced").fit(TIGHT)
+    ps.save(result, tmp_path / "m.model")
+    loaded = ps.load(tmp_path / "m.model")
+    pd.testing.assert_frame_equal(loaded.predict_proba(NEW), result.predict_proba(NEW))
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"no": 1.0, "yes": 3.0}])
+def test_platts_sigmoid_is_fitted_to_the_rows_as_they_are(weights):
+    model = ps.svm("y ~ a + b", DATA, lam=1e-2, weights=weights)
+    found = ps.calibrate(model, seed=1)
+    p, came = found.predict_proba(NEW)["yes"], NEW["y"] == "yes"
+    assert p.mean() == pytest.approx(came.mean(), abs=0.02)
+    assert np.abs(p - expit(NEW["odds"])).mean() < 0.03
+    brier = np.square(found.probabilities["yes"] - (found.validation.actual == "yes"))
+    estimate = found.tidy().set_index("term").loc["brier_score", "estimate"]
+    assert estimate == pytest.approx(brier.mean(), rel=1e-12)
+    assert found.summary().notes[-1] == (
+        "The weights of the classes are in the fits and not in the sigmoid: "
+        "probabilities are for levels as frequent as in the data."
+    )
+
+
+def test_a_fit_that_gives_a_level_up_has_the_base_rate():
+    """Noise, and one row of five: the hinge is least where beta is 0."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    frame["y"] = np.where(np.arange(200) % 5 == 0, "yes", "no")
+    model = ps.svm("y ~ a + b", frame, lam=1.0)
+    with pytest.warns(UndefinedMetricWarning) as warned:
+        found = ps.calibrate(model, seed=1)
+    said = [str(w.message) for w in warned if w.category is UndefinedMetricWarning]
+    shares = "every probability is the share of its level"
+    assert said == [f"{found.without_scores}: {shares}."]
+    assert found.predict_proba(frame)["yes"].to_numpy() == pytest.approx(0.2, rel=1e-12)
+    assert found.probabilities["yes"].to_numpy() == pytest.approx(0.2, abs=1e-3)
+    assert found.summary().notes[0] == f"WARNING: {said[0]}"
+    assert pytest.approx((0.0, np.log(4.0))) == (found.sigmoid.A, found.sigmoid.B)
+
+
+def test_scores_of_the_wrong_order_give_the_base_rate():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(60, 12)))
+    frame.columns = [f"x{j}" for j in range(12)]
+    for _ in range(20):  # noise: out of fold, every other sample orders them wrongly
+        frame["y"] = rng.permutation(np.repeat(["a", "b"], 30))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            found = ps.calibrate(ps.svm("y ~ .", frame, lam=0.1), seed=1)
+        if found.without_scores:
+            break
+    assert found.without_scores == (
+        "Out-of-fold scores of the second level are not the larger ones"
+    )
+    assert any(w.category is UndefinedMetricWarning for w in warned)
+    assert (found.predict_proba(frame)["b"] == 0.5).all()
+
+
+def test_small_coefficients_of_a_strong_penalty_still_say_something():
+    """Scores are closer to each other than the margins, and in the right order."""
+    frame = rare(600, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UndefinedMetricWarning)
+        model = ps.svm("y ~ a + b", frame, lam=2.0, weights="balanced")
+        found = ps.calibrate(model, ps.SDCA(tol=1e-9, seed=1), seed=1)
+    assert np.ptp(found.result.decision_function()) < 2.0
+    assert np.ptp(found.predict_proba(NEW)["yes"]) > 0.25

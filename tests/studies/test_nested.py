@@ -1,0 +1,139 @@
+"""Nested cross-validation: what it chooses, and that its estimate is honest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+
+GRID = [1.0, 0.1, 0.01]
+QUICK = ps.SDCA(tol=1e-4, epochs=200, seed=1)
+
+
+def sample(seed, n=90, effect=1.0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=["a", "b", "c", "d"])
+    score = effect * frame["a"] + rng.normal(size=n)
+    frame["y"] = np.where(score > np.median(score), "yes", "no")
+    return frame
+
+
+def test_lambda_is_that_of_a_path_of_the_fitted_rows():
+    frame = sample(1)
+    model = ps.svm("y ~ .", frame, standardize=True)
+    found = ps.cross_validate(model, QUICK, folds=3, seed=4, lambda_path=GRID)
+    rng = ps.RRandom(4)
+    folds = ps.Folds.stratified(frame["y"], 3, seed=4)
+    assert (found.folds.assignment == folds.assignment).all()
+    codes = (frame["y"] == "yes").to_numpy().astype(int)
+    from pegasos_stats.studies.selection.folds import drawn_folds
+
+    assert (drawn_folds(codes, 3, 1, rng).assignment == folds.assignment).all()
+    for (train, test), line in zip(folds, found.by_fold.itertuples(), strict=True):
+        part = frame.iloc[train]
+        inner = drawn_folds(codes[train], 10, 1, rng)
+        own = ps.svm("y ~ .", part, standardize=True)
+        path = ps.lambda_path(own, GRID, QUICK, folds=inner, seed=1)
+        assert line.lam == path.lambda_1se
+        scores = path.refit("1se").decision_function(frame.iloc[test])
+        # Both are within sqrt(2 gap / lam) of the optimum, whose scores they are.
+        gap = max(line.relative_gap * line.objective, 1e-4)
+        far = 4.0 * np.sqrt(2.0 * gap / line.lam) * 3.0
+        np.testing.assert_allclose(found.scores.iloc[test], scores, atol=far)
+
+
+def test_a_path_says_how_to_choose():
+    frame = sample(2)
+    model = ps.logit("y ~ .", frame)
+    path = ps.lambda_path(
+        model, GRID, QUICK, folds=4, repeats=2, seed=1, metric="brier_score"
+    )
+    found = ps.cross_validate(
+        model, QUICK, folds=3, seed=1, lambda_path=path, rule="min", metrics="auc"
+    )
+    how = found.choosing
+    assert (how.folds, how.repeats, how.metric.name, how.rule) == (
+        4,
+        2,
+        "brier_score",
+        "min",
+    )
+    assert (how.lambdas == path.lambdas).all()
+    assert found.tidy()["term"].tolist() == ["auc"]
+    assert set(found.by_fold["lam"]) <= set(GRID)
+    note = next(n for n in found.summary().notes if n.startswith("Nested"))
+    assert note == (
+        "Nested: in each fold lambda was chosen anew, from the rows that were fitted, "
+        "by 4 folds of them, brier_score and the rule min; the estimate is one of this "
+        "whole procedure."
+    )
+    low, high = found.by_fold["lam"].min(), found.by_fold["lam"].max()
+    shown = f"{low:g} to {high:g}" if low != high else f"{low:g}"
+    assert ("lambda:", shown) in found.summary().left
+
+
+def test_larger_is_better_of_the_area():
+    model = ps.svm("y ~ .", sample(3, effect=2.0))
+    path = ps.lambda_path(model, GRID, QUICK, folds=3, seed=1, metric="auc")
+    found = ps.cross_validate(
+        model, QUICK, folds=path.folds, seed=1, lambda_path=path, rule="min"
+    )
+    assert found.mean["auc"] > 0.8
+
+
+@pytest.mark.parametrize("nothing", [None, False])
+def test_without_a_path_nothing_is_chosen(nothing):
+    model = ps.svm("y ~ .", sample(4), lam=0.1)
+    found = ps.cross_validate(model, QUICK, folds=3, seed=1, lambda_path=nothing)
+    assert found.choosing is None
+    assert "lam" not in found.by_fold
+
+
+def test_numbers_do_not_depend_on_the_workers():
+    model = ps.svm("y ~ .", sample(5))
+    given = {"folds": 3, "seed": 7, "lambda_path": True}
+    one, two = (
+        ps.cross_validate(model, ps.Pegasos(2), workers=k, **given) for k in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one.by_fold, two.by_fold)
+
+
+def test_kernels_are_chosen_too():
+    frame = sample(6, n=40)
+    X = frame[["a", "b"]].to_numpy()
+    gram = ps.KernelSVM(frame["y"].to_numpy(), X @ X.T, kernel="precomputed")
+    linear = ps.KernelSVM(frame["y"].to_numpy(), X, kernel="linear")
+    given = {"folds": 3, "seed": 7, "lambda_path": GRID}
+    one, two = (
+        ps.cross_validate(model, ps.Pegasos(3), **given) for model in (gram, linear)
+    )
+    assert (one.by_fold["lam"] == two.by_fold["lam"]).all()
+    np.testing.assert_allclose(one.scores, two.scores, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rule": "best", "lambda_path": True}, "rule='best'"),
+        ({"lambda_path": [1.0, 1.0]}, "lambdas=1.0, 1.0 are not allowed"),
+        ({"lambda_path": 0.1}, "lambdas=0.1 are not allowed"),
+    ],
+)
+def test_what_is_no_path_is_refused(given, message):
+    with pytest.raises(OptionError, match=message):
+        ps.cross_validate(ps.svm("y ~ .", sample(7)), QUICK, **given)
+
+
+def test_undecided_rows_count_alike_in_folds_and_pooled():
+    frame = sample(8, n=80)
+    frame["a"] = np.round(frame["a"])
+    frame = frame[["a", "y"]]
+    model = ps.svm("y ~ a", frame, lam=0.5, intercept=False)
+    found = ps.cross_validate(model, QUICK, folds=7, seed=1)
+    table = found.confusion()
+    assert table.n_undecided > 0
+    assert found.by_fold["decided"].nunique() > 1
+    assert found.mean["error_rate"] == pytest.approx(table.error_rate, rel=1e-12)
+    assert found.by_fold["decided"].sum() == table.n_classified
+    assert found.by_fold["weight"].sum() == 80
