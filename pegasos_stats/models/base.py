@@ -93,6 +93,18 @@ class Model(ABC):
         """How the predictors were scaled; None if they were not."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
+    def in_columns(self, solver: Pegasos | SDCA) -> Pegasos | SDCA:
+        """The solver, coefficients to start from in the order of the columns.
+
+        Raises
+        ------
+        OptionError
+            If they are given by names that are not those of `names`.
+        """
+        if not isinstance(solver, Pegasos):
+            return solver
+        return solver.for_columns(self.names, self.problem.intercept)
+
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
         """Make a record for one run; it has the error on `held_out` rows, if any."""
         if held_out is None:

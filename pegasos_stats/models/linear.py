@@ -182,7 +182,7 @@ class LinearModel(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1), refine=1e-6).relative_gap < 1e-6
         True
         """
-        solver = checked_solver(solver, SDCA)
+        solver = self.in_columns(checked_solver(solver, SDCA))
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)
@@ -207,7 +207,7 @@ class LinearModel(Model):
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> Solution:
         """Run a solver, and return its solution alone."""
-        return run_refined(self.problem, solver, observe=observe)
+        return run_refined(self.problem, self.in_columns(solver), observe=observe)
 
 
 class SVM(LinearModel):

@@ -54,8 +54,7 @@ class Results(ABC):
     trace : DataFrame or None
         One line per epoch, where ``fit(trace=True)`` asked for it.
     refinement : SDCA or None
-        The solver that went on from the first one's dual point, where ``fit(refine=)``
-        asked for it.
+        The solver that went on from the first one's dual point, by ``fit(refine=)``.
     seconds : float or None
         Run time of the fit.
     counted : Counts or None
@@ -101,9 +100,9 @@ class Results(ABC):
 
     @property
     def converged(self) -> bool | None:
-        """Whether the tolerance was reached; None for a run without one (Pegasos)."""
-        last = self.refinement or self.solver
-        return last.reached(self.certificate) if last.stops else None
+        """Whether a tolerance was reached; None for a run without one."""
+        at, last = self.certificate, self.refinement or self.solver
+        return last.converged(at, self.solution.settled)
 
     @property
     @abstractmethod
@@ -124,6 +123,11 @@ class Results(ABC):
     def n_iter(self) -> int:
         """Number of steps taken."""
         return int(self.solution.n_iter)
+
+    @property
+    def n_epochs(self) -> int | None:
+        """Epochs that Pegasos ran, those of ``refine=`` left out; None if unknown."""
+        return self.solution.n_epochs
 
     @property
     def n_violations(self) -> int:
@@ -344,15 +348,9 @@ class Results(ABC):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What there is to say of the fit; `summary` says more on standard errors."""
-        return about_fit(
-            self.problem,
-            self.certificate,
-            self.solver,
-            self.refinement,
-            self.coding,
-            self.scaling is not None,
-            self.training_table,
-        )
+        scaled, table = self.scaling is not None, self.training_table
+        given = self.problem, self.certificate, self.solver, self.refinement
+        return about_fit(*given, self.coding, scaled, table)
 
     def report(
         self,
@@ -379,9 +377,9 @@ class Results(ABC):
 
     def __repr__(self) -> str:
         return (
-            f"<Results: {self.coding.described}, "
-            f"{counted(self.nobs, 'row')}, {self._size()}, "
-            f"objective {significant(self.objective, 6)}, seed {self.seed}>"
+            f"<Results: {self.coding.described}, {counted(self.nobs, 'row')}, "
+            f"{self._size()}, objective {significant(self.objective, 6)}, "
+            f"seed {self.seed}>"
         )
 
     @abstractmethod

@@ -9,6 +9,7 @@ from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes.note import Note, listed
 from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.tables import Fields, Summary, significant
 
 INTERCEPT = "Intercept"
@@ -61,10 +62,12 @@ def solver_lines(result: Results) -> Fields:
     solver, drawn = result.solver, result.solver.uses_random_numbers
     kind = solver.sample_kind.capitalize()
     hinge = result.problem.loss == "hinge"
+    early = isinstance(solver, Pegasos) and solver.may_end_early
     return [
         ("Solver:", result.solver_name),
         ("Order:", solver.order_name),
         ("Form:", solver.options or "plain"),
+        *([("Epochs:", f"{result.n_epochs:,}, {solver.goals}")] if early else []),
         ("Steps:", f"{result.n_iter:,}"),
         ("Margin violations:", f"{result.n_violations:,}"),
         *([("Support rows:", f"{result.n_support:,}")] if hinge else []),

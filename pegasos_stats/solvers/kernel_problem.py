@@ -145,6 +145,9 @@ class KernelSolution:
     alpha : float
     n_iter, n_violations : int
     seed : int or None
+    n_epochs : int or None
+    settled : bool
+        As of a `Solution`.
     """
 
     counts: NDArray[np.int64]
@@ -153,6 +156,8 @@ class KernelSolution:
     n_iter: int
     n_violations: int
     seed: int | None
+    n_epochs: int | None = None
+    settled: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.counts, self.g):

@@ -83,6 +83,7 @@ class KernelVisitor:
             n_iter=self._steps,
             n_violations=self._violations,
             seed=seed if self._solver.uses_random_numbers else None,
+            n_epochs=self.epoch,
         )
 
 
@@ -125,6 +126,11 @@ def run_kernel_pegasos(
 def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
     """Raise `OptionError` for options that make no sense with a kernel."""
     check_solver(problem, solver)
+    if solver.may_end_early:
+        raise OptionError(
+            "A kernel model has no run that ends by itself; leave tol and change_tol "
+            "out, and look at relative_gap of the result."
+        )
     for name, value in given(solver).items():
         if name not in WITH_KERNELS:
             raise OptionError(

@@ -1,11 +1,13 @@
 """In which order rows are visited: R's permutations, draws, or a given list."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted, listing, shown
 from pegasos_stats.rng import RRandom
@@ -13,6 +15,7 @@ from pegasos_stats.rng import RRandom
 Rows = NDArray[np.int64]
 
 Order = Literal["shuffle", "sequential", "replace"]
+Average = Literal["none", "all"] | int
 
 NAMES: tuple[Order, ...] = get_args(Order)
 
@@ -49,6 +52,14 @@ def checked_order(order: Any) -> str | Rows:
     rows = rows.astype(np.int64, order="C")
     rows.flags.writeable = False
     return rows
+
+
+def checked_average(name: str, average: Any) -> Any:
+    """Return ``"none"``, ``"all"`` or a number of epochs, or raise `OptionError`."""
+    if not isinstance(average, str):
+        return check_count(name, average)
+    check_choice(name, average, ("none", "all"))
+    return average
 
 
 def check_rows(order: str | Rows, n: int) -> None:
@@ -89,3 +100,60 @@ def explicit(rows: Rows, epochs: int) -> Iterator[Rows]:
     """A given list of rows, in every epoch; or one list for each epoch."""
     for _ in range(epochs):
         yield from np.atleast_2d(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """How a run passes over its rows: in which order, how often, in which batches.
+
+    Attributes
+    ----------
+    order : str or int64 array
+    epochs, steps : int or None
+        Steps for ``"replace"``, epochs for all others.
+    batch_size : int
+    """
+
+    order: str | Rows
+    epochs: int | None
+    steps: int | None
+    batch_size: int
+
+    def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
+        """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
+        check_rows(self.order, n)
+        epochs = self.epochs or 0
+        if not isinstance(self.order, str):
+            return explicit(self.order, epochs)
+        if self.order == "shuffle":
+            return shuffled(n, epochs, rng)
+        if self.order == "sequential":
+            return sequential(n, epochs)
+        return replaced(n, self.steps or 0, self.batch_size, rng)
+
+    @property
+    def whole(self) -> int:
+        """Number of epochs, a list of rows for each of them counted."""
+        lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
+        return (self.epochs or 0) * lists
+
+    def count(self, n: int) -> int:
+        """Number of epochs over n rows; for ``"replace"`` of portions of about n."""
+        if self.steps is not None:
+            return -(-self.steps // max(1, n // self.batch_size))
+        return self.whole
+
+    def most_steps(self, n: int) -> int:
+        """Number of steps over n rows, if the run does not end before."""
+        if self.steps is not None:
+            return self.steps
+        return self.whole * -(-self._length(n) // self.batch_size)
+
+    def batch(self, n: int) -> int:
+        """`batch_size`, but no more than the rows of an epoch."""
+        if self.steps is not None:
+            return self.batch_size
+        return min(self.batch_size, self._length(n))
+
+    def _length(self, n: int) -> int:
+        return n if isinstance(self.order, str) else int(self.order.shape[-1])

@@ -1,47 +1,31 @@
 """Solvers: how a problem is minimised."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
-from pegasos_stats.checks import check_choice, check_count
+from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
-from pegasos_stats.rng import RRandom, SampleKind
+from pegasos_stats.rng import SampleKind
+from pegasos_stats.solvers import orders, sizes, starts
 from pegasos_stats.solvers.options import check_option, option, values_of
-from pegasos_stats.solvers.orders import (
-    Order,
-    Rows,
-    check_rows,
-    checked_order,
-    explicit,
-    replaced,
-    sequential,
-    shuffled,
-)
 from pegasos_stats.solvers.solver import (
     SEED,
+    START,
     TIES,
+    TOL,
     Arithmetic,
     Solver,
     check_sample_kind,
     check_seed,
+    checked_tol,
 )
 
-Average = Literal["none", "all"] | int
-
 DEFAULT_EPOCHS = 20
-
-
-def _checked_average(name: str, average: Any) -> Any:
-    if not isinstance(average, str):
-        return check_count(name, average)
-    check_choice(name, average, ("none", "all"))
-    return average
+MOST_EPOCHS = 1000  # where a run ends by itself
 
 
 def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
@@ -58,13 +42,13 @@ _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 @dataclass(frozen=True, eq=False)
 class Pegasos(Solver):
-    """Stochastic sub-gradient steps of size ``1 / (lam * t)``.
+    """Stochastic sub-gradient steps, of size ``eta = 1 / (lam * t)`` unless told.
 
     Each step takes a batch ``A`` of rows (Shalev-Shwartz et al. 2011, figures 1 and 2,
     with an intercept that is not penalised)::
 
-        beta  <- beta - (1 / (lam t)) * (lam * beta - mean over A of s(m_i) y_i x_i)
-        alpha <- alpha + (1 / (lam t)) * mean over A of s(m_i) y_i
+        beta  <- beta - eta * (lam * beta - mean over A of s(m_i) y_i x_i)
+        alpha <- alpha + eta * mean over A of s(m_i) y_i
 
     with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and slope weights
     ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). In the reference
@@ -74,7 +58,8 @@ class Pegasos(Solver):
     Parameters
     ----------
     epochs : int, optional
-        Passes over the rows: 20 if left out; for an explicit `order` 1.
+        Passes over the rows: 20 if left out; for an explicit `order` 1. With `tol` or
+        `change_tol` the limit, 1000 if left out.
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
         and shown in its summary.
@@ -103,6 +88,35 @@ class Pegasos(Solver):
         What ``predict`` makes of a score of exactly 0 unless it is told.
     intercept : False, optional
         ``False`` marks a form that goes with models without intercept only.
+    start : "zero", "random", a fit, Series, dict or array of float
+        What the run begins with. ``"random"``: R's ``rnorm(p)``, drawn before the first
+        row and brought to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its
+        `params`, `first_step` counting on from its last step. Coefficients by name, or
+        in the order of `params`, the intercept first.
+    first_step : int, default 1
+        Number ``t`` of the first step. The step ``t = 1`` of size ``1 / lam`` keeps
+        nothing of `start` but the intercept: only its margins know the coefficients.
+    step : "pegasos", "1/(lambda n)", "1/sqrt(t)", float or array of float
+        Size of the steps: ``1 / (lam t)``, ``1 / (lam n)`` for n rows, ``1 / sqrt(t)``,
+        one number, or one for each step of the run. All but the first give plain
+        stochastic gradient descent.
+    tol : float, default 0
+        End after an epoch whose relative duality gap, ``gap / objective``, is at most
+        this.
+    change_tol : float, default 0
+        End after an epoch in which none of `params` has changed by more than this share
+        of the largest of them. Either is enough; where the limit of epochs comes first
+        the run warns.
+
+    Notes
+    -----
+    With a fit as `start` rows are drawn from the seed anew, and averages and dual
+    weights begin anew. One run in two parts, with the same coefficients in every bit
+    on dense rows, gives `order` as rows: ``Pegasos(order=rows[:10])``, and then
+    ``Pegasos(order=rows[10:], start=result)``.
+
+    The dual weights are those of the steps of the run, and what the duality gap is
+    computed from; that of a run with other steps, or a given start, may be poorer.
 
     Raises
     ------
@@ -122,15 +136,16 @@ class Pegasos(Solver):
     epochs: int | None = option(
         None,
         "passes over the rows",
-        f"{DEFAULT_EPOCHS}; 1 with --rows",
+        f"{DEFAULT_EPOCHS}; 1 with --rows; at most {MOST_EPOCHS} with --tol or "
+        "--change-tol",
         check=check_count,
         in_r=True,
     )
     seed: int | None = option(None, *SEED, check=check_seed)
-    order: Order | Any = option(
+    order: orders.Order | Any = option(
         "shuffle",
         "permutations, the order of the file, or draws with replacement",
-        check=lambda name, order: checked_order(order),
+        check=lambda name, order: orders.checked_order(order),
         in_r=True,
     )
     steps: int | None = option(
@@ -146,11 +161,11 @@ class Pegasos(Solver):
         said="projection",
         in_r=True,
     )
-    average: Average = option(
+    average: orders.Average = option(
         "none",
         "return the last iterate, the mean of all, or that of the last N epochs",
         metavar="none|all|N",
-        check=_checked_average,
+        check=orders.checked_average,
         form="average {}",
         in_r=True,
     )
@@ -169,23 +184,81 @@ class Pegasos(Solver):
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na", *TIES)
     intercept: Literal[False] | None = option(None, check=_checked_intercept)
+    start: starts.Start | Any = option(
+        "zero",
+        *START,
+        check=starts.checked_start,
+        form="{} start",
+        in_r=True,
+    )
+    first_step: int = option(
+        1,
+        "number t of the first step",
+        metavar="T",
+        check=_any_count,
+        form="from step {}",
+        in_r=True,
+    )
+    step: sizes.Step = option(
+        "pegasos",
+        "size of the steps: 1/(lambda t), one of the names, or a number",
+        metavar="pegasos|1/(lambda n)|1/sqrt(t)|SIZE",
+        check=sizes.checked_step,
+        form="step size {}",
+        in_r=True,
+    )
+    tol: float = option(
+        0.0,
+        *TOL,
+        "none with pegasos",
+        metavar="GAP",
+        check=checked_tol,
+        said="tol {:g}",
+    )
+    change_tol: float = option(
+        0.0,
+        "stop where an epoch changes no coefficient by more than this share of the "
+        "largest",
+        "none",
+        metavar="SHARE",
+        check=checked_tol,
+        said="change_tol {:g}",
+    )
 
     name = "Pegasos"
     to_optimum = False
 
     def __post_init__(self) -> None:
-        check_option(self, "order")
+        self._settle_start()
+        for name in ("order", "tol", "change_tol"):
+            check_option(self, name)
         self._settle_length()
         for name in values_of(self):
             if name != "order":
                 check_option(self, name)
         if isinstance(self.average, str):
             return
-        if self.epochs is None or self.average > self._whole_epochs():
+        if self.may_end_early:
+            raise OptionError(
+                f"average={self.average!r} asks for the last epochs, and with tol or "
+                "change_tol a run does not know which are the last; give 'all' or "
+                "'none'."
+            )
+        if self.epochs is None or self.average > self.passes.whole:
             raise OptionError(
                 f"average={self.average!r} asks for more epochs than the run has; give "
                 "'all', 'none' or a smaller number of last epochs."
             )
+
+    def _settle_start(self) -> None:
+        """Take coefficients, and the number of the next step, of a fit."""
+        found = starts.continued_from(self.start)
+        if found is None:
+            return
+        params, steps = found
+        object.__setattr__(self, "start", params)
+        if self.first_step == 1:
+            object.__setattr__(self, "first_step", steps + 1)
 
     def _settle_length(self) -> None:
         """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
@@ -203,6 +276,8 @@ class Pegasos(Solver):
             )
         elif self.epochs is None:
             epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1
+            if self.may_end_early:
+                epochs = MOST_EPOCHS
             object.__setattr__(self, "epochs", epochs)
 
     @classmethod
@@ -271,49 +346,45 @@ class Pegasos(Solver):
         """
         return cls(epochs=epochs, batch_size=batch_size, seed=seed)
 
-    def rows_in_a_step(self, n: int) -> int:
-        """`batch_size`, but no more than the rows of an epoch."""
-        if not isinstance(self.order, str):
-            return min(self.batch_size, int(self.order.shape[-1]))
-        return self.batch_size if self.order == "replace" else min(self.batch_size, n)
+    @property
+    def passes(self) -> orders.Passes:
+        """Which rows are visited, how often, in how many steps."""
+        return orders.Passes(self.order, self.epochs, self.steps, self.batch_size)
 
     @property
     def uses_random_numbers(self) -> bool:
-        """Whether the order is drawn."""
-        return isinstance(self.order, str) and self.order != "sequential"
+        """Whether the order or the start is drawn."""
+        drawn = isinstance(self.order, str) and self.order != "sequential"
+        return drawn or (isinstance(self.start, str) and self.start == "random")
+
+    @property
+    def has_own_steps(self) -> bool:
+        """Whether the steps are those of Pegasos, ``1 / (lam t)``."""
+        return isinstance(self.step, str) and self.step == "pegasos"
+
+    def for_columns(self, names: Sequence[str], intercept: bool) -> "Pegasos":
+        """The same solver with a start by name brought into the order of the columns.
+
+        Raises
+        ------
+        OptionError
+            If the names are not those of the coefficients.
+        """
+        if not isinstance(self.start, Mapping):
+            return self
+        return replace(self, start=starts.in_order(self.start, names, intercept))
 
     @property
     def order_name(self) -> str:
         """The order in words, with the size of a batch where it is not 1."""
         name = self.order if isinstance(self.order, str) else "given rows"
         if self.epochs is not None:
-            name += f", {counted(self.epochs, 'epoch')}"
+            most = "at most " * self.may_end_early
+            name += f", {most}{counted(self.epochs, 'epoch')}"
         return name if self.batch_size == 1 else f"{name}, batches of {self.batch_size}"
-
-    def epochs_of_rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
-        """Rows to visit, an epoch at a time (for ``"replace"``, about n draws)."""
-        check_rows(self.order, n)
-        epochs = self.epochs or 0
-        if not isinstance(self.order, str):
-            return explicit(self.order, epochs)
-        if self.order == "shuffle":
-            return shuffled(n, epochs, rng)
-        if self.order == "sequential":
-            return sequential(n, epochs)
-        return replaced(n, self.steps or 0, self.batch_size, rng)
 
     def averages(self, epoch: int) -> bool:
         """Whether the iterates of this epoch, counted from zero, are averaged."""
         if isinstance(self.average, str):
             return self.average == "all"
-        return epoch >= self._whole_epochs() - self.average
-
-    def n_epochs(self, n: int) -> int:
-        """Number of epochs over n rows; for ``"replace"`` of portions of about n."""
-        if self.steps is not None:
-            return -(-self.steps // max(1, n // self.batch_size))
-        return self._whole_epochs()
-
-    def _whole_epochs(self) -> int:
-        lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
-        return (self.epochs or 0) * lists
+        return epoch >= self.passes.whole - self.average

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -17,7 +17,10 @@ from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sizes import check_sizes, sizes_of_steps
 from pegasos_stats.solvers.solver import Solver
+from pegasos_stats.solvers.starts import check_length, first_iterate
+from pegasos_stats.solvers.stopping import Stopping
 
 Vector = NDArray[np.float64]
 Item = TypeVar("Item")
@@ -50,6 +53,7 @@ def run_pegasos(
     solver: Pegasos,
     observe: Observer | None = None,
     progress: bool = False,
+    warn: bool = True,
 ) -> Solution:
     """Run Pegasos on a linear problem.
 
@@ -61,6 +65,8 @@ def run_pegasos(
         Called with a `Moment` after every epoch.
     progress : bool
         Whether to show a progress bar, an epoch at a time.
+    warn : bool
+        Whether to warn of a tolerance that is not reached.
 
     Returns
     -------
@@ -70,14 +76,24 @@ def run_pegasos(
     ------
     OptionError
         If the solver does not go with the problem.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If there is a tolerance and it is not reached.
     """
     check_solver(problem, solver)
     rng = solver.generator()
-    visitor = Visitor(problem, solver)
-    visit_epochs(
-        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
-    )
-    return visitor.solution(rng.seed)
+    visitor = Visitor(problem, solver, rng)
+    epochs = shown_epochs(problem, solver, rng, progress)
+    if not solver.may_end_early:
+        visit_epochs(visitor, epochs, rng.seed, observe)
+        return visitor.solution(rng.seed)
+    stopping = Stopping(problem, solver, *visitor.begun_with)
+    reached = visit_epochs(visitor, epochs, rng.seed, observe, stopping.reached)
+    if warn and not reached:
+        stopping.warn(visitor.epoch)
+    return replace(visitor.solution(rng.seed), settled=stopping.settled)
 
 
 def clock_for(observe: Observer | None) -> Callable[[], int]:
@@ -89,9 +105,16 @@ def clock_for(observe: Observer | None) -> Callable[[], int]:
 
 
 def visit_epochs(
-    visitor: Any, epochs: Iterable[Rows], seed: int | None, observe: Observer | None
-) -> None:
-    """Let a visitor take the steps of all epochs, its own time measured if observed."""
+    visitor: Any,
+    epochs: Iterable[Rows],
+    seed: int | None,
+    observe: Observer | None,
+    ends: Callable[[Any], bool] | None = None,
+) -> bool:
+    """Let a visitor take the steps of all epochs, its own time measured if observed.
+
+    Ends earlier, and returns true, after an epoch whose solution `ends` says so of.
+    """
     visitor.visit(np.empty(0, dtype=np.int64))  # loads the kernels, takes no step
     clock, spent = clock_for(observe), 0
     for rows in epochs:
@@ -101,10 +124,20 @@ def visit_epochs(
         visitor.epoch += 1
         if observe is not None:
             observe(Moment(visitor.epoch, visitor.solution(seed), spent / 1e9))
+        if ends is not None and ends(visitor.solution(seed)):
+            return True
+    return False
 
 
 class Visitor:
     """Takes steps at given rows and holds the state of a run.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Pegasos
+    rng : RRandom
+        From which a random start is drawn, before the rows.
 
     Attributes
     ----------
@@ -112,18 +145,26 @@ class Visitor:
         Epochs done; the average of the last epochs depends on it.
     batch_size : int
         Rows in a step, at most.
+    begun_with : tuple of float64 array, shape (p,), and float
+        Coefficients and intercept before the first step.
     """
 
-    def __init__(self, problem: Problem, solver: Pegasos) -> None:
+    def __init__(self, problem: Problem, solver: Pegasos, rng: RRandom) -> None:
         self.epoch = 0
         self._problem = problem
         self._solver = solver
         self._rows, self._loss = problem.rows, problem.loss_code
         self._y = problem.y.astype(np.int8)
-        self.batch_size = solver.rows_in_a_step(problem.n)
+        self.batch_size = solver.passes.batch(problem.n)
         self._state = pegasos.pegasos_state.start(
             problem.n, problem.p, self.batch_size, problem.weights
         )
+        before = float(solver.first_step - 1)
+        literal = solver.arithmetic == "reference" and isinstance(problem.X, np.ndarray)
+        in_v_form = solver.has_own_steps and not literal and before > 0.0
+        v = problem.lam * before if in_v_form else 1.0
+        self.begun_with = first_iterate(solver.start, problem, rng)
+        pegasos.pegasos_state.begin(self._state, *self.begun_with, before, v)
         if solver.arithmetic == "reference":
             self._state.scalars[pegasos.pegasos_state.RADIUS] = problem.radius
 
@@ -141,12 +182,21 @@ class Visitor:
             project=self._solver.project,
             average=self._solver.averages(self.epoch),
             fast=self._solver.arithmetic == "fast",
+            sizes=sizes_of_steps(
+                self._solver.step,
+                self._problem.lam,
+                self._problem.n,
+                self._solver.first_step,
+                self.steps,
+                -(-len(rows) // self.batch_size),
+            ),
         )
 
     @property
     def steps(self) -> int:
         """Number of steps taken."""
-        return int(self._state.scalars[pegasos.pegasos_state.STEPS])
+        last = int(self._state.scalars[pegasos.pegasos_state.STEPS])
+        return last - self._solver.first_step + 1
 
     def last(self) -> tuple[Vector, float]:
         """Coefficients and intercept after the last step."""
@@ -174,6 +224,7 @@ class Visitor:
             n_iter=self.steps,
             n_violations=int(scalars[state.VIOLATIONS]),
             seed=seed if self._solver.uses_random_numbers else None,
+            n_epochs=self.epoch,
         )
 
 
@@ -189,16 +240,19 @@ def check_solver(problem: Problem, solver: Solver) -> None:
             f"This form of {solver.name} has no intercept; build the model with "
             "intercept=False."
         )
+    if isinstance(solver, Pegasos):
+        check_length(solver.start, problem)
+        check_sizes(solver.step, solver.passes.most_steps(problem.n))
 
 
 def shown_epochs(
     problem: Problem, solver: Pegasos, rng: RRandom, progress: bool
 ) -> Iterable[Rows]:
     """Rows of each epoch, behind a progress bar if asked for."""
-    epochs = solver.epochs_of_rows(problem.n, rng)
+    epochs = solver.passes.rows(problem.n, rng)
     if not progress:
         return epochs
-    return with_progress(epochs, solver.n_epochs(problem.n), "epoch")
+    return with_progress(epochs, solver.passes.count(problem.n), "epoch")
 
 
 def with_progress(

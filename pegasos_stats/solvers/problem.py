@@ -116,13 +116,18 @@ class Solution:
     beta : float64 array, shape (p,)
     alpha : float
     dual : float64 array, shape (n,)
-        Weights ``a`` with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last iterate.
+        Weights ``a`` with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last iterate
+        of a run from zero.
     n_iter : int
         Number of steps taken.
     n_violations : int
         Rows visited with a margin below 1 (hinge) or below 0 (log loss).
     seed : int or None
         Seed of the run, drawn if none was given; None if nothing was drawn.
+    n_epochs : int or None
+        Epochs that the solver ran, those of a refinement not counted; None if unknown.
+    settled : bool
+        Whether Pegasos ended because its coefficients hardly changed any more.
     """
 
     beta: Vector
@@ -131,6 +136,8 @@ class Solution:
     n_iter: int
     n_violations: int
     seed: int | None
+    n_epochs: int | None = None
+    settled: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.beta, self.dual):

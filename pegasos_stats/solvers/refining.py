@@ -54,14 +54,14 @@ def run_linear(
 ) -> Solution:
     """Run a solver on a linear problem.
 
-    SDCA begins with the dual weights, if some are given, warns of a tolerance that it
-    has not reached unless told otherwise, and ends after so many visits of rows at
-    most; see `run_sdca`.
+    Either warns of a tolerance that it has not reached unless told otherwise. SDCA
+    begins with the dual weights, if some are given, and ends after so many visits of
+    rows at most; see `run_sdca`.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
         if isinstance(solver, SDCA):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
-        return run_pegasos(problem, solver, observe, progress)
+        return run_pegasos(problem, solver, observe, progress, warn)
 
 
 def run_refined(
@@ -83,7 +83,7 @@ def run_refined(
     if refinement is None:
         return run_linear(problem, solver, observe, progress)
     through = Through(observe)
-    first = run_linear(problem, solver, through, progress)
+    first = run_linear(problem, solver, through, progress, warn=False)
     return continued(problem, first, refinement, through.onward(first), progress)
 
 
@@ -138,4 +138,5 @@ def _counted_through(first: Solution, then: Solution) -> Solution:
         n_iter=first.n_iter + then.n_iter,
         n_violations=first.n_violations + then.n_violations,
         seed=then.seed if first.seed is None else first.seed,
+        n_epochs=first.n_epochs,
     )

@@ -1,7 +1,7 @@
 """The solver SDCA: its options."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
@@ -10,11 +10,14 @@ from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
     SEED,
+    START,
     TIES,
+    TOL,
     Arithmetic,
     Solver,
     check_sample_kind,
     check_seed,
+    checked_tol,
 )
 
 Algorithm = Literal["newton", "perm"]
@@ -22,17 +25,6 @@ Start = Literal["zero", "sgd"]
 
 DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6
-
-
-def _checked_tol(name: str, value: Any) -> float:
-    tol = check_nonnegative(name, value)
-    if tol >= 1.0:
-        raise OptionError(
-            "is not allowed: every fit is within it; give a relative gap below 1.",
-            name,
-            tol,
-        )
-    return tol
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +95,13 @@ class SDCA(Solver):
     )
     tol: float = option(
         DEFAULT_TOL,
-        "relative duality gap at which sdca stops",
+        *TOL,
+        f"{DEFAULT_TOL:g} with sdca",
         metavar="GAP",
-        check=_checked_tol,
+        check=checked_tol,
     )
     gap_tol: float | None = option(None, check=check_nonnegative)
-    start: Start = option("zero", "of sdca", form="started by SGD")
+    start: Start = option("zero", *START, form="started by SGD")
     seed: int | None = option(None, *SEED, check=check_seed)
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na", *TIES)

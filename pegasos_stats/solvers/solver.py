@@ -4,7 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
+from pegasos_stats.checks import check_nonnegative
 from pegasos_stats.data.labels import Ties
+from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom, SampleKind, checked_seed
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, given, values_of
@@ -13,6 +15,8 @@ Arithmetic = Literal["reference", "fast"]
 
 # Help of the options that every solver has; the default in words where it needs some.
 SEED = ("as for set.seed() in R",)
+START = ("begin at 0, in a random direction (pegasos), or by an epoch of SGD (sdca)",)
+TOL = ("stop at this relative duality gap",)
 TIES = ("label of a score of exactly 0", "na, no label")
 
 
@@ -20,6 +24,17 @@ def check_seed(name: str, seed: Any) -> Any:
     """Return the seed as it is, or raise `SeedError` if R would refuse it."""
     checked_seed(seed, "rejection")
     return seed
+
+
+def checked_tol(name: str, value: Any) -> float:
+    """Return a tolerance as a float, or raise `OptionError` unless it is in [0, 1)."""
+    tol = check_nonnegative(name, value)
+    if tol >= 1.0:
+        what = "a share" if name == "change_tol" else "a relative gap"
+        raise OptionError(
+            f"is not allowed: every fit is within it; give {what} below 1.", name, tol
+        )
+    return tol
 
 
 def check_sample_kind(name: str, kind: Any) -> Any:
@@ -38,8 +53,8 @@ class Solver(ABC):
         Whether it goes on to the optimum, also from dual weights that are given.
     refit_intercept : bool
         Whether the intercept is the best one for the coefficients.
-    tol, gap_tol : float
-        Tolerances; 0 or None for none.
+    tol, gap_tol, change_tol : float
+        Tolerances of the gap and of the coefficients; 0 or None for none.
     seed, sample_kind, ties
         Options of every solver.
     """
@@ -49,6 +64,7 @@ class Solver(ABC):
     refit_intercept: bool
     tol: float = 0.0
     gap_tol: float | None = None
+    change_tol: float = 0.0
     seed: int | None
     sample_kind: SampleKind
     ties: Ties
@@ -83,7 +99,11 @@ class Solver(ABC):
         """
         options = declared(type(self))
         words = {name: getattr(options[name], key) for name in options}
-        return [words[n].format(v) for n, v in given(self).items() if words[n]]
+        values = {
+            name: value if isinstance(value, str | bool | int | float) else "given"
+            for name, value in given(self).items()
+        }
+        return [words[n].format(v) for n, v in values.items() if words[n]]
 
     def generator(self) -> RRandom:
         """R's generator at the seed of this solver, a drawn one if there is none."""
@@ -98,6 +118,22 @@ class Solver(ABC):
     def stops(self) -> bool:
         """Whether there is a tolerance to reach."""
         return self.tol > 0.0 or bool(self.gap_tol)
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether there is a tolerance, of the gap or of the coefficients."""
+        return self.stops or self.change_tol > 0.0
+
+    @property
+    def goals(self) -> str:
+        """The tolerances, in words."""
+        known = ("tol", "gap_tol", "change_tol")
+        found = [(name, getattr(self, name)) for name in known]
+        return " or ".join(f"{name} {tol:g}" for name, tol in found if tol)
+
+    def converged(self, at: Certificate, settled: bool = False) -> bool | None:
+        """Whether a fit has reached a tolerance; None if there is none."""
+        return self.reached(at) or settled if self.may_end_early else None
 
     def reached(self, at: Certificate) -> bool:
         """Whether a certificate is good enough to stop."""

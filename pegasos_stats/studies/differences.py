@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import cast
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Visitor
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sizes import sizes_of_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +114,11 @@ class Replay:
     def __init__(self, run: LinearResults) -> None:
         self.problem: Problem = run.problem
         self.solver = cast(Pegasos, replace(run.solver, seed=run.seed))
-        self.visitor = Visitor(self.problem, self.solver)
-        self.pending: list[Rows] = []
         rng = self.solver.generator()
-        self._epochs = iter(self.solver.epochs_of_rows(self.problem.n, rng))
+        self.visitor = Visitor(self.problem, self.solver, rng)
+        self.pending: list[Rows] = []
+        epochs = self.solver.passes.rows(self.problem.n, rng)
+        self._epochs = islice(epochs, run.n_epochs)
 
     def fetch(self) -> bool:
         """Fetch the next epoch if no step is left; return whether there is one now."""
@@ -214,6 +217,10 @@ def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
     facts: dict[str, Callable[[Replay], object]] = {
         "the losses differ": lambda run: run.problem.loss,
         "lambda differs": lambda run: run.problem.lam,
+        "the runs begin with other coefficients": lambda run: shown(
+            np.array([run.visitor.begun_with[1], *run.visitor.begun_with[0]])
+        ),
+        "the steps have other sizes": _last_size,
         "the intercept is free in one run only": lambda run: (
             "free" if run.problem.intercept else "none"
         ),
@@ -232,6 +239,16 @@ def _dense(problem: Problem, rows: Rows) -> Matrix:
     part = problem.X[rows]
     dense = part if isinstance(part, np.ndarray) else part.toarray()
     return np.asarray(dense, dtype=np.float64)
+
+
+def _last_size(run: Replay) -> str:
+    """Size of the last step taken."""
+    given, taken = run.solver, run.visitor.steps - 1
+    found = sizes_of_steps(
+        given.step, run.problem.lam, run.problem.n, given.first_step, taken, 1
+    )
+    eta = 1.0 / (run.problem.lam * (given.first_step + taken))
+    return f"{eta if found is None else found[0]:g}"
 
 
 def _projected(run: Replay) -> str:

@@ -4,7 +4,8 @@
 # Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
 read_cases <- function(path) {
   given <- names(read.csv(path, nrows = 1))
-  text <- intersect(c("name", "lambda", "order", "average", "profile", "weights"), given)
+  words <- c("name", "lambda", "order", "average", "profile", "weights", "start", "step")
+  text <- intersect(words, given)
   cases <- read.csv(path, colClasses = setNames(rep("character", length(text)), text))
   cases$lambda <- as.numeric(cases$lambda)
   split(cases, factor(cases$name, cases$name))
@@ -78,7 +79,14 @@ case_fit <- function(case, X, y, weights) {
   seed_generator(case$seed, case$sample_kind)
   pegasos(X, y, case$lambda, case$epochs, case$intercept, case$loss, case_order(case),
           case$steps, case$batch_size, case$project,
-          type.convert(case$average, as.is = TRUE), case$refit, weights)
+          type.convert(case$average, as.is = TRUE), case$refit, weights,
+          word_or_numbers(case$start), case$first_step, word_or_numbers(case$step),
+          case$tol, case$change_tol)
+}
+
+# A word, or numbers with blanks between them.
+word_or_numbers <- function(text) {
+  if (grepl("[a-z]{2}", text)) text else as.numeric(strsplit(text, " ", fixed = TRUE)[[1]])
 }
 
 # Everything that is compared for one case.

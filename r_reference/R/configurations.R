@@ -58,10 +58,14 @@ state_after <- function(given, epochs) {
                    c(list(at$X, at$y, weights = at$weights, rows = unlist(epochs)),
                      options)))
   }
-  run <- if (is.matrix(at$X)) pegasos_literal else pegasos_scaled
+  if (identical(options$start, "random")) seed_generator(given$seed, given$sample_kind)
+  from <- first_iterate(options$start, columns_of(at$X), options$intercept,
+                        options$lambda, options$first_step)
   averaged <- averaged_epochs(options$average, given$n_epochs)
-  fit <- run(at$X, at$y, options$lambda, epochs, options$intercept, options$loss,
-             options$batch_size, options$project, averaged, at$weights)
+  fit <- pegasos_form(at$X, options$step)(
+    at$X, at$y, options$lambda, epochs, options$intercept, options$loss,
+    options$batch_size, options$project, averaged, at$weights, from, options$step,
+    function(fit) FALSE)
   c(fit$last, list(a = fit$a, violations = fit$violations))
 }
 

@@ -1,7 +1,7 @@
 # Pegasos: stochastic sub-gradient steps for the hinge loss and the log loss.
 # Beside it stand pegasos_stats/compiled/pegasos/pegasos.py and, of solvers/, pegasos.py
-# and pegasos_run.py; the steps are in pegasos_literal.R (dense rows) and
-# pegasos_scaled.R (sparse rows).
+# and pegasos_run.py; the steps are in pegasos_literal.R (dense rows), pegasos_scaled.R
+# and pegasos_stepped.R (sparse rows).
 #
 # Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
 # figures 1 and 2, with an intercept that is not penalised.
@@ -9,20 +9,42 @@
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
 # loss: "hinge", "log".  order, steps: see epochs_of_rows().  average: "none", "all", or
 # a number of last epochs.  weights: of each row's loss, with mean 1.
+# start: see first_iterate().  first_step: the number t of the first step.  step: see
+# step_size().  tol, change_tol: see stopping(); `epochs` or `steps` are then the limit.
 # Value: beta, alpha, violations (visits with a margin below 1; log loss: below 0), rows
-# (visited, in order), n_iter (steps), a (dual weights: beta is the sum of a * y * x over
-# the rows, divided by lambda * n), last (beta and alpha of the last iterate).
+# (visited, in order), n_iter (steps), n_epochs, a (dual weights: for a run from zero
+# with t from 1, beta is the sum of a * y * x over the rows, divided by lambda * n), last
+# (beta and alpha of the last iterate).
 pegasos <- function(X, y, lambda, epochs = 1, intercept = TRUE, loss = "hinge",
                     order = "shuffle", steps = NULL, batch_size = 1, project = FALSE,
                     average = "none", refit_intercept = FALSE,
-                    weights = rep(1, length(y))) {
+                    weights = rep(1, length(y)), start = "zero", first_step = 1,
+                    step = "pegasos", tol = 0, change_tol = 0) {
+  from <- first_iterate(start, columns_of(X), intercept, lambda, first_step)
   rows <- epochs_of_rows(length(y), epochs, order, steps, batch_size)
-  run <- if (is.matrix(X)) pegasos_literal else pegasos_scaled
-  fit <- run(X, y, lambda, rows, intercept, loss, batch_size, project,
-             averaged_epochs(average, length(rows)), weights)
-  if (refit_intercept) {
-    fit$alpha <- best_intercept(scores(X, fit$beta, 0), y, loss, weights)
+  refitted <- function(fit) {
+    if (refit_intercept) {
+      fit$alpha <- best_intercept(scores(X, fit$beta, 0), y, loss, weights)
+    }
+    fit
   }
-  fit$rows <- unlist(rows)
+  near <- stopping(X, y, lambda, loss, intercept, weights, tol, change_tol, from)
+  run <- pegasos_form(X, step)
+  fit <- run(X, y, lambda, rows, intercept, loss, batch_size, project,
+             averaged_epochs(average, length(rows)), weights, from, step,
+             function(fit) near(refitted(fit)))
+  fit <- refitted(fit)
+  fit$rows <- unlist(rows[seq_len(fit$n_epochs)])
   fit
+}
+
+# The function that takes the steps. Sparse rows have a form of their own for the steps
+# 1 / (lambda * t), and another one for all others.
+pegasos_form <- function(X, step) {
+  if (is.matrix(X)) return(pegasos_literal)
+  if (identical(step, "pegasos")) pegasos_scaled else pegasos_stepped
+}
+
+columns_of <- function(X) {
+  if (is.matrix(X)) ncol(X) else X$p
 }

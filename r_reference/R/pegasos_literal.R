@@ -2,25 +2,37 @@
 # Beside it stands pegasos_stats/compiled/pegasos/pegasos_literal.py.
 
 # epochs: a list of rows.  averaged: the epochs whose iterates are averaged.
-# weights: of each row's loss.
+# weights: of each row's loss.  from: of first_iterate().  step: see step_size().
+# done: of the fit so far, after every epoch, whether the run ends.
 pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                            averaged, weights) {
-  beta <- rep(0, ncol(X))
-  alpha <- 0
-  t <- 0
+                            averaged, weights, from, step, done) {
+  beta <- from$beta
+  alpha <- from$alpha
+  t <- from$t
   violations <- 0
   a <- rep(0, nrow(X))
-  mean <- list(beta = beta, alpha = alpha, iterates = 0)
+  mean <- list(beta = 0 * beta, alpha = 0, iterates = 0)
+  fit <- function(epoch) {
+    last <- list(beta = beta, alpha = alpha)
+    if (mean$iterates > 0) {
+      beta <- mean$beta / mean$iterates
+      alpha <- mean$alpha / mean$iterates
+    }
+    list(beta = beta, alpha = alpha, violations = violations, n_iter = t - from$t,
+         n_epochs = epoch, a = dual_weights(a, step, t - from$t), last = last)
+  }
   for (epoch in seq_along(epochs)) {
     for (batch in batches(epochs[[epoch]], batch_size)) {
       t <- t + 1
-      eta <- 1 / (lambda * t)
-      step <- batch_gradient(X, y, batch, beta, alpha, loss, weights)
-      beta <- beta - eta * (lambda * beta - step$g / length(batch))
-      if (intercept) alpha <- alpha + eta * (step$h / length(batch))
-      violations <- violations + step$violations
+      eta <- step_size(step, t, t - from$t, lambda, nrow(X))
+      found <- batch_gradient(X, y, batch, beta, alpha, loss, weights)
+      beta <- beta - eta * (lambda * beta - found$g / length(batch))
+      if (intercept) alpha <- alpha + eta * (found$h / length(batch))
+      violations <- violations + found$violations
+      share <- dual_share(step, eta, lambda)
+      a <- share$kept * a
       for (k in seq_along(batch)) {
-        a[batch[k]] <- a[batch[k]] + step$slopes[k] / length(batch)
+        a[batch[k]] <- a[batch[k]] + share$added * found$slopes[k] / length(batch)
       }
       if (project) {
         f <- projection(euclidean(beta), lambda)
@@ -33,14 +45,9 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
         mean$iterates <- mean$iterates + 1
       }
     }
+    if (done(fit(epoch))) break
   }
-  last <- list(beta = beta, alpha = alpha)
-  if (mean$iterates > 0) {
-    beta <- mean$beta / mean$iterates
-    alpha <- mean$alpha / mean$iterates
-  }
-  list(beta = beta, alpha = alpha, violations = violations, n_iter = t,
-       a = a * nrow(X) / t, last = last)
+  fit(epoch)
 }
 
 # Sums over the rows of a batch, all at the same beta and alpha: g of s * y * x, and h
@@ -70,7 +77,12 @@ projection <- function(length_of_beta, lambda) {
 
 # ||beta||, the squares summed from first to last.
 euclidean <- function(beta) {
+  sqrt(squares(beta))
+}
+
+# ||beta||^2, summed from first to last.
+squares <- function(beta) {
   total <- 0
   for (b in beta) total <- total + b * b
-  sqrt(total)
+  total
 }

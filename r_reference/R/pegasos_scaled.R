@@ -8,24 +8,42 @@
 # steps, and lag holds what entered w after steps that had been counted.
 
 # X: sparse_rows().  epochs: a list of rows.  averaged: the epochs whose iterates are
-# averaged.  weights: of each row's loss.
+# averaged.  weights: of each row's loss.  from: of first_iterate().  done: of the fit so
+# far, after every epoch, whether the run ends.
 pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                           averaged, weights) {
-  n <- length(y)
-  zero <- rep(0, X$p)
-  state <- list(w = zero, scale = 1, unit = 0, norm2 = 0, alpha = 0, t = 0,
-                violations = 0, a = rep(0, n), pull = 0, lag = zero, beta_sum = zero,
-                alpha_sum = 0, iterates = 0)
+                           averaged, weights, from, step, done) {
+  state <- scaled_state(from, length(y), v = lambda * from$t)
+  take <- function(state, batch, average) {
+    scaled_step(state, X, y, batch, lambda, intercept, loss, project, average, weights)
+  }
+  scaled_run(state, take, epochs, averaged, batch_size, from, step, done)
+}
+
+# The state before the first step. v: what w is a multiple of beta by, 0 before t = 1:
+# the first step makes beta anew, and only its margins know the beta before.
+scaled_state <- function(from, n, v) {
+  w <- if (v > 0) v * from$beta else from$beta
+  list(w = w, scale = 1, unit = if (v > 0) 1 / v else 1,
+       norm2 = if (v > 0) squares(w) else 0, alpha = from$alpha, t = from$t,
+       violations = 0, a = rep(0, n), pull = 0, lag = 0 * w, beta_sum = 0 * w,
+       alpha_sum = 0, iterates = 0)
+}
+
+# All steps, each of them by take(state, batch, average).
+scaled_run <- function(state, take, epochs, averaged, batch_size, from, step, done) {
   for (epoch in seq_along(epochs)) {
     average <- epoch %in% averaged
-    for (portion in portions(epochs[[epoch]], n, batch_size)) {
-      for (batch in batches(portion, batch_size)) {
-        state <- scaled_step(state, X, y, batch, lambda, intercept, loss, project,
-                             average, weights)
-      }
+    for (portion in portions(epochs[[epoch]], length(state$a), batch_size)) {
+      for (batch in batches(portion, batch_size)) state <- take(state, batch, average)
       state <- settled(state)
     }
+    fit <- scaled_fit(state, from, step, epoch)
+    if (done(fit)) break
   }
+  fit
+}
+
+scaled_fit <- function(state, from, step, epoch) {
   beta <- state$unit * state$w
   alpha <- state$alpha
   last <- list(beta = beta, alpha = alpha)
@@ -33,8 +51,9 @@ pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, pr
     beta <- state$beta_sum / state$iterates
     alpha <- state$alpha_sum / state$iterates
   }
-  list(beta = beta, alpha = alpha, violations = state$violations, n_iter = state$t,
-       a = state$a * n / state$t, last = last)
+  taken <- state$t - from$t
+  list(beta = beta, alpha = alpha, violations = state$violations, n_iter = taken,
+       n_epochs = epoch, a = dual_weights(state$a, step, taken), last = last)
 }
 
 # An epoch in portions of whole batches, about n rows each.
@@ -45,20 +64,15 @@ portions <- function(rows, n, batch_size) {
 
 scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, average,
                         weights) {
-  margins <- c()
-  for (i in batch) {
-    score <- state$unit * row_dot(X$rows[[i]], state$w) + state$alpha
-    margins <- c(margins, y[i] * score)
-  }
-  slopes <- weights[batch] * sapply(margins, slope, loss = loss)
-  wrong <- sapply(margins, violated, loss = loss)
-  state$violations <- state$violations + length(which(wrong))
+  seen <- batch_seen(state, X, y, batch, loss, weights)
+  if (state$t == 0) state$w <- 0 * state$w
+  state$violations <- state$violations + seen$violations
   state$t <- state$t + 1
   h <- 0
-  for (k in which(slopes != 0)) {
+  for (k in which(seen$slopes != 0)) {
     i <- batch[k]
-    h <- h + slopes[k] * y[i]
-    share <- slopes[k] / length(batch)
+    h <- h + seen$slopes[k] * y[i]
+    share <- seen$slopes[k] / length(batch)
     state$a[i] <- state$a[i] + share
     state <- row_added(state, X$rows[[i]], share * y[i] / state$scale, project, average)
   }
@@ -70,6 +84,19 @@ scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, av
   if (average) state <- iterate_counted(state)
   least <- if (average) 2^-10 else 2^-200
   if (state$scale < least) scale_absorbed(settled(state), lambda) else state
+}
+
+# Of the rows of a batch, all at the same beta and alpha: s, the slope times the weight
+# of the row, and how many margins are violated.
+batch_seen <- function(state, X, y, batch, loss, weights) {
+  margins <- c()
+  for (i in batch) {
+    score <- state$unit * row_dot(X$rows[[i]], state$w) + state$alpha
+    margins <- c(margins, y[i] * score)
+  }
+  wrong <- sapply(margins, violated, loss = loss)
+  list(slopes = weights[batch] * sapply(margins, slope, loss = loss),
+       violations = length(which(wrong)))
 }
 
 # w + d * x, and what follows from it: norm2 = ||w||^2.

@@ -7,6 +7,7 @@ import csv
 import dataclasses
 import functools
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,11 @@ class Case:
     storage: str
     profile: str
     weights: str
+    start: str | tuple[float, ...]
+    first_step: int
+    step: str | float | tuple[float, ...]
+    tol: float
+    change_tol: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,23 @@ def _case(line: dict[str, str]) -> Case:
         storage=line["storage"],
         profile=line["profile"],
         weights=line["weights"],
+        start=_word_or_numbers(line["start"]),
+        first_step=int(line["first_step"]),
+        step=_step(line["step"]),
+        tol=float(line["tol"]),
+        change_tol=float(line["change_tol"]),
     )
+
+
+def _word_or_numbers(text: str) -> str | tuple[float, ...]:
+    if any(letters in text for letters in ("zero", "random", "lambda", "sqrt", "peg")):
+        return text
+    return tuple(float(number) for number in text.split())
+
+
+def _step(text: str) -> str | float | tuple[float, ...]:
+    found = _word_or_numbers(text)
+    return found[0] if len(found) == 1 and not isinstance(found, str) else found
 
 
 def _number(text: str) -> int | None:
@@ -216,7 +238,9 @@ def fit_by_model(case: Case, X: Any, use: ps.Pegasos) -> Fit:
         coding=case.coding,
         weights=weights(case),
     )
-    return as_fit(model.fit(use))
+    with warnings.catch_warnings():  # of runs that end at their limit
+        warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
+        return as_fit(model.fit(use))
 
 
 def weights(case: Case) -> Any:
@@ -237,7 +261,9 @@ def fit_by_formula(case: Case) -> Fit:
         coding=case.coding,
         weights=weights(case),
     )
-    return as_fit(model.fit(solver(case)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
+        return as_fit(model.fit(solver(case)))
 
 
 def solver(case: Case) -> ps.Pegasos:
@@ -274,6 +300,11 @@ def solver_in_full(case: Case) -> ps.Pegasos:
         refit_intercept=case.refit,
         sample_kind=case.sample_kind,
         ties=case.ties,
+        start=case.start,
+        first_step=case.first_step,
+        step=case.step,
+        tol=case.tol,
+        change_tol=case.change_tol,
     )
 
 
@@ -324,7 +355,12 @@ def table_of(counts: Any, actual: Any, predicted: Any) -> pd.DataFrame:
 def rows_drawn(case: Case) -> np.ndarray:
     """All rows in the order of the steps, counted from 1 as in R."""
     use = solver(case)
-    return np.concatenate([*use.epochs_of_rows(case.n, use.generator())]) + 1
+    rng = use.generator()
+    if case.start == "random":
+        rng.rnorm(case.p)  # before the first row
+    rows = np.concatenate([*use.passes.rows(case.n, rng)]) + 1
+    ends_early = case.tol > 0.0 or case.change_tol > 0.0
+    return rows[: fit(case).n_iter] if ends_early else rows
 
 
 def assert_same_fit(case: Case, ours: Fit, theirs: Fit) -> None:

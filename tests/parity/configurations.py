@@ -142,6 +142,9 @@ def draw(seed: int, number: int) -> Configuration:
     options["seed"] = drawn_seed(rng)
     options["sample_kind"] = str(rng.choice(["rejection", "rounding"], p=[0.8, 0.2]))
     options["ties"] = str(rng.choice(["na", "positive", "negative"]))
+    if solver == "pegasos":
+        further = np.random.default_rng([seed, number, 1])
+        options |= drawn_form(further, options, lam, loss, X.shape[1] + intercept)
     return Configuration(
         seed, number, solver, X, labels, coding, weights, loss, lam, intercept,
         storage, options, kernel,
@@ -306,6 +309,40 @@ def drawn_pegasos(rng: np.random.Generator, n: int, solver: str) -> dict[str, An
         last = "all" if order == "replace" else int(rng.integers(1, epochs + 1))
         options["average"] = ["none", "none", "all", last][rng.integers(4)]
     return options
+
+
+def drawn_form(
+    rng: np.random.Generator, options: dict[str, Any], lam: float, loss: str, k: int
+) -> dict[str, Any]:
+    """Start, size of the steps and tolerances, in half of all runs as by default."""
+    plain = {"start": "zero", "first_step": 1, "step": "pegasos"}
+    if rng.random() < 0.5:
+        return plain
+    given = 10.0 ** rng.uniform(-2.0, 1.0) / np.sqrt(lam) * rng.standard_normal(k)
+    form: dict[str, Any] = {
+        "start": ["zero", "random", given][rng.integers(3)],
+        "first_step": [1, 1, 2, int(rng.integers(3, 1000))][rng.integers(4)],
+        "step": drawn_step(rng, lam, loss),
+    }
+    if rng.random() < 0.5:
+        name = str(rng.choice(["tol", "change_tol"]))
+        form[name] = float(10.0 ** rng.uniform(-3.0, -0.02))
+        if not isinstance(options["average"], str):
+            form["average"] = "all"
+    return form
+
+
+def drawn_step(rng: np.random.Generator, lam: float, loss: str) -> Any:
+    """Sizes with which beta does not grow without end: ``eta lam`` below 2.
+
+    Of the log loss below 1/2, where a step magnifies no earlier difference: it moves
+    its margin by at most ``eta LOG_REACH lam / 4`` times the change of the margin.
+    """
+    most = 0.5 if loss == "log" else 1.9
+    one = float(most / lam * 10.0 ** rng.uniform(-4.0, 0.0))
+    each = most / lam * 10.0 ** rng.uniform(-4.0, 0.0, 2 * VISITS)
+    by_root = "1/sqrt(t)" if lam <= most else "pegasos"
+    return ["pegasos", "1/(lambda n)", by_root, one, each][rng.integers(5)]
 
 
 def complete(labels: "pd.Series[Any]", weights: Any) -> np.ndarray:

@@ -105,7 +105,8 @@ class Sides:
 
     def __init__(self, r: Any, c: Configuration, theirs: Run) -> None:
         self._r, self._c, self._weights = r, c, theirs
-        self.epochs, self.size = epochs_of(c), batch_size(c)
+        ran = int(theirs["n_epochs"][0]) if "n_epochs" in theirs else None
+        self.epochs, self.size = epochs_of(c)[:ran], batch_size(c)
         self.steps = steps_of(self.epochs, self.size)
         self._problem = c.model().problem
         self._names = ["counts", "g"] if c.solver == "kernel" else ["beta", "a"]
@@ -158,7 +159,8 @@ def python_state(problem: Any, c: Configuration, epochs: Epochs) -> Run:
             run.epoch(rows)
         found = run.solution(None)
         return {"beta": found.beta, "alpha": 0.0, "a": found.dual}
-    visitor = Visitor(problem, c.as_solver())
+    solver = c.as_solver()
+    visitor = Visitor(problem, solver, solver.generator())
     for rows in epochs:
         visitor.visit(rows)
         visitor.epoch += 1

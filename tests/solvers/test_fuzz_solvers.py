@@ -293,7 +293,7 @@ def test_draws_are_made_for_every_step_and_no_more(n, batch_size, steps):
     assert all(part.size % batch_size == 0 for part in parts)
     assert max(part.size for part in parts) <= max(n, batch_size)
     solver = ps.Pegasos.paper(steps=steps, batch_size=batch_size)
-    assert solver.n_epochs(n) == len(parts)
+    assert solver.passes.count(n) == len(parts)
     assert solver.epochs is None
 
 
@@ -312,17 +312,17 @@ def test_given_rows_are_kept_as_they_are_and_cannot_be_changed():
 
 
 def test_a_batch_is_no_larger_than_what_there_is():
-    assert ps.Pegasos(batch_size=9).rows_in_a_step(4) == 4
-    assert ps.Pegasos(batch_size=3).rows_in_a_step(4) == 3
+    assert ps.Pegasos(batch_size=9).passes.batch(4) == 4
+    assert ps.Pegasos(batch_size=3).passes.batch(4) == 3
     drawn = ps.Pegasos.paper(steps=2, batch_size=9)
-    assert drawn.rows_in_a_step(4) == 9  # rows may come twice
+    assert drawn.passes.batch(4) == 9  # rows may come twice
     lists = ps.Pegasos(order=[[0, 1, 2], [2, 1, 0]], batch_size=9)
-    assert lists.rows_in_a_step(100) == 3
+    assert lists.passes.batch(100) == 3
 
 
 def test_the_last_epochs_are_averaged_and_no_others():
     two = ps.Pegasos(order=[[0, 1], [1, 0]], epochs=3, average=4)
-    assert two.n_epochs(2) == 6
+    assert two.passes.count(2) == 6
     assert [two.averages(e) for e in range(6)] == [False] * 2 + [True] * 4
     assert ps.Pegasos(order=[[0, 1], [1, 0]], epochs=3, average=6).averages(0)
     assert ps.Pegasos(average="all").averages(0)

@@ -12,6 +12,7 @@ __all__ = [
     "pegasos_literal",
     "pegasos_scaled",
     "pegasos_state",
+    "pegasos_stepped",
 ]
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         pegasos_literal,
         pegasos_scaled,
         pegasos_state,
+        pegasos_stepped,
     )
 else:
     __getattr__ = loading_on_demand(__name__, __all__)

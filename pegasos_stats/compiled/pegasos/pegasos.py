@@ -11,12 +11,13 @@ dense, reference          any             ``pegasos_literal.literal_epoch``
 dense, fast               plain           ``pegasos_blocks.fast_epoch``
 sparse                    plain           ``pegasos_scaled.plain_scaled_epoch``
 dense, fast; sparse       any             ``pegasos_scaled.scaled_epoch``
+dense, fast; sparse       any step size   ``pegasos_stepped.stepped_epoch``
 ========================  ==============  =====================================
 
-Plain is the hinge loss with one row a step, all rows of weight 1, no projection and no
-average. The kernels
-of one arithmetic agree on it: the reference ones in every bit, the fast ones to
-rounding.
+Plain is the hinge loss with one row a step of size ``1 / (lam t)``, all rows of weight
+1, no projection and no average, after the first step of a run that does not begin at
+zero. The kernels of one arithmetic agree on it: the reference ones in every bit, the
+fast ones to rounding. On dense rows the literal kernel takes steps of any size too.
 
 References
 ----------
@@ -30,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled.arithmetic.lanes import Signs
+from pegasos_stats.compiled.arithmetic.lanes import Signs, Vector
 from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, largest_norm2
 from pegasos_stats.compiled.pegasos.pegasos_blocks import fast_epoch, guarded_epoch
@@ -39,7 +40,8 @@ from pegasos_stats.compiled.pegasos.pegasos_scaled import (
     plain_scaled_epoch,
     scaled_epoch,
 )
-from pegasos_stats.compiled.pegasos.pegasos_state import RADIUS, State
+from pegasos_stats.compiled.pegasos.pegasos_state import LENGTH, RADIUS, STEPS, State
+from pegasos_stats.compiled.pegasos.pegasos_stepped import stepped_epoch
 
 
 def pegasos_epoch(
@@ -55,12 +57,13 @@ def pegasos_epoch(
     project: bool = False,
     average: bool = False,
     fast: bool = False,
+    sizes: Vector | None = None,
 ) -> None:
     """Take Pegasos steps over ``rows``.
 
     At step ``t``, with the batch ``A`` of rows::
 
-        eta   = 1 / (lam * t)
+        eta   = 1 / (lam * t), or as given by ``sizes``
         beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
         alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
         if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
@@ -84,23 +87,34 @@ def pegasos_epoch(
         Whether these steps' iterates enter the average.
     fast : bool
         The v form with sums in any order, instead of reference arithmetic.
+    sizes : float64 array, shape (steps,), optional
+        Size of each step, above zero; in all calls on one state, or in none.
     """
     X, rows = read_only(X), read_only(rows)
+    step_sizes = read_only(np.zeros(0) if sizes is None else sizes)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
-    plain = plain and state.case_weights.size == 0
+    plain = plain and state.case_weights.size == 0 and sizes is None
     if not fast and state.scalars[RADIUS] < 0.0:
         state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
-    for part in pieces(rows, state.slopes.size, batch_size):
-        options = int(loss), batch_size, intercept, project, average
-        if plain and isinstance(X, CSR):
+    options = int(loss), batch_size, intercept, project, average
+    parts, literally = pieces(rows, state.slopes.size, batch_size), not plain
+    if plain and state.scalars[STEPS] == 0.0 and state.scalars[LENGTH] > 0.0:
+        parts, literally = [rows[:1], *pieces(rows[1:], state.slopes.size, 1)], True
+    for part in parts:
+        count = -(-part.size // batch_size)
+        now, step_sizes = step_sizes[:count], step_sizes[count:]
+        if literally and not (isinstance(X, CSR) or fast):
+            literal_epoch(X, y, part, lam, *options, now, state)
+        elif sizes is not None:
+            stepped_epoch(X, y, part, lam, *options, not fast, now, state)
+        elif literally:
+            scaled_epoch(X, y, part, lam, *options, not fast, state)
+        elif isinstance(X, CSR):
             plain_scaled_epoch(X, y, part, lam, intercept, not fast, state)
-        elif plain and not isinstance(X, CSR):
+        else:
             epoch = fast_epoch if fast else guarded_epoch
             epoch(X, y, part, lam, intercept, state)
-        elif isinstance(X, CSR) or fast:
-            scaled_epoch(X, y, part, lam, *options, not fast, state)
-        else:
-            literal_epoch(X, y, part, lam, *options, state)
+        literally = not plain
 
 
 def pieces(

@@ -159,7 +159,7 @@ def guarded_segment(
 ) -> float:
     """Visit a segment of rows in reference arithmetic; return ``alpha``."""
     beta, signs, slopes = state.w, state.signs, state.slopes
-    bound = rounding_bound(state, lam, t, alpha, last - first)
+    bound = rounding_bound(state, 1.0 / (lam * (t + 1.0)), alpha, last - first)
     eta_before = 1.0 / (lam * t) if t > 0.0 else 0.0
     k = first
     while k < last:
@@ -256,5 +256,7 @@ def fast_epoch(
         eta_before = 1.0 / (lam * t)
         alpha += eta_before * (free * slopes[k] * signs[k])
         k += 1
-    scalars[STEPS], scalars[ALPHA], scalars[UNIT] = t, alpha, eta_before
+    scalars[STEPS], scalars[ALPHA] = t, alpha
+    if visits > 0:
+        scalars[UNIT] = eta_before
     scalars[VIOLATIONS] += add_slopes(slopes, rows, state.weights)

@@ -25,6 +25,7 @@ from pegasos_stats.compiled.pegasos.pegasos_state import (
     ALPHA,
     ALPHA_TOTAL,
     AVERAGED,
+    KEPT,
     RADIUS,
     STEPS,
     VIOLATIONS,
@@ -54,9 +55,7 @@ def norm_fast(w: Vector) -> float:
 
 
 @inlined
-def rounding_bound(
-    state: State, lam: float, t: float, alpha: float, count: int
-) -> float:
+def rounding_bound(state: State, eta: float, alpha: float, count: int) -> float:
     """Bound the rounding of any margin near 1 in the next ``count`` steps.
 
     Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``eta`` the first step size and
@@ -65,7 +64,6 @@ def rounding_bound(
     rounding of the last four updates changes it by at most ``30 u R (B + 4 eta R)``,
     and adding ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
     """
-    eta = 1.0 / (lam * (t + 1.0))
     radius = state.scalars[RADIUS]
     reach = norm_fast(state.w) + count * eta * radius
     products = (state.w.shape[0] + 32.0) * radius * (reach + 4.0 * eta * radius)
@@ -120,11 +118,23 @@ def project_literally(lam: float, beta: Vector) -> float:
 def shrink(values: Vector, scale: float, f: float, floor: float) -> float:
     """Multiply ``scale * values`` by ``f`` in the scale alone, until it falls below."""
     scale *= f
-    if scale >= floor:
+    if abs(scale) >= floor:
         return scale
     for j in range(values.shape[0]):
         values[j] *= scale
     return 1.0
+
+
+@inlined
+def keep_weights(share: float, state: State) -> None:
+    """Multiply the slope weights by ``1 - share``; slopes enter times ``share``.
+
+    For a step of any size ``eta``, whose share is ``eta lam``.
+    """
+    scalars = state.scalars
+    kept = 1.0 if scalars[KEPT] == 0.0 else scalars[KEPT]
+    scalars[KEPT] = shrink(state.weights, kept, 1.0 - share, UNDERFLOW)
+    scalars[WEIGHT_SCALE] = scalars[KEPT] / share
 
 
 @inlined
@@ -192,6 +202,7 @@ def literal_epoch(
     intercept: bool,
     project: bool,
     average: bool,
+    sizes: Vector,
     state: State,
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
@@ -199,7 +210,7 @@ def literal_epoch(
     In this order of operations::
 
     t     <- t + 1
-    eta   <- 1 / (lam * t)
+    eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
     m_i   <- y_i * (x_i'beta + alpha)         for i in A, before the update
     g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
     h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
@@ -209,15 +220,18 @@ def literal_epoch(
     if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
     """
     scalars, beta, visits = state.scalars, state.w, rows.shape[0]
-    alpha = scalars[ALPHA]
+    alpha, any_size = scalars[ALPHA], sizes.shape[0] > 0
     for first in range(0, visits, batch_size):
         last = min(first + batch_size, visits)
-        bound = 0.0
-        if loss == HINGE:
-            bound = rounding_bound(state, lam, scalars[STEPS], alpha, 1)
-        h = see_batch(X, y, rows, first, last, alpha, loss, bound, state)
         scalars[STEPS] += 1.0
         eta = 1.0 / (lam * scalars[STEPS])
+        if any_size:
+            eta = sizes[first // batch_size]
+            keep_weights(eta * lam, state)
+        bound = 0.0
+        if loss == HINGE:
+            bound = rounding_bound(state, eta, alpha, 1)
+        h = see_batch(X, y, rows, first, last, alpha, loss, bound, state)
         if last - first == 1:
             literal_step(X[rows[first]], h, eta, lam, beta)
         else:
@@ -227,8 +241,8 @@ def literal_epoch(
             alpha = alpha + eta * (h / (last - first))
         if project:
             f = project_literally(lam, beta)
-            weight_scale = scalars[WEIGHT_SCALE]
-            scalars[WEIGHT_SCALE] = shrink(state.weights, weight_scale, f, UNDERFLOW)
+            scale = KEPT if any_size else WEIGHT_SCALE
+            scalars[scale] = shrink(state.weights, scalars[scale], f, UNDERFLOW)
         if average:
             add_iterate(alpha, state)
     scalars[ALPHA] = alpha

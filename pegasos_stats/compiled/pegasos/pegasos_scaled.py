@@ -24,6 +24,7 @@ from pegasos_stats.compiled.pegasos.pegasos_state import (
     ALPHA,
     ALPHA_TOTAL,
     AVERAGED,
+    LENGTH,
     NORM2,
     RADIUS,
     SCALE,
@@ -50,14 +51,16 @@ def dot(X: Rows, i: int, w: Vector, exact: bool) -> float:
 def rounding_bound(state: State, lam: float, alpha: float, count: int) -> float:
     """Bound the rounding of any margin near 1 in the next ``count`` plain steps.
 
-    Let ``u = 2^-53`` and ``R`` the largest ``||x_i||``. ``beta`` is ``1 / (lam t)``
-    times a sum of at most ``t`` rows, so ``||beta|| <= R / lam``. Two ways of summing
-    ``x'beta`` differ by at most ``2 p u R ||beta||`` and some, and adding ``alpha``
-    rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
+    Let ``u = 2^-53`` and ``R`` the largest ``||x_i||``. Step ``t`` makes ``beta``
+    the mean of ``t - 1`` times the last one and at most one row over ``lam``, so it is
+    never longer than ``R / lam`` or the one that the run began with. Two ways of
+    summing ``x'beta`` differ by at most ``2 p u R ||beta||`` and some, and adding
+    ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The bound is twice the sum.
     """
     eta = 1.0 / (lam * (state.scalars[STEPS] + 1.0))
     radius = state.scalars[RADIUS]
-    products = (state.w.shape[0] + 32.0) * radius * radius / lam
+    longest = max(radius / lam, state.scalars[LENGTH])
+    products = (state.w.shape[0] + 32.0) * radius * longest
     error: float = 2.0**-51 * (products + 8.0 * (1.0 + abs(alpha) + count * eta))
     return error
 
@@ -96,8 +99,6 @@ def plain_scaled_epoch(
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
-    if t == 0.0:
-        unit = 0.0
     violations = 0.0
     visits = rows.shape[0]
     bound = rounding_bound(state, lam, alpha, visits) if exact else -1.0
@@ -226,7 +227,7 @@ def scaled_epoch(
     In this order of operations::
 
         m_i  <- y_i * (unit * x_i'w + alpha)      for i in A, before the update
-        t    <- t + 1
+        t    <- t + 1;  at t = 1:  w <- 0
         for i in A, in order, where s(m_i) is not 0:
             d <- ((s(m_i) / |A|) * y_i) / scale
             if project:  norm2 <- norm2 + d * (2 * x_i'w + d * ||x_i||^2)
@@ -239,7 +240,7 @@ def scaled_epoch(
             scale <- f * scale,   unit <- scale / (lam * t)
         if average:  pull <- pull + unit,  alpha_total <- alpha_total + alpha
 
-    ``beta = unit * w``, with ``unit = 0`` before the first step. The sum of the
+    ``beta = unit * w``, with ``unit = 1`` before the first step. The sum of the
     averaged iterates is ``pull * w - lag``; it is added to ``total``, and ``lag`` and
     ``pull`` return to 0, at the end of every call and whenever ``scale`` is multiplied
     into ``w``: when, after a step, ``scale`` is below 2^-10 (average) or 2^-200 (none),
@@ -248,7 +249,7 @@ def scaled_epoch(
     """
     scalars, visits = state.scalars, rows.shape[0]
     alpha = scalars[ALPHA]
-    unit = scalars[UNIT] if scalars[STEPS] > 0.0 else 0.0
+    unit = scalars[UNIT]
     floor = CANCELLATION if average else LEAST_SCALE
     pull = 0.0
     if average:
@@ -256,6 +257,9 @@ def scaled_epoch(
     for first in range(0, visits, batch_size):
         last = min(first + batch_size, visits)
         see_batch(X, y, rows, first, last, unit, alpha, loss, exact, state)
+        if scalars[STEPS] == 0.0:
+            state.w[:] = 0.0
+            scalars[NORM2] = 0.0
         h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
         scalars[STEPS] += 1.0
         if intercept:

@@ -21,7 +21,10 @@ from pegasos_stats.compiled.compiling import inlined
     ALPHA_TOTAL,
     AVERAGED,
     RADIUS,
-) = range(10)
+    BEFORE,
+    LENGTH,
+    KEPT,
+) = range(13)
 
 
 class State(NamedTuple):
@@ -36,7 +39,9 @@ class State(NamedTuple):
         ``beta = scalars[UNIT] * w[:p]``. The literal arithmetic keeps ``beta`` itself
         (``UNIT`` is 1), the v form ``v = lam t beta`` as ``SCALE * w``.
     weights : float64 array, shape (n,)
-        Slope weights: ``beta = (1 / (lam t)) sum_i WEIGHT_SCALE weights[i] y_i x_i``.
+        Slope weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
+        weights[i] y_i x_i`` to ``beta``, with steps of any size ``(1 / lam) sum_i KEPT
+        weights[i] y_i x_i``.
     total : float64 array, shape (padded(p),)
         Sum of the iterates ``beta`` that are to be averaged.
     work : float64 array, shape (padded(p),)
@@ -45,11 +50,14 @@ class State(NamedTuple):
         Scratch: labels and slopes in the order of the visits.
     case_weights : float64 array, shape (n,) or (0,)
         Weight of each row's loss; empty if all are 1.
-    scalars : float64 array, shape (10,)
-        ``STEPS`` taken; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2``
-        is ``||w||^2`` (with projection in the v form only); ``VIOLATIONS`` seen;
-        ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and number of the iterates in
-        ``total``; ``RADIUS`` the largest ``||x_i||``, below zero until it is known.
+    scalars : float64 array, shape (13,)
+        ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
+        before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2`` is
+        ``||w||^2`` (with projection and not in the literal arithmetic); ``VIOLATIONS``
+        seen; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and number of the
+        iterates in ``total``; ``RADIUS`` the largest ``||x_i||``, below zero until it
+        is known; ``LENGTH`` of the ``beta`` that the run begins with; ``KEPT`` as in
+        ``weights``, 0 with steps ``1 / (lam t)``.
     """
 
     w: Vector
@@ -75,13 +83,34 @@ def start(
     n: int, p: int, batch_size: int = 1, case_weights: Vector | None = None
 ) -> State:
     """Return the state before the first step: everything is 0."""
-    scalars = np.zeros(10)
+    scalars = np.zeros(13)
     scalars[[UNIT, SCALE, WEIGHT_SCALE]] = 1.0
     scalars[RADIUS] = -1.0
     w, total, work = (np.zeros(padded(p)) for _ in range(3))
     signs, slopes = (np.zeros(max(n, batch_size)) for _ in range(2))
     given = read_only(np.zeros(0) if case_weights is None else case_weights)
     return State(w, np.zeros(n), total, work, signs, slopes, given, scalars)
+
+
+def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:
+    """Let a run begin with ``beta`` and ``alpha`` after step ``t``.
+
+    Parameters
+    ----------
+    state : State
+        From `start`.
+    beta : float64 array, shape (p,)
+    alpha, t : float
+    v : float
+        What ``w`` is a multiple of ``beta`` by: ``lam t`` for the v form, else 1.
+        Before the first step, with ``t`` 0, it is 1 for the v form too: that step
+        makes ``beta`` anew, and only its margins know the one before.
+    """
+    scalars = state.scalars
+    state.w[: beta.size] = v * beta
+    scalars[[ALPHA, STEPS, BEFORE, UNIT]] = alpha, t, t, 1.0 / v
+    scalars[NORM2] = np.add.accumulate(state.w * state.w)[-1]  # from first to last
+    scalars[LENGTH] = np.sqrt(beta @ beta)
 
 
 def last_iterate(state: State, p: int) -> tuple[Vector, float]:
@@ -98,9 +127,12 @@ def average_iterate(state: State, p: int) -> tuple[Vector, float]:
 def dual_weights(state: State) -> NDArray[np.float64]:
     """``a_i`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``; shape (n,).
 
-    In [0, w_i] over whole epochs whose batches are all of one size; else clip
-    (a batch that is short, or rows drawn with replacement).
+    That holds for a run from zero, with ``t`` from 1. With steps ``1 / (lam t)`` they
+    are in [0, w_i] over whole epochs whose batches are all of one size; else clip (a
+    batch that is short, rows drawn with replacement, steps of another size).
     """
-    n, t = state.weights.size, max(float(state.scalars[STEPS]), 1.0)
-    a: Vector = state.scalars[WEIGHT_SCALE] * state.weights * n / t
-    return a
+    n, scalars = state.weights.size, state.scalars
+    if scalars[KEPT] != 0.0:
+        return np.asarray(scalars[KEPT] * state.weights * n)
+    taken = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
+    return np.asarray(scalars[WEIGHT_SCALE] * state.weights * n / taken)

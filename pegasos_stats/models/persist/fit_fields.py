@@ -36,6 +36,7 @@ FIELDS = {
     "shape",
     "alpha",
     "counts",
+    "ran",
     "certificate",
     "training_table",
     "seconds",
@@ -43,7 +44,7 @@ FIELDS = {
     "freq_weights",
     "trace",
 }
-LATER: Header = {"seconds": None, "freq_weights": None}  # not in earlier files
+LATER: Header = {"seconds": None, "freq_weights": None, "ran": None}  # not in all files
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -55,6 +56,7 @@ TRACE = {
     "test_error": "f8",
     "cpu_seconds": "f8",
 }
+GIVEN = {"order": "i8", "start": "f8", "step": "f8"}  # options that may be arrays
 LARGEST_SEED = 2**31 - 1
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
@@ -72,6 +74,7 @@ def fields_of(result: Results) -> Header:
         "shape": [int(size) for size in problem.X.shape],
         "alpha": values.packed(float(found.alpha)),
         "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
+        "ran": [plain(found.n_epochs), bool(found.settled)],
         "certificate": values.packed(asdict(result.certificate)),
         "training_table": result.training_table.counts.tolist(),
         "seconds": result.seconds,
@@ -83,14 +86,15 @@ def fields_of(result: Results) -> Header:
 
 
 def arrays_of(result: Results) -> Arrays:
-    """Labels, and weights, an order and a trace where there are any."""
+    """Labels, and weights, arrays among the options, a trace where there are any."""
     arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
     weights = getattr(result.problem, "weights", None)
     if weights is not None:
         arrays["weights"] = weights
-    order = getattr(result.solver, "order", None)
-    if isinstance(order, np.ndarray):
-        arrays["order"] = order
+    for name in GIVEN:
+        given = getattr(result.solver, name, None)
+        if isinstance(given, np.ndarray):
+            arrays[name] = given
     if result.trace is not None:
         for name in result.trace.columns:
             arrays[f"trace.{name}"] = result.trace[name].to_numpy()
@@ -98,10 +102,11 @@ def arrays_of(result: Results) -> Arrays:
 
 
 def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
-    """Name and options; an order given as rows is written as an array."""
+    """Name and options; those that are arrays are written as such."""
     options = values_of(solver)
-    if isinstance(options.get("order"), np.ndarray):
-        options["order"] = None
+    for name in GIVEN:
+        if isinstance(options.get(name), np.ndarray):
+            options[name] = None
     return [solver.name, values.packed(options)]
 
 
@@ -138,12 +143,13 @@ class FitFields:
             if not (self.weights >= 0.0).all() or off > ROUNDING:
                 raise ValueError("weights do not have the mean 1")
 
-        self.solver = _solver(fit["solver"], archive, self.n, self.intercept)
+        self.solver = _solver(fit["solver"], archive, self.n, self.p, self.intercept)
         self.refinement = _refinement(fit["refinement"], self.solver, self.intercept)
         steps, violations, seed = items(fit["counts"], "counts", 3)
         if seed is not None or self.solver.uses_random_numbers or self.refinement:
             whole(seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
         self.counts = whole(steps, "steps"), whole(violations, "violations"), seed
+        self.ran = _ran(fit.get("ran"))
 
         self.design = _design(fit["design"], archive.checked, functions)
         self.coding = values.unpacked_coding(fit["coding"])
@@ -211,22 +217,40 @@ class FitFields:
         return counts.astype(np.int64)
 
 
-def _solver(stored: Json, archive: Archive, n: int, intercept: bool) -> Pegasos | SDCA:
+def _solver(
+    stored: Json, archive: Archive, n: int, p: int, intercept: bool
+) -> Pegasos | SDCA:
     name, options = items(stored, "the solver", 2)
     kind = SOLVERS[name]
     options = options_of(kind, options, _earlier(kind, intercept))
-    if name == "Pegasos" and options["order"] is None:
-        ndim = archive.ndim("order")
-        order = archive.take("order", "i8", *[None] * ndim)
-        check_rows(order, n)
-        options["order"] = order
-    return kind(**options)
+    if name == "Pegasos":
+        for each in GIVEN:
+            if options[each] is None:
+                shape = [None] * archive.ndim(each)
+                options[each] = archive.take(each, GIVEN[each], *shape)
+    solver = kind(**options)
+    if isinstance(solver, Pegasos):
+        check_rows(solver.order, n)
+        if isinstance(solver.start, np.ndarray) and solver.start.size != p + intercept:
+            raise ValueError(f"the start has {solver.start.size} numbers")
+    return solver
+
+
+def _ran(stored: Json) -> dict[str, Any]:
+    """Epochs that the solver ran, and whether it settled; earlier unknown."""
+    if stored is None:
+        return {}
+    epochs, settled = items(stored, "the run", 2)
+    if epochs is not None:
+        whole(epochs, "epochs")
+    return {"n_epochs": epochs, "settled": header.flag(settled, "the run")}
 
 
 def _earlier(kind: type, intercept: bool) -> dict[str, Any]:
     """Options that earlier versions did not have, and what they did."""
-    if kind is not SDCA:
-        return {}
+    if kind is Pegasos:
+        begun = {"start": "zero", "first_step": 1, "step": "pegasos"}
+        return begun | {"tol": 0.0, "change_tol": 0.0}
     return {"algorithm": "newton" if intercept else "perm", "arithmetic": None}
 
 

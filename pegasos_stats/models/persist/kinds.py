@@ -92,7 +92,7 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
         cov_type = kind(**options_of(kind, options))
     result = LinearResults(
         problem=Problem(Absent((n, p)), **fields.problem),
-        solution=Solution(beta, fields.alpha, dual, *fields.counts),
+        solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
         cov_type=cov_type,
         **fields.results,
     )
@@ -256,7 +256,9 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         problem=kernel_problem.KernelProblem(
             X, **fields.problem, kernel=kernel, memory=memory
         ),
-        solution=kernel_problem.KernelSolution(counts, g, fields.alpha, *fields.counts),
+        solution=kernel_problem.KernelSolution(
+            counts, g, fields.alpha, *fields.counts, **fields.ran
+        ),
         columns=columns,
         **fields.results,
     )

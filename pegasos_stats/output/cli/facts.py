@@ -18,6 +18,7 @@ from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
+from pegasos_stats.solvers.pegasos import Pegasos
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
 FEW = 10  # different numbers that a factor may well have as its levels
@@ -155,10 +156,12 @@ def solver_line(result: Fitted) -> str:
     options = [seed, *solver.words("said")]
     if solver.to_optimum:
         options.append(f"to a relative gap of {solver.tol:g}")
+    early = isinstance(solver, Pegasos) and solver.may_end_early
+    after = f" of {counted(result.n_epochs or 0, 'epoch')}" if early else ""
     last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
     return (
         f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
-        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps"
+        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps{after}"
     )
 
 

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.data.files import UNREADABLE, opened, unreadable
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import Option, offered
-from pegasos_stats.solvers.pegasos import Average, Pegasos
+from pegasos_stats.solvers.orders import Average
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sizes import NAMES as STEP_NAMES
+from pegasos_stats.solvers.sizes import Step
 
 SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
 
@@ -84,6 +87,18 @@ def average(text: str) -> Average:
         ) from None
 
 
+def step(text: str) -> Step:
+    """Read the name of a step size, or one size."""
+    if text in STEP_NAMES:
+        return text
+    try:
+        return number(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{_short(text)} is neither a number nor one of {listing(STEP_NAMES)}"
+        ) from None
+
+
 def shape(text: str) -> tuple[int, int]:
     """Read rows and columns, as in ``16x16``."""
     try:
@@ -104,6 +119,7 @@ READERS: dict[object, Callable[[str], object]] = {
     int: whole,
     float: number,
     Average: average,
+    Step: step,
 }
 
 

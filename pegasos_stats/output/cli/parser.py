@@ -311,7 +311,7 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(group: Group, options: list[Option], default: object) -> None:
-    """Add an option as its owners declare it; they share name and type."""
+    """Add an option as its owners declare it; they share name, type and help."""
     option = options[0]
     words = []
     for each in options:
@@ -326,7 +326,8 @@ def _add_option(group: Group, options: list[Option], default: object) -> None:
     elif option.kind in cli.READERS:
         settings |= {"type": cli.READERS[option.kind], "metavar": option.metavar}
     elif option.choices:
-        settings["choices"] = list(option.choices)
+        every = [choice for each in options for choice in each.choices]
+        settings["choices"] = list(dict.fromkeys(every))
     else:
         settings["metavar"] = option.metavar
     no = "--no-" if default is True else "--"

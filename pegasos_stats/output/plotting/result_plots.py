@@ -103,7 +103,7 @@ class ResultPlots:
             )
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
-            first = solver.n_epochs(self.result.nobs)
+            first = self.result.n_epochs or solver.passes.count(self.result.nobs)
         return draw_trace(trace, ax, first)
 
     def margins(

@@ -25,6 +25,11 @@ STEPS = {
     "hinge": r"1 \;\mathrm{if}\; m_i < 1,\ \mathrm{else}\ 0",
     "log": r"\dfrac{1}{1 + e^{m_i}}",
 }
+SIZES = {
+    "pegasos": r"\dfrac{1}{\lambda t}",
+    "1/(lambda n)": r"\dfrac{1}{\lambda n}",
+    "1/sqrt(t)": r"\dfrac{1}{\sqrt{t}}",
+}
 GENERATORS = {
     "rejection": "R's: Mersenne-Twister, inversion, rejection (R's default since 3.6)",
     "rounding": "R's: Mersenne-Twister, inversion, rounding (as R before 3.6)",
@@ -39,7 +44,7 @@ def fitting(subject: Subject) -> doc.Section:
     solver = subject.result.solver
     blocks: list[doc.Block] = [doc.Paragraph(_method(subject))]
     if isinstance(solver, Pegasos) and not subject.is_kernel:
-        blocks += _step(subject, averaged=solver.batch_size > 1)
+        blocks += _step(subject, solver, averaged=solver.batch_size > 1)
     blocks.append(doc.Definitions(_facts(subject)))
     return doc.Section("How it was fitted", "fitted", blocks)
 
@@ -63,14 +68,15 @@ def _method(subject: Subject) -> str:
     if refinement is not None:
         goal = number(refinement.tol)
         then = f" SDCA went on from there to a relative gap of {goal}."
+    smaller = isinstance(solver.step, str) and solver.step != "1/(lambda n)"
     return (
         "By Pegasos, stochastic sub-gradient descent: the rows are visited one by one "
-        "or in small batches, and each visit takes a step, large at first, then "
-        f"smaller.{then}"
+        "or in small batches, and each visit takes a step"
+        f"{', large at first, then smaller' * smaller}.{then}"
     )
 
 
-def _step(subject: Subject, averaged: bool) -> list[doc.Block]:
+def _step(subject: Subject, solver: Pegasos, averaged: bool) -> list[doc.Block]:
     """A step of Pegasos as mathematics; `averaged` over the rows of a batch."""
     problem = subject.result.problem
     weight = "" if subject.weights is None else "w_i "
@@ -80,9 +86,16 @@ def _step(subject: Subject, averaged: bool) -> list[doc.Block]:
         r"\right)"
     )
     free = rf",\qquad \alpha \leftarrow \alpha + \eta\,{mean}{weight}s_i y_i"
-    sizes = rf"\eta = \dfrac{{1}}{{\lambda t}},\qquad s_i = {STEPS[problem.loss]}"
+    eta = r"\eta_t \;\mathrm{as\ given}"
+    if isinstance(solver.step, str):
+        eta = SIZES[solver.step]
+    elif isinstance(solver.step, float):
+        eta = f"{solver.step:g}"
+    sizes = rf"\eta = {eta},\qquad s_i = {STEPS[problem.loss]}"
     batch = " for a batch $A$ of rows" if averaged else ""
-    sentence = f"Step $t = 1, 2, \\ldots${batch}, at a row $i$ of the order:"
+    first = solver.first_step
+    steps = rf"$t = {first}, {first + 1}, \ldots$"
+    sentence = f"Step {steps}{batch}, at a row $i$ of the order:"
     return [
         doc.Paragraph(prose(sentence)),
         doc.Formula(update + (free if problem.intercept else "")),
@@ -99,6 +112,7 @@ def _facts(subject: Subject) -> list[tuple[Text, Text]]:
         ("Solver", result.solver_name),
         ("Order of the rows", solver.order_name),
         ("Form", solver.options or "plain"),
+        *_epochs(result),
         ("Steps", f"{result.n_iter:,}"),
         ("Margin violations", f"{result.n_violations:,}"),
         ("Seed", seed if drawn else "none needed: nothing is drawn"),
@@ -109,6 +123,14 @@ def _facts(subject: Subject) -> list[tuple[Text, Text]]:
     session = session_info()
     libraries = [f"{name} {version}" for name, version in session.versions.items()]
     return [*found, ("Versions", ", ".join(libraries)), ("System", session.system)]
+
+
+def _epochs(result: Fitted) -> list[tuple[Text, Text]]:
+    """How many epochs were run, where a tolerance may have ended them."""
+    solver = result.solver
+    if not (isinstance(solver, Pegasos) and solver.may_end_early):
+        return []
+    return [("Epochs", f"{result.n_epochs:,}, {solver.goals}")]
 
 
 def _run_time(result: Fitted) -> list[tuple[Text, Text]]:

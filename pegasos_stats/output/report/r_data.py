@@ -12,6 +12,7 @@ from pegasos_stats.data.formula import split_formula, unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.errors import plain
 from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.solvers.solver import Solver
 
 MOST_TEXTS = 200_000  # different numbers of a file that are looked at
 SHORT_ORDER = 20  # rows of an explicit order that are written out
@@ -172,6 +173,28 @@ def order_file_lines(order: object) -> list[str]:
         'np.savetxt("rows.csv", np.atleast_2d(result.solver.order) + 1, '
         'fmt="%d", delimiter=",")',
     ]
+
+
+def given_file_lines(solver: Solver) -> list[str]:
+    """Lines by which Python writes a start or sizes of steps, if they are many."""
+    return [
+        line
+        for name in ("start", "step")
+        for value in [getattr(solver, name, None)]
+        if isinstance(value, np.ndarray) and value.size > SHORT_ORDER
+        for line in (
+            "import pandas as pd",
+            f'given = pd.Series(result.solver.{name}, name="{name}")',
+            f'given.to_csv("{name}.csv", index=False, {EXACT})',
+        )
+    ]
+
+
+def given_in_r(name: str, numbers: NDArray[np.float64]) -> str:
+    """A start or sizes of steps as R writes them, or reads what Python wrote."""
+    if numbers.size > SHORT_ORDER:
+        return f'read.csv("{name}.csv")${name}'
+    return f"c({', '.join(map(r_number, numbers))})"
 
 
 def order_in_r(order: NDArray[np.int64]) -> str:

@@ -5,14 +5,15 @@ call the functions of ``r_reference``. What R has no counterpart for is checked:
 the duality gap of the coefficients from the data.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Literal
 
 import numpy as np
 
 from pegasos_stats.output.report import r_data
-from pegasos_stats.output.report.r_data import order_in_r, r_number
+from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.r_data import given_in_r, order_in_r, r_number
 from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import declared, given
@@ -69,6 +70,7 @@ def r_lines(subject: Subject) -> RLines:
     direct = kind != "check" and r_data.reads_alike(subject)
     writing = [] if direct else r_data.writing_lines(subject, kind == "check")
     writing += r_data.order_file_lines(getattr(subject.result.solver, "order", None))
+    writing += r_data.given_file_lines(subject.result.solver)
     reading = r_data.read_csv_lines if direct else r_data.read_matrix_lines
     lines = [
         *([SOURCE] * (kind != "loop")),
@@ -80,7 +82,7 @@ def r_lines(subject: Subject) -> RLines:
 
 def kind_of(subject: Subject) -> Kind:
     """How R treats a fit: as a loop, by the reference, or as a check."""
-    result, solver = subject.result, subject.result.solver
+    result, solver = subject.result, as_run(subject.result)
     if subject.is_kernel:
         return "reference"
     if isinstance(solver, SDCA):
@@ -94,6 +96,20 @@ def kind_of(subject: Subject) -> Kind:
     return "loop" if dense and simple else "reference"
 
 
+def as_run(result: Fitted) -> Pegasos | SDCA:
+    """The solver with as many epochs or steps as the run had, and no tolerance."""
+    solver = result.solver
+    if not isinstance(solver, Pegasos) or not solver.may_end_early:
+        return solver
+    plain = replace(solver, tol=0.0, change_tol=0.0)
+    if solver.steps is not None:
+        return replace(plain, steps=result.n_iter)
+    if isinstance(solver.order, np.ndarray) and solver.order.ndim == 2:
+        lists = np.tile(solver.order, (solver.epochs or 1, 1))[: result.n_epochs]
+        return replace(plain, order=lists, epochs=1)
+    return replace(plain, epochs=result.n_epochs)
+
+
 def _arguments(solver: Solver) -> set[str]:
     """Options that are arguments of the function in R too."""
     return {option.name for option in declared(type(solver)).values() if option.in_r}
@@ -101,7 +117,7 @@ def _arguments(solver: Solver) -> set[str]:
 
 def _body(subject: Subject, kind: Kind) -> list[str]:
     """The lines after those that read the data."""
-    solver, kernel = subject.result.solver, subject.kernel
+    solver, kernel = as_run(subject.result), subject.kernel
     if kind == "check":
         return _check(subject)
     if not isinstance(solver, Pegasos):
@@ -168,7 +184,7 @@ def _pegasos(subject: Subject, solver: Pegasos) -> list[str]:
     result = subject.result
     arguments = _arguments(solver)
     changed = {
-        name: f"{name} = {_in_r(value)}"
+        name: f"{name} = {_in_r(name, value)}"
         for name, value in given(solver).items()
         if name in arguments
     }
@@ -186,10 +202,13 @@ def _pegasos(subject: Subject, solver: Pegasos) -> list[str]:
     ]
 
 
-def _in_r(value: object) -> str:
+def _in_r(name: str, value: object) -> str:
     """The value of an option as R writes it."""
     if isinstance(value, np.ndarray):
-        return order_in_r(np.atleast_2d(value))
+        order = name == "order"
+        return order_in_r(np.atleast_2d(value)) if order else given_in_r(name, value)
+    if isinstance(value, float):
+        return r_number(value)
     if isinstance(value, str):
         return f'"{value}"'
     return _truth(value) if isinstance(value, bool | np.bool_) else str(value)

@@ -91,7 +91,7 @@ def python_lines(subject: Subject) -> str:
             *imports,
             "",
             *loading,
-            *_order_lines(result),
+            *_given_lines(result),
             *(["# weights: one for each row, as they were given"] * named),
             *(["# freq_weights: how many rows each row stands for"] * by_number),
             call(f"model = ps.{_model(subject)}", model_arguments(subject)),
@@ -207,21 +207,29 @@ def solver_call(result: Fitted) -> str:
     'ps.Pegasos(epochs=20, seed=443)'
     """
     options = given(result.solver.with_seed(result.seed))
-    written = [f"{name}={_written(plain(value))}" for name, value in options.items()]
+    written = [f"{name}={_written(name, value)}" for name, value in options.items()]
     return f"ps.{result.solver.name}({', '.join(written)})"
 
 
-def _written(value: object) -> str:
-    return "order" if isinstance(value, np.ndarray) else literal(value)
+def _written(name: str, value: object) -> str:
+    return name if isinstance(value, np.ndarray) else literal(plain(value))
 
 
-def _order_lines(result: Fitted) -> list[str]:
-    """Lines for rows that were given one by one."""
-    order = getattr(result.solver, "order", None)
-    if not isinstance(order, np.ndarray):
-        return []
-    if order.size <= SHORT_ORDER:
-        return ["import numpy as np", f"order = np.array({order.tolist()!r})"]
-    return [
-        "# order: the rows to visit, counted from 0, as result.solver.order has them"
-    ]
+GIVEN = {
+    "order": "the rows to visit, counted from 0",
+    "start": "the coefficients to begin with",
+    "step": "the sizes of the steps",
+}
+
+
+def _given_lines(result: Fitted) -> list[str]:
+    """Lines for options that are arrays: rows, a start, sizes of steps."""
+    lines = []
+    for name, what in GIVEN.items():
+        value = getattr(result.solver, name, None)
+        if isinstance(value, np.ndarray):
+            short = f"{name} = np.array({value.tolist()!r})"
+            long = f"# {name}: {what}, as result.solver.{name} has them"
+            lines.append(short if value.size <= SHORT_ORDER else long)
+    needed = any(line.startswith(tuple(GIVEN)) for line in lines)
+    return ["import numpy as np", *lines] if needed else lines

@@ -120,7 +120,7 @@ def checked_fold_solver(
     chosen = checked_solver(solver, Pegasos)
     if chosen.to_optimum and not kernel:
         return chosen
-    stepwise = pegasos_alone(chosen)
+    stepwise = pegasos_alone(model.in_columns(chosen))
     if not isinstance(stepwise.order, str):
         raise OptionError(
             "order names rows of the whole data, and each fold fits a part of them; "
