@@ -91,3 +91,8 @@ __all__ = [
     "session_info",
     "svm",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is public, for ``dir()`` and for completion in a notebook."""
+    return __all__

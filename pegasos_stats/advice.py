@@ -10,6 +10,7 @@ TAKEN_BY = {
     "refine": "fit",
     "refit_intercept": "Pegasos",
     "tol": "SDCA",
+    "unseen": "predict",
 }
 
 

@@ -122,6 +122,10 @@ class PegasosStatsWarning(Advised, UserWarning):
     """Base of all warnings of the package."""
 
 
+class ColumnWarning(PegasosStatsWarning):
+    """A column was hardly meant as what it became, or has values not seen at fit."""
+
+
 class ConvergenceWarning(PegasosStatsWarning):
     """A solver stopped before it reached its tolerance."""
 

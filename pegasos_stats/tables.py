@@ -14,8 +14,7 @@ Fields = Sequence[tuple[str, str]]  # names and values of a header
 WIDTH = 78
 GAP = 2
 COLUMN = 11  # of numbers, where there is room
-SHORTEST = 12  # that a name is cut to
-DOUBLE, SINGLE = "=" * WIDTH, "-" * WIDTH
+LONGEST = 40  # of a name in one line
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -58,11 +57,12 @@ class Summary:
     notes: Sequence[str]
 
     def as_text(self) -> str:
-        """Plain text, 78 characters wide."""
-        header = header_text(self.title, self.left, self.right)
+        """Plain text, 78 characters wide, or more for a table with long names."""
+        table = params_text(self.params)
+        header = header_text(self.title, self.left, self.right, len(table[0]))
         notes = [note_text(*item) for item in enumerate(self.notes, 1)]
         lines = [line for note in notes for line in note]
-        return "\n".join([*header, *params_text(self.params), "", "Notes:", *lines])
+        return "\n".join([*header, *table, "", "Notes:", *lines])
 
     def as_html(self) -> str:
         """HTML tables, and the notes as a list."""
@@ -141,7 +141,9 @@ def estimate_cells(
     return pd.DataFrame(coef | columns, index=terms)
 
 
-def header_text(title: str, left: Fields, right: Fields) -> list[str]:
+def header_text(
+    title: str, left: Fields, right: Fields, width: int = WIDTH
+) -> list[str]:
     """Write names and values side by side; values too long are cut in the middle.
 
     Examples
@@ -150,10 +152,10 @@ def header_text(title: str, left: Fields, right: Fields) -> list[str]:
     'Loss:                            hinge'
     """
     wide, narrow = _needed(left), _needed(right)
-    half = (WIDTH - GAP) // 2
+    half = (width - GAP) // 2
     if wide > half:
-        half = min(wide, max(WIDTH - GAP - narrow, half))
-    other = WIDTH - GAP - half
+        half = min(wide, max(width - GAP - narrow, half))
+    other = width - GAP - half
     height = max(len(left), len(right))
     sides = [
         [_side_by_side(name, value, size) for name, value in side]
@@ -161,14 +163,23 @@ def header_text(title: str, left: Fields, right: Fields) -> list[str]:
         for side, size in ((left, half), (right, other))
     ]
     lines = [one + " " * GAP + two for one, two in zip(*sides, strict=True)]
-    return [title.center(WIDTH).rstrip(), DOUBLE, *(line.rstrip() for line in lines)]
+    return [
+        title.center(width).rstrip(),
+        "=" * width,
+        *(line.rstrip() for line in lines),
+    ]
 
 
 def params_text(params: pd.DataFrame) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
-    Where names and numbers do not fit side by side, names are cut in the middle, but
-    never so that two become the same.
+    Where names and numbers do not fit side by side the table becomes wider, and names
+    of more than 40 characters take several lines.
+
+    Examples
+    --------
+    >>> params_text(pd.DataFrame({"coef": ["0.5"]}, ["x"]))[3]
+    'x        0.5'
     """
     cells = [
         [_line(str(cell)) for cell in row] for row in params.to_numpy(dtype=object)
@@ -180,61 +191,21 @@ def params_text(params: pd.DataFrame) -> list[str]:
     sizes = [size + GAP for size in natural]
     while sum(sizes) < WIDTH - longest and min(sizes, default=COLUMN) < COLUMN:
         sizes[sizes.index(min(sizes))] += 1  # the narrowest first
-    names = shortened(names, max(WIDTH - sum(sizes), SHORTEST))
-    first = max(map(len, names), default=0)
-    rows = [
-        name.ljust(first) + "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
-        for name, row in zip(["", *names], [heads, *cells], strict=True)
-    ]
-    return [DOUBLE, rows[0], SINGLE, *rows[1:], DOUBLE]
+    first = min(longest, max(WIDTH - sum(sizes), LONGEST))
+    rows = []
+    for name, row in zip(["", *names], [heads, *cells], strict=True):
+        begin, *others = wrap(name, max(first, 1), subsequent_indent="  ") or [""]
+        numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
+        rows.append("\n".join([begin.ljust(first) + numbers, *others]))
+    width = max(WIDTH, first + sum(sizes))
+    head, *lines = rows
+    return ["=" * width, head, "-" * width, *lines, "=" * width]
 
 
 def note_text(number: int, note: str) -> list[str]:
     """Wrap a numbered note."""
     text = f"[{number}] {note}"
     return wrap(text, width=WIDTH, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def shortened(names: Sequence[str], width: int) -> list[str]:
-    """Cut names to a width, so that different ones stay different.
-
-    They are cut in the middle. Names that would become the same keep the part in which
-    they differ; if that is not enough, all are cut to a larger width.
-
-    Examples
-    --------
-    >>> shortened(["age", "region[T.North West]"], 12)
-    ['age', 'regio...est]']
-    >>> shortened(["region[T.North of all]", "region[T.South of all]"], 12)
-    ['reg...North ', 'reg...South ']
-    """
-    longest = max(map(len, names), default=0)
-    different = set(names)
-    while width < longest:
-        short = {name: _cut(name, width) for name in different}
-        short |= _told_apart(short, width)
-        if len(set(short.values())) == len(different):
-            return [short[name] for name in names]
-        width += 1
-    return list(names)
-
-
-def _told_apart(short: dict[str, str], width: int) -> dict[str, str]:
-    """Cut anew the names that became the same: keep the beginning, and what differs."""
-    groups: dict[str, list[str]] = {}
-    for name, cut in short.items():
-        groups.setdefault(cut, []).append(name)
-    head = max((width - 3) // 3, 1)
-    found: dict[str, str] = {}
-    for group in groups.values():
-        if len(group) > 1:
-            unlike = (len(set(c)) > 1 for c in zip(*group, strict=False))
-            rest = next(
-                (i for i, it_is in enumerate(unlike) if it_is), min(map(len, group))
-            )
-            size = width - head - 3
-            found |= {n: f"{n[:head]}...{n[rest:][:size]}" for n in group}
-    return found
 
 
 def _cut(text: str, width: int) -> str:
@@ -294,6 +265,17 @@ def notes_html(notes: Sequence[str]) -> str:
     """Write notes as a numbered list."""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f'<p style="margin:0">Notes:</p><ol style="margin-top:0">{items}</ol>'
+
+
+def lines_html(lines: Sequence[str]) -> str:
+    """Write lines as a paragraph.
+
+    Examples
+    --------
+    >>> lines_html(["a < b", "c"])
+    '<p>a &lt; b<br>c</p>'
+    """
+    return f"<p>{'<br>'.join(map(escape, lines))}</p>"
 
 
 def header_latex(title: str, left: Fields, right: Fields) -> str:

@@ -12,7 +12,6 @@ from pegasos_stats.tables import (
     header_text,
     note_text,
     params_text,
-    shortened,
 )
 
 WIDTH = 78  # of every text
@@ -121,47 +120,38 @@ def test_columns_are_widened_evenly_as_far_as_names_leave_room():
     assert sizes(63) == [4, 8, 3]
 
 
-def test_a_name_is_cut_where_numbers_leave_no_room():
+def test_a_table_becomes_wider_for_a_name_of_up_to_forty_letters():
     name = "abcdefghijklmnopqrstuvwxyz"
     cells = pd.DataFrame([["1" * 50]], columns=["coef"], index=[name])
     # 78 columns, 50 digits and a gap of two leave 26
     assert params_text(cells)[3] == name + "  " + "1" * 50
+    assert {len(line) for line in params_text(cells)[::2]} == {78}
     cells.iloc[0, 0] = "1" * 51
-    assert params_text(cells)[3] == name[:11] + "..." + name[-11:] + "  " + "1" * 51
-    cells.iloc[0, 0] = "1" * 70
-    assert params_text(cells)[3] == "abcde...wxyz" + "  " + "1" * 70
+    assert params_text(cells)[3] == name + "  " + "1" * 51
+    assert {len(line) for line in params_text(cells)[::2]} == {79}
+    cells.index = ["n" * 40]
+    assert params_text(cells)[3] == "n" * 40 + "  " + "1" * 51
 
 
-def test_names_of_a_width_are_not_cut():
-    assert shortened(["abcdefgh", "a"], 8) == ["abcdefgh", "a"]
-    assert shortened(["abcdefgh", "a"], 7) == ["ab...gh", "a"]
-    assert shortened(["abcdefgh"], 6) == ["ab...h"]
-    assert shortened(["abcdefgh"], 5) == ["a...h"]
-    assert shortened(["abcdefgh"], 4) == ["a...h"]
-    assert shortened([], 5) == []
-
-
-def test_names_that_part_in_the_middle_keep_where_they_part():
-    names = ["abcdefgh" + letter + "ijklmnop" for letter in "XYZ"]
-    assert shortened(names, 9) == ["ab..." + letter + "ijk" for letter in "XYZ"]
-    assert shortened([*names, "other", names[0]], 10) == [
-        *("ab..." + letter + "ijkl" for letter in "XYZ"),
-        "other",
-        "ab...Xijkl",
+def test_a_longer_name_takes_several_lines_and_is_whole():
+    name = "C(occupation of the husband, levels=['blue', 'white'])[T.white]"
+    cells = pd.DataFrame([["1" * 51]], columns=["coef"], index=[name])
+    rows = params_text(cells)[3].splitlines()
+    assert rows == [
+        "C(occupation of the husband,".ljust(40) + "  " + "1" * 51,
+        "  levels=['blue', 'white'])[T.white]",
     ]
+    cells.index = ["x" * 79]
+    rows = params_text(cells)[3].splitlines()
+    assert rows[0] == "x" * 40 + "  " + "1" * 51
+    assert rows[1:] == ["  " + "x" * 38, "  x"]
 
 
-def test_a_name_that_goes_on_where_another_ends_is_told_apart():
-    one, other = "a" * 20, "a" * 24
-    assert shortened([one, other], 10) == ["aa...", "aa...aaaa"]
-
-
-def test_names_are_cut_less_where_they_would_be_the_same():
-    names = ["a" * 10 + x + "b" * 10 + y + "c" * 10 for x in "12" for y in "34"]
-    # To show where they part first and last takes twelve letters, after five and dots.
-    assert shortened(names, 12) == [
-        "aaaaa..." + x + "b" * 10 + y for x in "12" for y in "34"
-    ]
+def test_a_summary_is_as_wide_as_its_table():
+    cells = pd.DataFrame([["1" * 51]], columns=["coef"], index=["n" * 40])
+    lines = str(Summary("Title", [("a", "b")], [], cells, ["note"])).splitlines()
+    assert lines[0] == "Title".center(93).rstrip()
+    assert [line for line in lines if set(line) == {"="}] == ["=" * 93] * 3
 
 
 def test_notes_are_wrapped_behind_their_number():

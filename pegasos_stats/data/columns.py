@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -146,6 +147,30 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     return kept
 
 
+def missing_values(
+    values: Predictors, names: Sequence[str]
+) -> dict[str, NDArray[np.intp]]:
+    """Rows, by position, in which a column has no value; of each that lacks some.
+
+    Parameters
+    ----------
+    values : array or CSR array, shape (n, p)
+    names : sequence of str, length p
+
+    Examples
+    --------
+    >>> missing_values(np.array([[1.0, np.nan], [2.0, 3.0]]), ["a", "b"])
+    {'b': array([0])}
+    """
+    if isinstance(values, np.ndarray):
+        rows, columns = np.nonzero(np.isnan(values))
+    else:
+        entries = np.isnan(values.data)
+        columns = values.indices[entries]
+        rows = _row_of_each(values, entries)
+    return {names[j]: rows[columns == j] for j in np.unique(columns).tolist()}
+
+
 def selected(values: Predictors, kept: Mask) -> Predictors:
     """Return the rows that are kept, C-contiguous; copied only if they have to be."""
     if isinstance(values, np.ndarray):
@@ -180,8 +205,13 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
 
 def _rows_of(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
     """Rows of the stored entries of a CSR array that are marked."""
+    return np.unique(_row_of_each(matrix, entries))
+
+
+def _row_of_each(matrix: "csr_array", entries: Mask) -> NDArray[np.intp]:
+    """The row of each stored entry of a CSR array that is marked."""
     places = np.flatnonzero(entries)
-    return np.unique(np.searchsorted(matrix.indptr, places, side="right") - 1)
+    return np.searchsorted(matrix.indptr, places, side="right") - 1
 
 
 def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":

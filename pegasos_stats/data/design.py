@@ -15,6 +15,7 @@ from pegasos_stats.data.columns import (
     checked_rows,
     is_plain,
     is_sparse,
+    missing_values,
     numeric_values,
     selected,
     sparse_values,
@@ -48,11 +49,15 @@ class ModelMatrix:
         Which rows of the data have no missing value.
     index : Index, shape (n,)
         Row labels of the data.
+    missing : dict of str to int array
+        Rows of the data, by position, in which a column has no value; of each that
+        lacks some.
     """
 
     values: Predictors
     kept: Mask
     index: pd.Index
+    missing: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
 
     def spread(self, values: NDArray[np.float64]) -> DataColumn:
         """Put values of the complete rows back on all rows, NaN in the others."""
@@ -65,7 +70,8 @@ class ModelMatrix:
         among_kept = np.cumsum(self.kept) - 1
         kept = self.kept[rows]
         values = self.values[among_kept[rows[kept]]]
-        return ModelMatrix(values, kept, self.index[rows])
+        missing = {k: np.flatnonzero(np.isin(rows, v)) for k, v in self.missing.items()}
+        return ModelMatrix(values, kept, self.index[rows], missing)
 
 
 class Design(Protocol):
@@ -169,7 +175,8 @@ class FrameDesign:
         numbers = sparse_values if is_sparse(table) else numeric_values
         values = numbers(table)
         kept = checked_rows(values, labels, index)
-        return ModelMatrix(selected(values, kept), kept, index)
+        missing = {} if kept.all() else missing_values(values, self.names)
+        return ModelMatrix(selected(values, kept), kept, index, missing)
 
 
 def table_of(X: object) -> Table:

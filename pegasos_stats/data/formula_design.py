@@ -1,11 +1,9 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
-import re
 import warnings
-from collections.abc import Hashable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,30 +14,41 @@ from pegasos_stats.data.columns import (
     check_finite,
     checked_rows,
     is_sparse,
+    missing_values,
     numeric_values,
     plain_column,
     selected,
 )
-from pegasos_stats.data.design import FrameDesign, ModelMatrix, check_columns
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    check_columns,
+)
+from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
 from pegasos_stats.data.formula import (
     as_data,
     cannot_use,
     read_terms,
-    unwrapped,
     variables_of,
 )
-from pegasos_stats.data.labels import positions
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.language.syntax import refused
-from pegasos_stats.errors import ColumnError, DataError, counted, listing
+from pegasos_stats.data.levels import (
+    Blanked,
+    as_at_fit,
+    blanked,
+    check_levels,
+    levels_at_fit,
+    plain_factors,
+)
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import ColumnError, DataError, listing
 
 if TYPE_CHECKING:
     from formulaic import ModelMatrix as FormulaicMatrix
     from formulaic import ModelSpec, SimpleFormula
 
-Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
-
-CONTRASTED = re.compile(r"^C\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
 NO_PREDICTOR = "has no predictor; add one."
 
 
@@ -61,6 +70,8 @@ class FormulaDesign:
         Those of them that were numeric at fit.
     functions : dict of str to callable
         Further functions, of the caller.
+    doubtful : tuple of Doubtful
+        Columns that became factors and were hardly meant to.
     """
 
     formula: str
@@ -69,6 +80,7 @@ class FormulaDesign:
     variables: tuple[str, ...]
     numeric: tuple[str, ...]
     functions: Functions = field(default_factory=dict, compare=False)
+    doubtful: tuple[Doubtful, ...] = ()
 
     @classmethod
     def from_terms(
@@ -124,9 +136,10 @@ class FormulaDesign:
         if not names:
             raise refused(formula, NO_PREDICTOR)
         spec = coded.model_spec
+        doubtful = doubtful_columns(used, plain_factors(spec, used), data.index)
         used_columns = tuple(variables), tuple(numbers)
-        design = cls(formula, spec, names, *used_columns, functions)
-        return design, design._finished(coded, data.index)
+        design = cls(formula, spec, names, *used_columns, functions, doubtful)
+        return design, design._finished(coded, data, used)
 
     def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, coded as at fit.
@@ -156,17 +169,50 @@ class FormulaDesign:
             transform_state=deepcopy(self.spec.transform_state),
         )
         coded = _materialize(spec, used, self.formula, self.functions)
-        return self._finished(coded, data.index)
+        return self._finished(coded, data, used)
 
-    def _finished(self, coded: pd.DataFrame, index: pd.Index) -> ModelMatrix:
+    def without_unseen(self, data: object) -> Blanked:
+        """`data` with missing values in the place of levels that were not there at fit.
+
+        Raises
+        ------
+        ColumnError
+            If columns are missing.
+        """
+        frame = as_data(data)
+        check_columns(frame, list(self.variables))
+        return blanked(frame, levels_at_fit(self.spec, self.variables))
+
+    def _finished(
+        self, coded: pd.DataFrame, data: pd.DataFrame, used: pd.DataFrame
+    ) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""
-        positions = coded.index.to_numpy()
+        positions, index = coded.index.to_numpy(), data.index
         labelled = coded[list(self.names)].set_axis(index[positions], axis=0)
         values = numeric_values(labelled)
         whole = checked_rows(values, labelled.columns, labelled.index)
         kept = np.zeros(len(index), dtype=bool)
         kept[positions[whole]] = True
-        return ModelMatrix(selected(values, whole), kept, index)
+        missing: dict[str, NDArray[np.intp]] = {}
+        if len(used) < len(data):
+            absent = {v: np.flatnonzero(data[v].isna()) for v in self.variables}
+            missing |= {name: rows for name, rows in absent.items() if len(rows)}
+        if not whole.all():
+            found = missing_values(values, self.names)
+            missing |= {name: positions[rows] for name, rows in found.items()}
+        return ModelMatrix(selected(values, whole), kept, index, missing)
+
+
+def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
+    """Columns of a design that became factors and were hardly meant to."""
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    return inner.doubtful if isinstance(inner, FormulaDesign) else ()
+
+
+def blanked_for(design: Design, data: object) -> Blanked | None:
+    """Data without the levels that a design does not know; None if it has no factor."""
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    return inner.without_unseen(data) if isinstance(inner, FormulaDesign) else None
 
 
 def design_of(
@@ -288,93 +334,3 @@ def _complete_rows(
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
             frame[name] = plain_column(frame[name])
     return frame
-
-
-def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
-    """Levels of the columns that stand in the terms as factors.
-
-    Parameters
-    ----------
-    spec : formulaic.ModelSpec
-        As it was left by the fit.
-    variables : tuple of str
-        Columns that the terms use.
-    """
-    found = {
-        factored(factor): list(state["categories"])
-        for factor, (kind, state) in spec.encoder_state.items()
-        if kind.value == "categorical" and "categories" in state
-    }
-    return {name: levels for name, levels in found.items() if name in variables}
-
-
-def factored(factor: str) -> str:
-    """Name of the column behind ``name``, ``C(name)`` or ``C(name, contrasts)``.
-
-    Examples
-    --------
-    >>> factored("C(age, contr.treatment(base='old'))"), factored("`age group`")
-    ('age', 'age group')
-    """
-    match = CONTRASTED.match(factor)
-    return match.group(1).strip("`") if match else unwrapped(factor)
-
-
-def as_at_fit(
-    data: pd.DataFrame, levels: Levels, numeric: tuple[str, ...]
-) -> pd.DataFrame:
-    """Convert factors of numbers or booleans to the type that they had at fit.
-
-    ``1``, ``1.0`` and ``True`` are one level, in a column of numbers as in one of
-    categories. Columns with other values are left for `check_levels`.
-
-    Parameters
-    ----------
-    data : DataFrame
-    levels : dict
-        Of `levels_at_fit`.
-    numeric : tuple of str
-        Columns that were numeric at fit; the others were categories.
-    """
-    turned = data.copy(deep=False)
-    for name, known in levels.items():
-        codes = positions(data[name], known)
-        unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
-        if not unseen.any() and not any(isinstance(level, str) for level in known):
-            turned[name] = _of_levels(codes, known, numbers=name in numeric)
-    return turned
-
-
-def _of_levels(
-    codes: NDArray[np.intp], known: list[Hashable], numbers: bool
-) -> pd.Categorical | NDArray[np.generic]:
-    """Return levels by their positions; a position of -1 is a missing value."""
-    if not numbers:
-        return pd.Categorical.from_codes(codes, categories=pd.Index(known))
-    if (codes >= 0).all():
-        return np.asarray(known)[codes]
-    values = np.array([*known, None], dtype=object)
-    return values[codes]
-
-
-def check_levels(used: pd.DataFrame, levels: Levels, index: pd.Index) -> None:
-    """Raise `ColumnError` for levels that did not occur at fit.
-
-    Parameters
-    ----------
-    used : DataFrame
-        Complete rows, indexed by position.
-    levels : dict
-        Of `levels_at_fit`.
-    index : Index
-        Row labels of the data.
-    """
-    for name, known in levels.items():
-        unseen = used[name][~used[name].isin(known)]
-        if len(unseen):
-            raise ColumnError(
-                f"Column {listing([name])} holds levels that did not occur at fit, "
-                f"{listing(unseen.unique())}, in {counted(len(unseen), 'row')} "
-                f"({listing(index[unseen.index])}); the model knows {listing(known)}: "
-                "drop or recode these rows."
-            )

@@ -14,33 +14,59 @@ from pegasos_stats.data.counts import Counts, repeated
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import as_data, check_functions, outcome_of
-from pegasos_stats.data.formula_design import design_of
+from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.labels import Coding, LabelCoding, column_of_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import class_weights, given_weights, normalized
 from pegasos_stats.errors import (
+    ColumnWarning,
     DataError,
     LabelError,
     OptionError,
     counted,
     listing,
     shown,
+    warn_caller,
 )
 
 NaAction = Literal["drop", "raise"]
 
+MOST_NAMED = 5  # columns with missing values in a message
+
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows left out at fit: without an outcome, and without a predictor or weight."""
+    """Rows left out at fit: without an outcome, and without a predictor or weight.
+
+    Attributes
+    ----------
+    outcome, predictors : int
+    missing : tuple of pairs (str, int)
+        Names of columns, and how many values each lacks, in all rows of the data.
+    """
 
     outcome: int
     predictors: int
+    missing: tuple[tuple[str, int], ...] = ()
 
     @property
     def total(self) -> int:
         """All rows left out."""
         return self.outcome + self.predictors
+
+    @property
+    def by_column(self) -> str:
+        """Columns with missing values, those with the most first, in words.
+
+        Examples
+        --------
+        >>> Dropped(1, 2, (("y", 1), ("age", 2))).by_column
+        "2 in 'age', 1 in 'y'"
+        """
+        most = sorted(self.missing, key=lambda pair: -pair[1])
+        first = ", ".join(f"{n:,} in {shown(name)}" for name, n in most[:MOST_NAMED])
+        more = len(most) - MOST_NAMED
+        return first + (f" and in {counted(more, 'more column')}" if more > 0 else "")
 
     def __str__(self) -> str:
         missing_outcome = f" ({self.outcome:,} without outcome)" if self.outcome else ""
@@ -134,6 +160,8 @@ def sample_of_formula(
     labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
+    for column in doubtful_in(design):
+        warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
     found = _complete(labels, design, matrix, coding, na_action, weights, frame)
     return _scaled(replace(found, counted=counts), kept, standardize), kept
 
@@ -192,8 +220,17 @@ def _complete(
     kept = usable & matrix.kept
     if given is not None:
         kept &= ~np.isnan(given)
-    _check_rows(kept, matrix.index, na_action)
     name = _name_of(labels)
+    without = [(name, int((~usable).sum()))]
+    without += [(column, len(rows)) for column, rows in matrix.missing.items()]
+    if given is not None:
+        without.append(("weights", int(np.isnan(given).sum())))
+    dropped = Dropped(
+        int((~usable).sum()),
+        int((usable & ~kept).sum()),
+        tuple((column, count) for column, count in without if count),
+    )
+    _check_rows(kept, matrix.index, na_action, dropped)
     index = matrix.index.copy(deep=True)
     if not kept.all():
         labels, index = labels[kept], index[kept]
@@ -206,7 +243,7 @@ def _complete(
         index=index,
         design=design,
         coding=levels,
-        dropped=Dropped(int((~usable).sum()), int((usable & ~kept).sum())),
+        dropped=dropped,
         kept=kept,
         weights=normalized(each, y, levels),
     )
@@ -251,7 +288,9 @@ def _name_of(labels: DataColumn) -> str:
     return name
 
 
-def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
+def _check_rows(
+    kept: Mask, index: pd.Index, na_action: NaAction, dropped: Dropped
+) -> None:
     if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
         raise OptionError(
             f"na_action={shown(na_action)} is not known; give 'drop' or 'raise'."
@@ -260,8 +299,8 @@ def _check_rows(kept: Mask, index: pd.Index, na_action: NaAction) -> None:
         rows = index[~kept]
         raise DataError(
             f"There are missing values in {counted(len(rows), 'row')} "
-            f"({listing(rows)}); fill them, or leave the rows out with "
-            "na_action='drop'."
+            f"({listing(rows)}): {dropped.by_column}; fill them, or leave the rows out "
+            "with na_action='drop'."
         )
     if not kept.any():
         raise DataError(

@@ -1,7 +1,7 @@
 """Predictors brought to one scale, as by R's ``scale()``."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Scaling:
         array([1.414, 1.   ])
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            means, deviations = _moments(X)
+            means, deviations = moments(X)
         if not np.isfinite(deviations).all():
             raise DataError(
                 "The sum of a column overflows, so that it has no mean; divide the "
@@ -105,8 +105,14 @@ class Scaling:
         return np.vstack([first, np.insert(slopes, 0, 0.0, axis=1)])
 
 
-def _moments(X: Predictors) -> tuple[Vector, Vector]:
-    """Means and standard deviations of the columns; of one row, 0."""
+def moments(X: Predictors) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the columns; of one row, 0.
+
+    Examples
+    --------
+    >>> moments(np.array([[1.0], [3.0]]))
+    (array([2.]), array([1.41421356]))
+    """
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         means = X.mean(axis=0, dtype=np.float64)
@@ -162,4 +168,4 @@ class ScaledDesign:
     def matrix(self, data: object) -> ModelMatrix:
         """Scaled matrix of `data`, with the columns in the order of `names`."""
         found = self.design.matrix(data)
-        return ModelMatrix(self.scaling.apply(found.values), found.kept, found.index)
+        return replace(found, values=self.scaling.apply(found.values))

@@ -18,6 +18,7 @@ from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import Counts
+from pegasos_stats.tables import header_html
 
 SIDES = ("right", "wrong")
 
@@ -73,6 +74,21 @@ class PairedComparison:
         return str(self.table.index.name), str(self.table.columns.name)
 
     def __str__(self) -> str:
+        facts = self._facts()
+        width = max(map(len, facts)) + 2
+        lines = [name.ljust(width) + fact for name, fact in facts.items()]
+        return "\n".join([self.table.to_string(), "", *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts = header_html(
+            "Comparison of Two Classifiers", list(self._facts().items()), []
+        )
+        return f"{self.table.to_html()}\n{facts}"
+
+    def _facts(self) -> dict[str, str]:
+        """Error rates, their difference, and McNemar's test, in words."""
         exact, mid, corrected = (
             format_pval([p], 4)[0]
             for p in (self.p_exact, self.p_mid, self.corrected.p_value)
@@ -91,11 +107,7 @@ class PairedComparison:
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
             facts["Left out"] = f"{left_out} without all three labels"
-        width = max(map(len, facts)) + 2
-        lines = [name.ljust(width) + fact for name, fact in facts.items()]
-        return "\n".join([self.table.to_string(), "", *lines])
-
-    __repr__ = __str__
+        return facts
 
 
 def compare_predictions(

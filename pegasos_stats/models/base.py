@@ -15,6 +15,7 @@ from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
+from pegasos_stats.models.summaries import problem_lines
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -22,7 +23,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
-from pegasos_stats.tables import significant
+from pegasos_stats.tables import header_html, significant
 
 HeldOut = tuple[Any, Vector]  # the matrix of rows, and -1 or +1 for each
 
@@ -40,6 +41,16 @@ class Model(ABC):
             f"{counted(len(self.names), 'predictor')}, "
             f"lam {significant(self.problem.lam, 6)}; not fitted, see fit()>"
         )
+
+    def _repr_html_(self) -> str:
+        problem, kernel = self.problem, getattr(self.problem, "kernel", None)
+        given = problem, self.coding, self.scaling, self.dropped, self.counted
+        other = [
+            ("Predictors:", f"{len(self.names):,}"),
+            *([] if kernel is None else [("Kernel:", str(kernel))]),
+            ("Solver:", "not fitted yet: see fit()"),
+        ]
+        return header_html(type(self).__name__, problem_lines(*given), other)
 
     @abstractmethod
     def solve(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import is_sparse, selected
 from pegasos_stats.data.counts import repeated
 from pegasos_stats.data.design import (
@@ -17,10 +18,19 @@ from pegasos_stats.data.design import (
     row_labels,
 )
 from pegasos_stats.data.formula import as_data, outcome_of
+from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding, Ties, column_of_labels
+from pegasos_stats.data.levels import UNSEEN, Unseen
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import ColumnError, OptionError, listing, shown
+from pegasos_stats.errors import (
+    ColumnError,
+    ColumnWarning,
+    OptionError,
+    listing,
+    shown,
+    warn_caller,
+)
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.problem import Problem
 
@@ -43,10 +53,20 @@ class TrainingRows:
     coding: LabelCoding
     index: pd.Index
 
-    def matrix(self, data: object = None) -> ModelMatrix:
-        """The matrix of `data`; that of the fit for None."""
+    def matrix(self, data: object = None, unseen: Unseen = "error") -> ModelMatrix:
+        """The matrix of `data`; that of the fit for None.
+
+        Warns
+        -----
+        ColumnWarning
+            With the number of rows that hold unseen levels, if those are missing.
+        """
+        check_choice("unseen", unseen, UNSEEN)
         if data is not None:
-            return self.design.matrix(data)
+            known = blanked_for(self.design, data) if unseen == "missing" else None
+            if known is not None and known.found:
+                warn_caller(f"{known.text}.", ColumnWarning)
+            return self.design.matrix(data if known is None else known.data)
         everything = np.ones(self.problem.n, dtype=bool)
         return ModelMatrix(self.problem.X, everything, self.index)
 

@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_count, check_flag, check_positive
+from pegasos_stats.checks import check_count, check_flag, check_penalty
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.models.kernel_results import KernelResults, new_scores
+from pegasos_stats.models.kernel_results import KernelResults, dense, new_scores
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -35,9 +35,9 @@ class KernelSVM(Model):
     ----------
     y : Series or array, shape (n,)
         Outcome with two levels.
-    X : DataFrame or array, shape (n, p)
+    X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors; for a precomputed kernel the matrix ``K(x_i, x_j)``,
-        shape (n, n).
+        shape (n, n). Sparse ones become an array.
     lam : float, default 1.0
         Penalty, above zero.
     intercept : bool, default True
@@ -185,15 +185,11 @@ class KernelSVM(Model):
         standardize: bool,
     ) -> None:
         memory = check_count("memory", memory, LARGEST_MEMORY)
-        if not isinstance(sample.X, np.ndarray):
-            raise DataError(
-                "X is sparse; a kernel model needs dense predictors: give X.toarray()."
-            )
         self._sample = sample
         self.problem = kernels.KernelProblem(
             self._matrix(kernel, standardize),
             sample.y,
-            check_positive("lam", lam),
+            check_penalty(lam),
             "hinge",
             bool(intercept),
             kernel,
@@ -204,7 +200,7 @@ class KernelSVM(Model):
     def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Any:
         """Rows as the kernel takes them; of a precomputed one its values."""
         self._columns = None
-        X = np.ascontiguousarray(self._sample.X, dtype=np.float64)
+        X = dense(self._sample.X)
         if kernel.name != "precomputed":
             return X
         if standardize:
@@ -224,6 +220,7 @@ class KernelSVM(Model):
         self,
         solver: Pegasos | None = None,
         *,
+        refine: float | None = None,
         trace: bool = False,
         test: object = None,
         progress: bool = False,
@@ -234,12 +231,19 @@ class KernelSVM(Model):
         ----------
         solver : Pegasos, optional
             ``Pegasos()`` if none is given; one row a step, no projection, no average.
+        refine : float, optional
+            Of linear models alone; an error here.
         trace, test, progress
             As for ``SVM.fit``.
 
         Returns
         -------
         KernelResults
+
+        Raises
+        ------
+        OptionError
+            If `refine` is given, or the solver does not go with a kernel.
 
         Examples
         --------
@@ -250,6 +254,13 @@ class KernelSVM(Model):
         400
         """
         chosen = pegasos_alone(checked_solver(solver, Pegasos))
+        if refine is not None:
+            raise OptionError(
+                "goes with linear models, whose dual weights SDCA takes over; leave it "
+                "out, and give more epochs.",
+                "refine",
+                refine,
+            )
         check_flag("progress", progress)
         recorder = self._recorder(trace, test, chosen.ties)
         began = time.perf_counter()

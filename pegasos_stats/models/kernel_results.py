@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Matrix, Predictors
+from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import counted
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
@@ -111,6 +113,9 @@ class KernelResults(Results):
         first = {"term": ["Intercept"], "estimate": [self.intercept]}
         return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
 
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
     def summary(self) -> Summary:
         """Header, kernel and notes.
 
@@ -146,8 +151,25 @@ def new_scores(
     columns : int64 array, shape (n,), optional
     """
     assert isinstance(found, kernels.KernelSolution)
-    dense = X if isinstance(X, np.ndarray) else X.toarray()
-    X = np.ascontiguousarray(dense, dtype=np.float64)
+    X = dense(X)
     if problem.kernel.name == "precomputed" and X.shape[1] != problem.n:
         X = X[:, columns]
     return np.asarray(kernels.scores_of_kernel(problem, found, X))
+
+
+def dense(X: Predictors) -> Matrix:
+    """Rows as an array of float64; sparse ones if there is memory for it.
+
+    Raises
+    ------
+    DataError
+        If there is not.
+    """
+    if not isinstance(X, np.ndarray):
+        check_memory(
+            8.0 * X.shape[0] * X.shape[1],
+            "A kernel model computes with dense rows, and X as an array",
+            "give fewer columns, or fit a linear model",
+        )
+        X = X.toarray()
+    return np.ascontiguousarray(X, dtype=np.float64)

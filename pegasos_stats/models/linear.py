@@ -3,7 +3,7 @@
 import time
 from typing import ClassVar, Self
 
-from pegasos_stats.checks import check_flag, check_positive
+from pegasos_stats.checks import check_flag, check_penalty
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
@@ -116,7 +116,7 @@ class LinearModel(Model):
         self.problem = Problem(
             sample.X,
             sample.y,
-            check_positive("lam", lam),
+            check_penalty(lam),
             self.loss,
             intercept,
             weights=sample.weights,

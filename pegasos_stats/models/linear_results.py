@@ -202,9 +202,8 @@ class LinearResults(Results):
             If `alpha` is not between 0 and 1; and as for `bse`.
         """
         level = 1.0 - check_fraction("alpha", alpha)
-        frame = self._errors.frame(level)
-        limits = frame[["conf_low", "conf_high"]].set_axis([0, 1], axis=1)
-        return limits.set_axis(self.params.index)
+        limits = self._errors.frame(level)[["conf_low", "conf_high"]]
+        return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
     def t_test(self, r_matrix: object) -> ContrastTests:
         """Test linear hypotheses ``R theta = q`` about `params`, each alone.
@@ -280,9 +279,8 @@ class LinearResults(Results):
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
         if self.cov_type is None:
-            table = self._plain_table()
             chosen = self.params_original if original else self.params
-            return table.assign(estimate=chosen.to_numpy())
+            return self._plain_table().assign(estimate=chosen.to_numpy())
         inference = self._errors
         if original and self.scaling is not None:
             transform = self.scaling.undoing(self.problem.intercept)
@@ -324,11 +322,15 @@ class LinearResults(Results):
             cells["original"] = [aligned(value) for value in original]
         return summaries.summary_of(self, cells, [*notes, *more])
 
+    def _repr_html_(self) -> str:
+        if self.has_covariance:
+            return self.summary().as_html()
+        return summaries.brief(self, self._plain_table()).as_html()
+
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """Columns as of `tidy`; NaN for intervals that would take long, or are none."""
-        return (
-            self._plain_table() if self._missing() else self._uncertainty.frame(level)
-        )
+        known = not self._missing()
+        return self._uncertainty.frame(level) if known else self._plain_table()
 
     def notes_on_errors(self) -> list[Note]:
         """What there is to say of standard errors, computed if that is quick."""

@@ -1,31 +1,32 @@
 """What a fit of any kind gives: its certificate, predictions, tables, data frames."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pegasos_stats.data.counts import Counts, column_of_counts
-from pegasos_stats.data.design import Design
-from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.labels import Ties
+from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.models import frames
+from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import about_fit
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.predictors import about_data, about_penalty
+from pegasos_stats.models.predicting import Predictor
+from pegasos_stats.models.shrinkage import spreads
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
+from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -34,21 +35,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Results(ABC):
+class Results(Predictor):
     """A fitted model; made by the `fit` method of a model.
 
     Attributes
     ----------
-    problem : Problem
-        The rows used, as numbers.
-    solver : Pegasos or SDCA
-    solution : Solution or KernelSolution
-    design : Design
-        How data become a matrix; used again for new data.
-    coding : LabelCoding
-        Which level is -1 and which +1.
-    index : Index, shape (n,)
-        Row labels of the rows used.
+    problem, solver, solution, design, coding, index
+        As of `Predictor`.
     dropped : Dropped
         Counts of the rows left out for missing values.
     trace : DataFrame or None
@@ -61,12 +54,6 @@ class Results(ABC):
         How rows were counted, where ``freq_weights=`` was given.
     """
 
-    problem: Problem
-    solver: Pegasos | SDCA
-    solution: AnySolution
-    design: Design
-    coding: LabelCoding
-    index: pd.Index
     dropped: Dropped
     trace: pd.DataFrame | None = None
     refinement: SDCA | None = None
@@ -149,80 +136,13 @@ class Results(ABC):
         """How the predictors were scaled, by ``standardize=True``; else None."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
-    def decision_function(self, data: object = None) -> "pd.Series[float]":
-        """Scores ``x'beta + alpha``; above 0 speaks for the second level.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
-
-        Returns
-        -------
-        Series, on the index of `data`; NaN in rows with missing values
-
-        Raises
-        ------
-        ColumnError
-            If `data` lack a column, or hold values that the model cannot use.
-        """
-        matrix = self._rows.matrix(data)
-        return matrix.spread(self._scores(matrix.values)).rename("score")
-
-    def predict(self, data: object = None, ties: Ties | None = None) -> pd.Series:
-        """Labels by the sign of the score.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
-        ties : "na", "positive" or "negative", optional
-            Label of a row whose score is exactly 0: missing, the second level or
-            the first. That of the solver if left out, which is ``"na"`` by default.
-
-        Returns
-        -------
-        Series of labels, on the index of `data`; missing in rows with missing values
-        """
-        scores = self.decision_function(data)
-        return self.coding.predicted(scores, self._ties(ties))
-
-    def predict_proba(self, data: object = None) -> pd.DataFrame:
-        """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
-
-        ``z`` is the score; with weights of the classes, such as ``"balanced"``, less
-        ``log(w+ / w-)``, what they do to the odds: probabilities are for levels as
-        frequent as at fit. Weights that differ from row to row stay in the odds.
-        `predict` goes by the sign of the score.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
-
-        Returns
-        -------
-        DataFrame, a column for each level; NaN in rows with missing values
-
-        Raises
-        ------
-        OptionError
-            If the model was fitted by the hinge loss, which has no probabilities.
-        """
-        if self.problem.loss != "log":
-            raise OptionError(
-                "The hinge loss gives no probabilities; fit ps.logit() for them, or "
-                "use decision_function() for scores."
-            )
-        scores = self.decision_function(data)
-        return self.coding.probabilities(scores - self.problem.prior_shift)
-
     def confusion(
         self,
         data: object = None,
         actual: object = None,
         *,
         ties: Ties | None = None,
+        unseen: Unseen = "error",
         positive: object = None,
         mode: Mode | None = None,
         prevalence: float | None = None,
@@ -235,7 +155,7 @@ class Results(ABC):
 
         Parameters
         ----------
-        data, ties : optional
+        data, ties, unseen : optional
             As for `predict`.
         actual : Series or array, optional
             Labels of the rows; taken from the outcome's column of `data` if left out.
@@ -249,7 +169,7 @@ class Results(ABC):
         ConfusionMatrix
             Without intervals and tests if the rows are those of the fit, in order.
         """
-        matrix, logistic = self._rows.matrix(data), self.problem.loss == "log"
+        matrix, logistic = self._rows.matrix(data, unseen), self.problem.loss == "log"
         scores = matrix.spread(self._scores(matrix.values)).rename("score")
         odds = scores - self.problem.prior_shift
         labels = self._rows.labels(data) if actual is None else actual
@@ -304,53 +224,24 @@ class Results(ABC):
         }
         return pd.DataFrame(cells, index=[0])
 
-    def augment(
-        self,
-        data: object = None,
-        actual: object = None,
-        *,
-        ties: Ties | None = None,
-        prefix: str = "",
-    ) -> pd.DataFrame:
-        """The data with predictions beside them, as by broom's ``augment``.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows. If left out, the rows of the fit: the outcome and the columns
-            of the matrix, factors as columns of 0 and 1.
-        actual, ties : optional
-            As for `confusion`; without labels there is neither margin nor loss.
-        prefix : str, default ""
-            Put before the new names, if the data have columns of such names already.
-
-        Returns
-        -------
-        DataFrame, on the index of `data`
-            All columns of the data, then ``predicted``, ``score``, for the log loss
-            ``probability`` (of the second level), and where the labels are known
-            ``margin = y score`` and ``loss``. Incomplete rows have missing predictions.
-
-        Raises
-        ------
-        ColumnError
-            If the data have a column of one of these names.
-        """
-        scores, labels = self.decision_function(data), self._rows.known_labels
-        given = labels(data, actual), self.coding, self.problem, self._ties(ties)
-        added = frames.predictions(scores, *given)
-        return frames.with_columns(self._rows.frame(data), added, prefix)
-
     @abstractmethod
     def summary(self) -> Summary:
         """Header, coefficients and notes."""
 
-    @property
+    @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What there is to say of the fit; `summary` says more on standard errors."""
-        scaled, table = self.scaling is not None, self.training_table
         given = self.problem, self.certificate, self.solver, self.refinement
-        return about_fit(*given, self.coding, scaled, table)
+        standardized = self.scaling is not None
+        others = self.coding, standardized, self.training_table
+        data = about_data(self.dropped, self.design)
+        found, problem = self.solution, self.problem
+        if not isinstance(found, Solution) or not has_rows(problem):
+            return (*about_fit(*given, *others), *data)
+        spread, names = spreads(problem), self.design.names
+        reach = float(np.abs(found.beta) @ spread)
+        penalty = problem, found, names, spread, self.relative_gap, standardized
+        return (*about_fit(*given, *others, reach), *data, *about_penalty(*penalty))
 
     def report(
         self,
@@ -385,14 +276,3 @@ class Results(ABC):
     @abstractmethod
     def _size(self) -> str:
         """How large the fit is, in words."""
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows of a matrix."""
-        return scores_of(self.problem, self.solution, X)
-
-    @property
-    def _rows(self) -> frames.TrainingRows:
-        return frames.TrainingRows(self.problem, self.design, self.coding, self.index)
-
-    def _ties(self, given: Ties | None) -> Ties:
-        return self.solver.ties if given is None else given

@@ -5,14 +5,20 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.counts import Counts
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes.note import Note, listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.tables import Fields, Summary, significant
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
 
 INTERCEPT = "Intercept"
+BRIEF = 30  # coefficients, as many as summary() shows
 TITLES = {
     "hinge": "Support Vector Machine Results",
     "log": "Penalised Logistic Regression Results",
@@ -23,37 +29,56 @@ def summary_of(
     result: Results, table: pd.DataFrame, notes: Sequence[Note] = ()
 ) -> Summary:
     """A table of coefficients under the header of every fit, with notes on both."""
-    # Training errors are in the header, which says what they are.
-    own = [note for note in result.notes if note.topic != "predictions"]
     title = TITLES[result.problem.loss]
     header = model_lines(result), solver_lines(result)
-    return Summary(title, *header, table, listed([*own, *notes]))
+    return Summary(title, *header, table, listed([*result.notes, *notes]))
+
+
+def brief(result: Results, tidy: pd.DataFrame) -> Summary:
+    """What a notebook shows of a fit whose standard errors were not asked for yet."""
+    shown, more = largest(tidy, BRIEF)
+    text = "summary() has standard errors, intervals and tests as well."
+    notes = [Note("standard errors", "note", text), *more]
+    return summary_of(result, estimate_cells(shown), notes)
 
 
 def model_lines(result: Results) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
-    negative, positive = result.coding.levels
-    problem, weights = result.problem, result.problem.weights
+    given = result.problem, result.coding, result.scaling, result.dropped
+    lines = problem_lines(*given, result.counted)
+    errors = errors_of(result.training_table)
+    return [*lines, ("Training errors:", errors)]
+
+
+def problem_lines(
+    problem: Problem,
+    coding: LabelCoding,
+    scaling: Scaling | None,
+    dropped: Dropped,
+    counted_by: Counts | None,
+) -> Fields:
+    """What is minimised, and on which rows."""
+    negative, positive = coding.levels
+    weights = problem.weights
     counts = {sign: int((problem.y == sign).sum()) for sign in (-1.0, 1.0)}
     lines = [
-        ("Outcome:", result.coding.name),
+        ("Outcome:", coding.name),
         ("Negative (-1):", f"{negative} ({counted(counts[-1.0], 'row')})"),
         ("Positive (+1):", f"{positive} ({counted(counts[1.0], 'row')})"),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
         ("Intercept:", "free" if problem.intercept else "none"),
     ]
-    if result.scaling is not None:
+    if scaling is not None:
         lines.append(("Predictors:", "standardized"))
     if weights is not None:
         low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
         lines.append(("Row weights:", f"{low} to {high}"))
     return [
         *lines,
-        ("No. Observations:", f"{result.nobs:,}"),
-        *([] if result.counted is None else [("Counted:", str(result.counted))]),
-        ("Rows dropped (NA):", str(result.dropped)),
-        ("Training errors:", errors_of(result.training_table)),
+        ("No. Observations:", f"{problem.n:,}"),
+        *([] if counted_by is None else [("Counted:", str(counted_by))]),
+        ("Rows dropped (NA):", str(dropped)),
     ]
 
 

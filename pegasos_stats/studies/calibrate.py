@@ -317,6 +317,9 @@ class CalibratedResults:
             notes.insert(0, f"WARNING: {self.without_scores}: {SHARES}.")
         return notes
 
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
     def __repr__(self) -> str:
         brier = significant(self._losses["estimate"].iloc[0])
         return (

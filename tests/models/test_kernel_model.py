@@ -175,8 +175,6 @@ def test_options_that_make_no_sense_for_the_solver(solver):
 
 def test_data_that_kernels_do_not_take():
     X, y = rings(20)
-    with pytest.raises(DataError, match="sparse"):
-        ps.KernelSVM(y, csr_array(X))
     with pytest.raises(DataError, match="square"):
         ps.KernelSVM(y, X, kernel="precomputed")
     with pytest.raises(DataError, match="not symmetric"):
@@ -184,6 +182,38 @@ def test_data_that_kernels_do_not_take():
     result = ps.KernelSVM(y, X).fit(SOLVER)
     with pytest.raises(ColumnError, match="fitted on 2"):
         result.predict(np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "precomputed"])
+def test_sparse_rows_give_the_fit_of_their_array(kernel):
+    X, y = rings(20)
+    X[np.abs(X) < 0.5] = 0.0
+    given = X @ X.T if kernel == "precomputed" else X
+    options = {"kernel": kernel, "lam": 0.1, "standardize": False}
+    dense = ps.KernelSVM(y, given, **options).fit(SOLVER)
+    sparse = ps.KernelSVM(y, csr_array(given), **options).fit(SOLVER)
+    assert sparse.counts.equals(dense.counts)
+    assert sparse.certificate == dense.certificate
+    assert sparse.predict(csr_array(given)).equals(dense.predict(given))
+    framed = pd.DataFrame.sparse.from_spmatrix(csr_array(given))
+    assert ps.KernelSVM(y, framed, **options).fit(SOLVER).counts.equals(dense.counts)
+
+
+def test_sparse_rows_that_are_too_many_for_an_array_are_refused():
+    X = csr_array(([1.0], ([0], [5])), shape=(1000, 10**9))
+    y = np.arange(1000) % 2
+    with pytest.raises(DataError, match=r"memory|columns"):
+        ps.KernelSVM(y, X)
+
+
+def test_refine_is_an_option_of_linear_models():
+    X, y = rings(20)
+    with pytest.raises(OptionError) as caught:
+        ps.KernelSVM(y, X).fit(SOLVER, refine=1e-6)
+    assert str(caught.value) == (
+        "refine=1e-06 goes with linear models, whose dual weights SDCA takes over; "
+        "leave it out, and give more epochs."
+    )
 
 
 @pytest.mark.parametrize("n", [40, 3010])

@@ -30,7 +30,7 @@ def test_a_fit_in_order_has_notes_and_no_warning():
 
 def test_one_answer_for_all_rows_is_noted_with_what_may_help():
     weights = np.array([1.0, 2.0, 1.0, 4.0, 0.5, 1.0, 1.0])
-    shrunk = {"lam": 1e6}
+    shrunk = {"lam": 1e3}
     plain = ps.SVM(Y, X, **shrunk).fit(ps.SDCA(seed=3))
     assert warned(plain)["predictions"].sentence == (
         "Every training row is predicted no: the error rate is that of always "

@@ -217,9 +217,11 @@ def test_options_of_the_solver(words, files, capsys, monkeypatch):
 
 def test_the_homework_form_has_no_intercept(capsys):
     train, _ = ps.datasets.load_digits56()
-    expected = ps.svm("digit ~ .", train, intercept=False).fit(ps.Pegasos.homework())
-    printed = run(capsys, "demo", "--profile", "homework", "--json")
-    assert params_of(printed) == expected.params.to_dict()
+    for lam, given in {1e-4: [], 1.0: ["--lambda", 1]}.items():
+        model = ps.svm("digit ~ .", train, lam=lam, intercept=False)
+        expected = model.fit(ps.Pegasos.homework())
+        printed = run(capsys, "demo", "--profile", "homework", "--json", *given)
+        assert params_of(printed) == expected.params.to_dict()
     assert "Intercept" not in params_of(printed)
     assert "no intercept" in run(capsys, "demo", "--no-intercept").out
 

@@ -1,5 +1,7 @@
 """``--formula``: the model of the command line, as R and Python write it."""
 
+from html import unescape
+
 import pandas as pd
 import pytest
 
@@ -60,3 +62,32 @@ def test_a_formula_that_makes_no_sense_is_one_line(case, folder, capsys):
     printed = capsys.readouterr().err
     assert words in printed
     assert printed.count("\n") == 1
+
+
+def test_unseen_levels_of_test_data_are_an_error_or_missing(tmp_path, capsys):
+    train = pd.DataFrame({"y": ["n", "p"] * 20, "x": range(40), "g": [*"uuvv"] * 10})
+    train.to_csv(tmp_path / "train.csv", index=False)
+    test = pd.DataFrame({"y": ["n", "p", "p"], "x": [1, 2, 3], "g": ["u", "w", "v"]})
+    test.to_csv(tmp_path / "test.csv", index=False)
+    paths = tmp_path / "train.csv", "--test", tmp_path / "test.csv"
+    options = "--outcome", "y", "--solver", "sdca", "--lambda", 0.1
+    assert main([str(word) for word in ("fit", *paths, *options)]) == 2
+    assert "'w', in 1 row (1)" in capsys.readouterr().err
+    model = tmp_path / "model"
+    found = run(capsys, "fit", *paths, *options, "--unseen", "missing", "--save", model)
+    text = (
+        "1 row without a prediction, for levels that did not occur at fit: 'w' in "
+        "column 'g'"
+    )
+    assert f"Warning    test data: {text}\n" in found.out
+    given = "predict", model, tmp_path / "test.csv"
+    assert main([str(word) for word in given]) == 2
+    capsys.readouterr()
+    printed = run(capsys, *given, "--unseen", "missing")
+    assert f"Note       {text}\n" in printed.err
+    assert printed.err.count("did not occur") == 1
+    assert printed.out.splitlines()[2] == "1,,"
+    page = tmp_path / "page.html"
+    given = "report", *paths, *options, "--unseen", "missing", "-o", page
+    assert text in run(capsys, *given).out
+    assert 'test, unseen="missing"' in unescape(page.read_text(encoding="utf-8"))

@@ -51,15 +51,24 @@ class JointTest:
         return "F" if np.isfinite(self.df_denom) else "chi2"
 
     def __repr__(self) -> str:
+        facts = ", ".join(f"{name} = {value}" for name, value in self._facts())
+        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
+        return f"<Wald test of {', '.join(self.hypotheses)}: {facts}{by}>"
+
+    def _repr_html_(self) -> str:
+        facts = [("Hypotheses", ", ".join(self.hypotheses)), *self._facts()]
+        if self.replicates:
+            facts.append(("Replicates", f"{self.replicates:,}"))
+        return tables.header_html("Wald Test", facts, [])
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Statistic, degrees of freedom and p-value, by name."""
         finite = np.isfinite(self.df_denom)
         df = f"{self.df_num}, {self.df_denom:.4g}" if finite else f"{self.df_num}"
-        by = f" by {counted(self.replicates, 'replicate')}" * bool(self.replicates)
         letter = "W" if self.replicates else self.distribution
-        return (
-            f"<Wald test of {', '.join(self.hypotheses)}: {letter} = "
-            f"{tables.significant(self.statistic)}, df = {df}, p = "
-            f"{tables.significant(self.pvalue, 3)}{by}>"
-        )
+        statistic = tables.significant(self.statistic)
+        p_value = tables.significant(self.pvalue, 3)
+        return [(letter, statistic), ("df", df), ("p", p_value)]
 
 
 def wald_test(

@@ -22,6 +22,7 @@ def about_fit(
     coding: LabelCoding,
     standardized: bool,
     training: ConfusionMatrix,
+    reach: float = math.inf,
 ) -> tuple[Note, ...]:
     """What there is to say of every fit, and of its table of the training rows."""
     to_optimum = solver.to_optimum or refinement is not None
@@ -32,11 +33,12 @@ def about_fit(
         penalised(problem, standardized),
         *probabilities(problem),
         *ran_away(problem, certificate, solver, untried),
-        *one_answer(problem, training, untried),
+        *one_answer(problem, training, untried, reach),
         *repeated(solver),
     )
 
 
+FLAT = 1e-3  # of a margin of 1: a move of the scores that is next to none
 UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
@@ -120,9 +122,21 @@ def ran_away(
 
 
 def one_answer(
-    problem: Problem, training: ConfusionMatrix, untried: Sequence[Setting]
+    problem: Problem,
+    training: ConfusionMatrix,
+    untried: Sequence[Setting],
+    reach: float,
 ) -> list[Note]:
-    """Note that all training rows are predicted alike, if they are."""
+    """Note that all training rows are predicted alike, if they are.
+
+    Parameters
+    ----------
+    problem : Problem
+    training : ConfusionMatrix
+    untried : sequence of Setting
+    reach : float
+        By how much one standard deviation of every predictor moves a score, at most.
+    """
     answers = training.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
         return []
@@ -131,6 +145,14 @@ def one_answer(
         f"every training row is predicted {level}: the error rate is that of always "
         "answering so."
     )
+    if problem.loss == "hinge" and reach < FLAT:
+        text = (
+            f"the fit is degenerate: every training row is predicted {level}, and "
+            "coefficients are next to 0: one standard deviation of every predictor "
+            f"moves a score by {significant(reach, 2)} at most. The hinge loss has "
+            "such an optimum where a class is rare, predictors say little, or the "
+            "penalty is strong."
+        )
     options = [
         *untried,
         *([Setting("weights", "balanced")] if problem.weights is None else []),

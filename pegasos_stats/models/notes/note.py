@@ -13,6 +13,8 @@ Topic = Literal[
     "run",
     "predictions",
     "probabilities",
+    "columns",
+    "rows",
     "seed",
     "standard errors",
     "terms",

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.doubtful import Doubtful
 from pegasos_stats.data.formula import read_outcome, unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.language.expressions import Functions, columns_in
@@ -59,6 +60,7 @@ def packed_design(design: Design) -> dict[str, Json]:
         "variables": list(design.variables),
         "numeric": list(design.numeric),
         **_names_of(design.functions),
+        **_doubtful_of(design),
         "spec": packed_spec(design.spec),
     }
 
@@ -98,7 +100,9 @@ def unpacked_design(
     found = [str(name) for part in spec.structure or [] for name in part.columns]
     if list(names) != [name for name in found if name != "Intercept"]:
         raise ValueError("its coefficients are not the columns of its terms")
-    return FormulaDesign(stored["formula"], spec, names, variables, numeric, own)
+    doubtful = tuple(Doubtful(*each) for each in unpacked(stored.get("doubtful", [])))
+    given = names, variables, numeric, own, doubtful
+    return FormulaDesign(stored["formula"], spec, *given)
 
 
 def packed_spec(spec: "ModelSpec") -> dict[str, Json]:
@@ -202,6 +206,12 @@ def _probe(design: FormulaDesign) -> pd.DataFrame:
 def _names_of(functions: Functions) -> dict[str, list[str]]:
     """Names of the functions of the caller, where there are any."""
     return {"functions": sorted(functions)} if functions else {}
+
+
+def _doubtful_of(design: FormulaDesign) -> dict[str, Json]:
+    """Columns that were hardly meant as factors, where there are any."""
+    found = [list(vars(column).values()) for column in design.doubtful]
+    return {"doubtful": packed(found)} if found else {}
 
 
 def _functions(names: list[str], given: Functions) -> Functions:

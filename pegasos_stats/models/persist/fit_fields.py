@@ -42,9 +42,11 @@ FIELDS = {
     "seconds",
     "dropped",
     "freq_weights",
+    "missing",
     "trace",
 }
-LATER: Header = {"seconds": None, "freq_weights": None, "ran": None}  # not in all files
+# What earlier files do not say.
+EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -81,6 +83,7 @@ def fields_of(result: Results) -> Header:
         "dropped": [result.dropped.outcome, result.dropped.predictors],
         "freq_weights": result.counted
         and [result.counted.column, result.counted.lines],
+        "missing": [list(pair) for pair in result.dropped.missing],
         "trace": None if result.trace is None else list(result.trace.columns),
     }
 
@@ -156,14 +159,15 @@ class FitFields:
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
         self.table = self._table(fit["training_table"])
-        dropped = items(fit["dropped"], "rows", 2)
-        self.dropped = Dropped(*(whole(rows, "rows left out") for rows in dropped))
-        counts = fit.get("freq_weights")
+        left_out = (whole(n, "rows left out") for n in items(fit["dropped"], "rows", 2))
+        outcome, predictors = left_out
+        self.dropped = Dropped(outcome, predictors, _missing(fit["missing"]))
+        counts = fit["freq_weights"]
         if counts is not None:
             column, lines = items(counts, "the counts", 2)
             counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
         self.freq_weights: Counts | None = counts
-        seconds = fit.get("seconds")
+        seconds = fit["seconds"]
         self.seconds = (
             None if seconds is None else header.real(seconds, "the run time", 0.0)
         )
@@ -215,6 +219,12 @@ class FitFields:
         if counts.sum(axis=1).tolist() != actual:
             raise ValueError(f"the training table counts {stored}, and rows {actual}")
         return counts.astype(np.int64)
+
+
+def _missing(stored: Json) -> tuple[tuple[str, int], ...]:
+    """Columns and how many values each lacks."""
+    pairs = [items(pair, "a count", 2) for pair in items(stored, "the counts")]
+    return tuple((header.text(k, "a name"), whole(v, "a count", 1)) for k, v in pairs)
 
 
 def _solver(

@@ -233,10 +233,10 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     about = restored(header["about"])
     if type(about) is not dict:
         raise ValueError("about is no dictionary")
-    fit, kind = header["fit"], KINDS[header["kind"]]
+    fit, kind = fit_fields.EARLIER | header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
-            record(fit_fields.LATER | fit, "the fit", fit_fields.FIELDS | kind.own)
+            record(fit, "the fit", fit_fields.FIELDS | kind.own)
             fields = fit_fields.FitFields(fit, archive, functions)
             result = kind.back(fields, fit, archive)
             fields.put_into(result)

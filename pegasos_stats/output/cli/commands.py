@@ -58,10 +58,10 @@ def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a report."""
     check_places(options)
     formula, train, tests = _files(options)
-    result = _fit_rows(formula, train, tests, options)
+    result, tests = _fit_rows(formula, train, tests, options)
     made = pages.page_of_files(result, train, tests, options)
     tables = _tables(result, tests)
-    warned = cautions(result, train.frame)
+    warned = [*cautions(result), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
     return Printed(printed.printed_report(title, result, tables, warned, made))
 
@@ -91,7 +91,8 @@ def demo(options: argparse.Namespace) -> Printed:
     if options.report is None:
         return _fitted(title, *given, options)
     traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
-    page = pages.page_of_digits(_fit_rows(*given, traced), train, test, options)
+    result, _ = _fit_rows(*given, traced)
+    page = pages.page_of_digits(result, train, test, options)
     shown = _fitted(title, *given, options)
     return Printed(
         f"{shown.out}{printed.where(pages.written(page, options))}\n", shown.err
@@ -103,8 +104,8 @@ def predict(options: argparse.Namespace) -> Printed:
     options.output = predictions_path(options.output)
     check_places(options)
     saved = load_saved(options.model)
-    rows = _rows_for(saved, options)
     result = saved.result
+    rows = _rows_for(saved, options).known_to(result.design, options.unseen)
     predictions = _predictions(result, rows, options.ties)
     actual, why = _known_labels(result, rows, options.unlabelled)
     table = None
@@ -115,7 +116,7 @@ def predict(options: argparse.Namespace) -> Printed:
         result=result,
         predictions=predictions,
         table=table,
-        notes=[note for note in (rows.note, why) if note],
+        notes=[note for note in (rows.note, rows.unseen, why) if note],
         written=options.output,
     )
     shown = found.as_json() if options.json else found.as_text()
@@ -145,7 +146,7 @@ def _fitted(
     options: argparse.Namespace,
 ) -> Printed:
     start = time.perf_counter()
-    result = _fit_rows(formula, train, tests, options)
+    result, tests = _fit_rows(formula, train, tests, options)
     seconds = time.perf_counter() - start
     tables = _tables(result, tests)
     if options.save is not None:
@@ -154,7 +155,7 @@ def _fitted(
         with no_part_left():
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
-    warned = cautions(result, train.frame)
+    warned = [*cautions(result), *_unseen_in(tests)]
     found = printed.PrintedFit(
         title, result, tables, notes, warned, options.save, seconds
     )
@@ -175,7 +176,8 @@ def _fit_rows(
     train: Rows,
     tests: dict[str, Rows],
     options: argparse.Namespace,
-) -> Fitted:
+) -> tuple[Fitted, dict[str, Rows]]:
+    """The fit, and the test data as its model takes them."""
     solver = solver_of(options)
     model_class, arguments = model_of(options, solver)
     if formula is None:
@@ -183,12 +185,18 @@ def _fit_rows(
         model = model_class(y, X, **arguments)
     else:
         model = model_class.from_formula(formula, train.frame, **arguments)
+    unseen = getattr(options, "unseen", None)
+    tests = {name: rows.known_to(model.design, unseen) for name, rows in tests.items()}
     held_out = tests["test"].labelled() if options.trace and tests else None
     fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
     if options.refine is not None:
         fitting["refine"] = options.refine
-    found: Fitted = model.fit(solver, **fitting)
-    return found
+    return model.fit(solver, **fitting), tests
+
+
+def _unseen_in(tests: dict[str, Rows]) -> list[str]:
+    """What was not seen at fit in the test data."""
+    return [f"{name} data: {r.unseen}" for name, r in tests.items() if r.unseen]
 
 
 def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:

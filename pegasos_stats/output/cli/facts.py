@@ -2,14 +2,12 @@
 
 import json
 import math
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pegasos_stats.advice import Together
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import counted, listing
+from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.results import Results
@@ -21,7 +19,6 @@ from pegasos_stats.solvers.options import offered
 from pegasos_stats.solvers.pegasos import Pegasos
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
-FEW = 10  # different numbers that a factor may well have as its levels
 
 Facts = dict[str, object]  # by name, for JSON
 
@@ -165,29 +162,16 @@ def solver_line(result: Fitted) -> str:
     )
 
 
-def cautions(result: Fitted, frame: pd.DataFrame | None) -> list[str]:
-    """What to look at before a fit is believed, one after the other.
-
-    Parameters
-    ----------
-    result : LinearResults or KernelResults
-    frame : DataFrame or None
-        The training data, of a CSV file.
-    """
+def cautions(result: Fitted) -> list[str]:
+    """What to look at before a fit is believed, one after the other."""
     notes = [note for note in result.notes if note.severity == "warning"]
-    found = [note.written(as_options) for note in notes]
-    for name, levels in factor_levels(result.design).items():
-        column = None if frame is None else frame.get(name)
-        text = "" if column is None else _numbers_as_text(name, column)
-        if text:
-            found.append(text)
-        elif len(levels) > max(FEW, result.nobs / 2):
-            found.append(
-                f"{name} has {counted(len(levels), 'level')} in "
-                f"{counted(result.nobs, 'row')}: if it only names the rows, leave it "
-                "out by --formula"
-            )
-    return found
+    return [note.written(as_options) for note in notes]
+
+
+def hints(result: Fitted) -> list[str]:
+    """What another option would change, though nothing is wrong with the fit."""
+    notes = [note for note in result.notes if note.severity == "note" and note.cure]
+    return [note.written(as_options) for note in notes]
 
 
 def as_options(settings: Together) -> str:
@@ -207,21 +191,3 @@ def as_options(settings: Together) -> str:
         value = "" if setting.value is True else f" {setting.shown}".lower()
         words.append(f"{setting.change} {name}" if setting.change else name + value)
     return " ".join(words)
-
-
-def _numbers_as_text(name: str, column: "pd.Series[Any]") -> str:
-    """A caution about a column of numbers that a few words, or commas, made a factor.
-
-    Empty if there is no reason for one.
-    """
-    if pd.api.types.is_numeric_dtype(column):
-        return ""
-    texts = column.dropna().astype(str)
-    meant = pd.to_numeric(texts.str.replace(",", ""), errors="coerce")
-    if meant.notna().mean() <= 0.5 or meant.nunique() <= FEW:
-        return ""
-    words = texts[pd.to_numeric(texts, errors="coerce").isna()].unique()
-    return (
-        f"{name} is mostly numbers, and a factor for {listing(words, 3)}: write "
-        "numbers as 1234.5, and leave the cells of missing ones empty"
-    )

@@ -2,15 +2,17 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any
 
 import pandas as pd
 
+from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import COMMAS, CsvStyle, read_csv
 from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.svmlight import Svmlight, looks_like_svmlight, read_svmlight
 from pegasos_stats.errors import (
     ColumnError,
@@ -39,6 +41,8 @@ class Rows:
         Whether sparse rows are wanted as an array.
     style : CsvStyle
         How a CSV file is written.
+    unseen : str
+        Which levels that did not occur at fit became missing values, in words.
     """
 
     path: str
@@ -46,6 +50,7 @@ class Rows:
     sparse: Svmlight | None = None
     dense: bool = False
     style: CsvStyle = COMMAS
+    unseen: str = ""
 
     @property
     def format(self) -> str:
@@ -72,6 +77,15 @@ class Rows:
         if self.sparse is None:
             return self.frame
         return self.sparse.X.toarray() if self.dense else self.sparse.X
+
+    def known_to(self, design: Design, unseen: str | None) -> "Rows":
+        """These rows, unseen levels being missing values if they are to be missing."""
+        if self.frame is None or unseen != "missing":
+            return self
+        found = blanked_for(design, self.frame)
+        if found is None:
+            return self
+        return replace(self, frame=found.data, unseen=found.text)
 
     def labelled(self) -> Any:
         """What a model takes as data with labels: a frame, or labels and rows."""

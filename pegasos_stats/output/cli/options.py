@@ -27,6 +27,8 @@ from pegasos_stats.solvers.sizes import Step
 
 SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
 
+PENALTIES = {"homework": 1e-4}  # of profiles, where --lambda is not given
+
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
 NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
@@ -198,8 +200,9 @@ def model_of(
     OptionError
         If options do not go together.
     """
+    lam = PENALTIES.get(options.profile) if options.lam is None else options.lam
     arguments = {
-        "lam": options.lam,
+        **({} if lam is None else {"lam": lam}),
         "intercept": options.intercept and solver.intercept is not False,
         "coding": options.coding,
         "weights": options.weights,

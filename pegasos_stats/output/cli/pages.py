@@ -4,6 +4,7 @@ import argparse
 import os
 import shlex
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pegasos_stats.data import datasets
@@ -50,7 +51,7 @@ def origin_of_files(
     command = command_line(options)
     path = None if test is None else test.path
     if train.frame is not None:
-        return of_csv(
+        origin = of_csv(
             train.path,
             train.frame,
             path,
@@ -58,6 +59,9 @@ def origin_of_files(
             command=command,
             style=train.style,
         )
+        if path is not None and options.unseen == "missing":
+            return replace(origin, test='test, unseen="missing"')
+        return origin
     lines = [f"train = ps.read_svmlight({literal(train.path)})"]
     if path is not None:
         alike = f"train.X.shape[1], zero_based={train.zero_based}"

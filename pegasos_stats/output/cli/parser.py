@@ -11,6 +11,7 @@ from importlib.metadata import version
 from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
+from pegasos_stats.data.levels import UNSEEN
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
@@ -173,6 +174,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         help="the model instead, as in R: 'y ~ a + b', 'y ~ . - id'",
     )
     parser.add_argument("--test", metavar="TEST", help="labelled data to test on")
+    _add_unseen(parser, "TEST")
     _add_format(parser)
 
 
@@ -201,9 +203,20 @@ def _add_predict(commands: Commands) -> None:
         action="store_true",
         help="the labels in DATA mean nothing: predict only",
     )
+    _add_unseen(predict, "DATA")
     _add_option(predict, [offered(Pegasos)["ties"]], None)
     _add_format(predict)
     predict.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_unseen(parser: argparse.ArgumentParser, where: str) -> None:
+    parser.add_argument(
+        "--unseen",
+        choices=list(UNSEEN),
+        default=UNSEEN[0],
+        help=f"levels of a factor in {where} that the fit did not see: an error, or "
+        f"rows without a prediction (default: {UNSEEN[0]})",
+    )
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:
@@ -234,8 +247,8 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         Option(
             "lam",
             float,
-            default=usual["lam"],
             help="penalty, above zero",
+            default_words=_usual_penalties(usual["lam"]),
             metavar="NUMBER",
         ),
         Option(
@@ -290,6 +303,12 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         _add_option(group, [option], option.default)
+
+
+def _usual_penalties(lam: float) -> str:
+    """The default penalty, and that of each profile with one of its own."""
+    own = [f"{each:g} with --profile {name}" for name, each in cli.PENALTIES.items()]
+    return "; ".join([f"{lam:g}", *own])
 
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:

@@ -54,12 +54,14 @@ class PrintedFit:
             counts.append(f"{name} {', '.join(each)}")
         problem = result.problem
         kernel = problem.kernel if isinstance(problem, KernelProblem) else None
+        missing = result.dropped.by_column
         parts = [
             self.title,
             outcome_line(result),
             f"Labels     {'; '.join(counts)}",
             f"Rows       {result.nobs:,} used{facts.counted_in(result)}, "
             f"{result.dropped} dropped for missing values; {facts.size(result)}",
+            *([f"Missing    {missing}"] if missing else []),
             *facts.factors_line(result),
             *[f"Features   {note}" for note in self.notes],
             facts.model_line(result),
@@ -68,6 +70,7 @@ class PrintedFit:
             f"Objective  {significant(result.objective, 6)}; the optimum is not below "
             f"{significant(result.dual_objective, 6)}",
             *[f"Warning    {caution}" for caution in self.cautions],
+            *[f"Note       {hint}" for hint in facts.hints(result)],
             "",
         ]
         if result.trace is not None:
@@ -91,6 +94,7 @@ class PrintedFit:
             "factors": {name: len(each) for name, each in levels.items()},
             "rows_used": result.nobs,
             "rows_dropped": result.dropped.total,
+            "missing": dict(result.dropped.missing),
             **facts.model_facts(result),
             **facts.solver_facts(result),
             **facts.fitted_facts(result),
@@ -98,6 +102,7 @@ class PrintedFit:
             "confusion": {k: facts.table_facts(t) for k, t in self.tables.items()},
             "notes": self.notes,
             "warnings": self.cautions,
+            "hints": facts.hints(result),
             "run_time_seconds": self.seconds,
         }
         return strict_json(content)

@@ -6,7 +6,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pegasos_stats.errors import OptionError, PegasosStatsError, PegasosStatsWarning
+from pegasos_stats.errors import (
+    ColumnWarning,
+    OptionError,
+    PegasosStatsError,
+    PegasosStatsWarning,
+)
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
 from pegasos_stats.output.cli.facts import as_options
@@ -88,4 +93,5 @@ def _warnings_in_one_line() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.showwarning = show
+        warnings.simplefilter("ignore", ColumnWarning)  # of which notes tell
         yield

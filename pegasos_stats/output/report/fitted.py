@@ -226,10 +226,12 @@ def coefficients(subject: Subject) -> doc.Section:
     notes, table = result.notes_on_errors(), result.coefficient_table()
     if subject.is_scaled:
         table = table.assign(original=result.params_original.to_numpy())
+    hints = [note for note in result.notes if note.severity == "note" and note.cure]
     warned = [note for note in notes if note.severity == "warning"]
     blocks: list[doc.Block] = [
         doc.Paragraph(_reading(subject)),
         *(doc.Notice(note.sentence, "warning") for note in warned),
+        *(doc.Paragraph(note.sentence) for note in hints),
         _table(table),
         *(doc.Paragraph(note.sentence) for note in notes if note not in warned),
         doc.Beside(_pictures(result, subject.image_shape)),

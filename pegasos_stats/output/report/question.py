@@ -219,6 +219,8 @@ def _predictors(subject: Subject) -> list[tuple[Text, Text]]:
         ("Outcome", f"{result.coding.name}; levels {RULES[result.coding.rule]}"),
         (counted(len(names), "predictor"), joined(names)),
     ]
+    if result.dropped.missing:
+        found.append(("Missing values", result.dropped.by_column))
     constant = constant_columns(result.problem.X) if subject.has_rows else 0
     if constant:
         same = f"{constant:,}, with one value in all training rows"

@@ -325,6 +325,9 @@ class CrossValidation:
             self._notes(),
         )
 
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
     def __repr__(self) -> str:
         first = self._estimates.iloc[0]
         return (

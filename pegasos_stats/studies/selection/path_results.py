@@ -234,6 +234,9 @@ class LambdaPath:
             "Lambda Path", *self._header(marks), self._lines(marks), self._notes(marks)
         )
 
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
     def __repr__(self) -> str:
         ends = f"{significant(self.lambdas[0])} to {significant(self.lambdas[-1])}"
         text = f"<LambdaPath: {counted(len(self.lambdas), 'lambda')}, {ends}"

@@ -1,0 +1,100 @@
+"""What there is to say of predictors: hardly meant, held back, of no use."""
+
+import math
+
+import numpy as np
+
+from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.arrays import Vector
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula_design import doubtful_in
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.errors import counted
+from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.standard_errors import FEW
+from pegasos_stats.models.shrinkage import calibration_slope
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.solutions import scores_of
+from pegasos_stats.tables import significant
+
+SHRUNK = 1.25  # slope of calibration
+OPTIMAL = 0.01  # relative gap, beyond which a fit is no optimum to speak of
+APART = 100.0  # ratio of standard deviations
+HALF = 4.0  # a logistic coefficient is halved at least where lam > spread^2 / 4
+NEGLIGIBLE = 1e-7  # a penalty, beside the curvature of the log loss
+
+
+def about_data(dropped: Dropped, design: Design) -> list[Note]:
+    """What there is to say of the columns that a fit was given."""
+    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
+    if dropped.missing:
+        text = (
+            f"{counted(dropped.total, 'row')} with missing values were left out: "
+            f"{dropped.by_column}."
+        )
+        found.append(Note("rows", "note", text))
+    return found
+
+
+def about_penalty(
+    problem: Problem,
+    solution: Solution,
+    names: tuple[str, ...],
+    spread: Vector,
+    relative_gap: float,
+    standardized: bool,
+) -> list[Note]:
+    """What the penalty made of the predictors of a linear fit.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+    names : tuple of str
+        Of the predictors.
+    spread : float64 array, shape (p,)
+        Their standard deviations.
+    relative_gap : float
+    standardized : bool
+    """
+    found = [] if standardized else held_back(problem.lam, spread, names)
+    enough = problem.n >= FEW * (problem.p + 1)
+    if problem.loss == "log" and enough and relative_gap <= OPTIMAL:
+        scores = scores_of(problem, solution, problem.X)
+        slope = calibration_slope(problem.y, scores, problem.row_weights)
+        if SHRUNK < slope < math.inf:
+            found.append(shrunk_scores(slope, spread))
+    return found
+
+
+def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
+    """Note that predictors of a small spread are held back beside those of a large."""
+    varying = np.flatnonzero(spread > 0.0)
+    if not varying.size:
+        return []
+    least, most = (varying[f(spread[varying])] for f in (np.argmin, np.argmax))
+    held = int((np.square(spread[varying]) < HALF * lam).sum())
+    if spread[most] < APART * spread[least] or not held:
+        return []
+    text = (
+        "Predictors differ widely in scale: the standard deviation is "
+        f"{significant(spread[least], 2)} for {names[least]} and "
+        f"{significant(spread[most], 2)} for {names[most]}. The penalty is on "
+        f"coefficients, and holds back {held} of {counted(len(spread), 'predictor')}, "
+        "those that vary least."
+    )
+    cure = one_of([Setting("standardize", True)], "{} brings all to one scale.")
+    return [Note("penalty", "note", text, cure)]
+
+
+def shrunk_scores(slope: float, spread: Vector) -> Note:
+    """Note that the penalty made scores too small, and what repeats glm()."""
+    smallest = float(spread[spread > 0.0].min())
+    lam = 10.0 ** min(-9, math.floor(math.log10(NEGLIGIBLE * smallest**2)))
+    text = (
+        "The penalty shrinks the coefficients: probabilities agree best with the "
+        f"training labels if scores are multiplied by {significant(slope, 2)} "
+        "(calibration slope). This is not the maximum likelihood of glm();"
+    )
+    cure = one_of([Setting("lam", lam)], "{} repeats that.")
+    return Note("penalty", "note", text, cure)

@@ -1,0 +1,177 @@
+"""A fit as a rule for rows: scores, labels, probabilities, and rows with them."""
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.labels import LabelCoding, Ties
+from pegasos_stats.data.levels import Unseen
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models import frames
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solutions import AnySolution, scores_of
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Predictor(ABC):
+    """What predicts rows: those of the fit, and new ones.
+
+    Attributes
+    ----------
+    problem : Problem
+        The rows used, as numbers.
+    solver : Pegasos or SDCA
+    solution : Solution or KernelSolution
+    design : Design
+        How data become a matrix; used again for new data.
+    coding : LabelCoding
+        Which level is -1 and which +1.
+    index : Index, shape (n,)
+        Row labels of the rows used.
+    """
+
+    problem: Problem
+    solver: Pegasos | SDCA
+    solution: AnySolution
+    design: Design
+    coding: LabelCoding
+    index: pd.Index
+
+    def decision_function(
+        self, data: object = None, *, unseen: Unseen = "error"
+    ) -> "pd.Series[float]":
+        """Scores ``x'beta + alpha``; above 0 speaks for the second level.
+
+        Parameters
+        ----------
+        data : DataFrame or array, optional
+            New rows; those of the fit if left out.
+        unseen : "error" or "missing"
+            What levels of a factor that did not occur at fit are: an error, or missing
+            values, so that their rows have no prediction; a warning counts them.
+
+        Returns
+        -------
+        Series, on the index of `data`; NaN in rows with missing values
+
+        Raises
+        ------
+        ColumnError
+            If `data` lack a column, or hold values that the model cannot use.
+        """
+        matrix = self._rows.matrix(data, unseen)
+        return matrix.spread(self._scores(matrix.values)).rename("score")
+
+    def predict(
+        self, data: object = None, ties: Ties | None = None, unseen: Unseen = "error"
+    ) -> pd.Series:
+        """Labels by the sign of the score.
+
+        Parameters
+        ----------
+        data : DataFrame or array, optional
+            New rows; those of the fit if left out.
+        ties : "na", "positive" or "negative", optional
+            Label of a row whose score is exactly 0: missing, the second level or
+            the first. That of the solver if left out, which is ``"na"`` by default.
+        unseen : "error" or "missing"
+            As for `decision_function`.
+
+        Returns
+        -------
+        Series of the original labels, on the index of `data`; missing in rows with
+        missing values
+        """
+        scores = self.decision_function(data, unseen=unseen)
+        return self.coding.predicted(scores, self._ties(ties))
+
+    def predict_proba(
+        self, data: object = None, *, unseen: Unseen = "error"
+    ) -> pd.DataFrame:
+        """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
+
+        ``z`` is the score; with weights of the classes, such as ``"balanced"``, less
+        ``log(w+ / w-)``, what they do to the odds: probabilities are for levels as
+        frequent as at fit. Weights that differ from row to row stay in the odds.
+        `predict` goes by the sign of the score.
+
+        Parameters
+        ----------
+        data, unseen : optional
+            As for `decision_function`.
+
+        Returns
+        -------
+        DataFrame, a column for each level, on the index of `data`; NaN in rows with
+        missing values
+
+        Raises
+        ------
+        OptionError
+            If the model was fitted by the hinge loss, which has no probabilities.
+        """
+        if self.problem.loss != "log":
+            raise OptionError(
+                "The hinge loss gives no probabilities; fit ps.logit() for them, or "
+                "use decision_function() for scores."
+            )
+        scores = self.decision_function(data, unseen=unseen)
+        return self.coding.probabilities(scores - self.problem.prior_shift)
+
+    def augment(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        ties: Ties | None = None,
+        unseen: Unseen = "error",
+        prefix: str = "",
+    ) -> pd.DataFrame:
+        """The data with predictions beside them, as by broom's ``augment``.
+
+        Parameters
+        ----------
+        data : DataFrame or array, optional
+            New rows. If left out, the rows of the fit: the outcome and the columns
+            of the matrix, factors as columns of 0 and 1.
+        actual, ties, unseen : optional
+            As for `confusion`; without labels there is neither margin nor loss.
+        prefix : str, default ""
+            Put before the new names, if the data have columns of such names already.
+
+        Returns
+        -------
+        DataFrame, on the index of `data`
+            All columns of the data, then ``predicted``, ``score``, for the log loss
+            ``probability`` (of the second level), and where the labels are known
+            ``margin = y score`` and ``loss``. Rows with a missing value keep their
+            place, with missing predictions.
+
+        Raises
+        ------
+        ColumnError
+            If the data have a column of one of these names.
+        """
+        scores = self.decision_function(data, unseen=unseen)
+        labels = self._rows.known_labels(data, actual)
+        given = labels, self.coding, self.problem, self._ties(ties)
+        added = frames.predictions(scores, *given)
+        return frames.with_columns(self._rows.frame(data), added, prefix)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of a matrix."""
+        return scores_of(self.problem, self.solution, X)
+
+    @property
+    def _rows(self) -> frames.TrainingRows:
+        return frames.TrainingRows(self.problem, self.design, self.coding, self.index)
+
+    def _ties(self, given: Ties | None) -> Ties:
+        return self.solver.ties if given is None else given

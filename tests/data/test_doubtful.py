@@ -1,0 +1,212 @@
+"""Text that became a factor and was hardly meant to: who is told, and what cures it."""
+
+import warnings
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnWarning
+
+N = 60
+NUMBERS = [f"{i / 4}" for i in range(N)]
+DATES = pd.date_range("2020-01-01", periods=N)
+Y = np.where(np.arange(N) % 3 == 0, "no", "yes")
+
+
+def frame(**columns):
+    index = [f"r{i}" for i in range(N)]
+    return pd.DataFrame({"y": Y, "z": np.arange(N) % 7, **columns}, index=index)
+
+
+def told(data, formula="y ~ ."):
+    """What is said of the columns when a model is made, and the model."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = ps.logit(formula, data)
+    assert {each.category for each in said} <= {ColumnWarning}
+    assert all(each.filename == __file__ for each in said)
+    return [str(each.message) for each in said], model
+
+
+CASES = {
+    "one word": (
+        [*NUMBERS[:17], "<5", *NUMBERS[18:]],
+        "The column 'x' is text, as '<5' in row r17 is not a number: 60 levels became "
+        "59 coefficients. If it is meant as numbers, give such values as numbers, or "
+        "leave them empty; write C(x) if its levels are meant.",
+    ),
+    "several words": (
+        [*NUMBERS[:3], "<5", "?", "?", *NUMBERS[6:]],
+        "The column 'x' is text, as '<5', '?', the first in row r3 are not numbers: 59 "
+        "levels became 58 coefficients. If it is meant as numbers, give such values as "
+        "numbers, or leave them empty; write C(x) if its levels are meant.",
+    ),
+    "numbers as text": (
+        NUMBERS,
+        "The column 'x' is text, though all its values are numbers: 60 levels became "
+        "59 coefficients. If it is meant as numbers, make it a column of numbers; "
+        "write C(x) if its levels are meant.",
+    ),
+    "dates": (
+        DATES.astype(str),
+        "The column 'x' is text that looks like dates: 60 levels became 59 "
+        "coefficients. Make it numbers, such as days since a date, or leave it out, as "
+        "in 'y ~ . - x'; write C(x) if its levels are meant.",
+    ),
+    "names": (
+        [f"P{i // 2}" for i in range(N)],
+        "The column 'x' has 30 levels in 60 rows, as if it named the rows: they became "
+        "29 coefficients. If it does, leave it out, as in 'y ~ . - x'; write C(x) if "
+        "its levels are meant.",
+    ),
+}
+CURES = {
+    "one word": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
+    "several words": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
+    "numbers as text": lambda d: d.assign(x=pd.to_numeric(d["x"])),
+    "dates": lambda d: d.assign(x=(pd.to_datetime(d["x"]) - DATES[0]).dt.days),
+    "names": lambda d: d.drop(columns="x"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
+    values, expected = CASES[case]
+    data = frame(x=list(values))
+    said, model = told(data)
+    assert said == [expected]
+    result = model.fit(ps.SDCA(seed=1))
+    (note,) = (note for note in result.notes if note.topic == "columns")
+    assert (note.severity, note.sentence) == ("warning", expected)
+    assert f"WARNING: {note.text}" in result.summary().notes
+    page = unescape(result.report().as_html())
+    assert expected in " ".join(page.split())
+    ps.save(result, tmp_path / "model")
+    assert note in ps.load(tmp_path / "model").notes
+    for cured, formula in ((CURES[case](data), "y ~ ."), (data, "y ~ z + C(x)")):
+        said, model = told(cured, formula)
+        assert said == []
+        assert {note.topic for note in model.fit().notes} & {"columns"} == set()
+
+
+def test_a_name_that_is_no_word_is_quoted():
+    said, _ = told(frame().assign(**{"my id": [f"P{i}" for i in range(N)]}))
+    assert "'y ~ . - `my id`'; write C(`my id`) if" in said[0]
+
+
+ORDINARY = {
+    "few levels": ["u", "v", "w"] * 20,
+    "ages": ["25-34", "35-44", "45+"] * 20,
+    "numbers as levels": ["0", "1", "2+"] * 20,
+    "ten levels": [f"t{i}" for i in range(10)] * 6,
+    "twenty levels in sixty rows": [f"t{i}" for i in range(20)] * 3,
+    "numbers with missing values": [0.5, None, 1.5] * 20,
+    "words with some numbers": [*(f"w{i}" for i in range(15)), *"12345"] * 3,
+}
+
+
+@pytest.mark.parametrize("case", ORDINARY)
+def test_what_is_meant_is_not_said(case):
+    assert told(frame(x=ORDINARY[case]))[0] == []
+
+
+def test_eleven_levels_are_many_in_thirty_two_rows():
+    data = frame(x=[f"t{i % 11}" for i in range(N)])
+    assert told(data[:33])[0] == []
+    assert len(told(data[:32])[0]) == 1
+
+
+def test_missing_values_are_counted_by_column():
+    data = frame(x=np.arange(N) / 2, g=["u", "v"] * 30)
+    data.iloc[3:6, data.columns.get_loc("x")] = np.nan
+    data.iloc[5:7, data.columns.get_loc("g")] = None
+    data.iloc[9, data.columns.get_loc("y")] = None
+    model = ps.svm("y ~ x + g", data, lam=0.01)
+    assert model.dropped.missing == (("y", 1), ("g", 2), ("x", 3))
+    assert (model.dropped.outcome, model.dropped.predictors) == (1, 4)
+    assert model.dropped.by_column == "3 in 'x', 2 in 'g', 1 in 'y'"
+    result = model.fit(ps.SDCA(seed=1))
+    (note,) = (note for note in result.notes if note.topic == "rows")
+    assert (note.severity, note.text) == (
+        "note",
+        "5 rows with missing values were left out: 3 in 'x', 2 in 'g', 1 in 'y'.",
+    )
+    assert note.text in result.summary().notes
+    page = result.report().as_markdown()
+    assert "3 in 'x', 2 in 'g', 1 in 'y'" in page.replace("\\", "")
+
+
+def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
+    data = frame(x=np.arange(N) - 2.0)
+    with np.errstate(all="ignore"):
+        model = ps.svm("y ~ sqrt(x) + z", data)
+    assert model.dropped.missing == (("sqrt(x)", 2),)
+    X = np.ones((N, 3))
+    X[::20, 2] = np.nan
+    assert ps.SVM(Y, X).dropped.missing == (("x3", 3),)
+    from scipy.sparse import csr_array
+
+    assert ps.SVM(Y, csr_array(X)).dropped.missing == (("x3", 3),)
+    weights = np.where(np.arange(N) == 4, np.nan, 1.0)
+    assert ps.SVM(Y, X, weights=weights).dropped.missing == (("x3", 3), ("weights", 1))
+    with pytest.raises(ps.errors.DataError) as caught:
+        ps.SVM(Y, X, na_action="raise")
+    assert str(caught.value) == (
+        "There are missing values in 3 rows (0, 20, 40): 3 in 'x3'; fill them, or "
+        "leave the rows out with na_action='drop'."
+    )
+
+
+def test_columns_beyond_five_with_missing_values_are_counted_together():
+    X = np.ones((N, 8))
+    X[0, :7] = np.nan
+    assert ps.SVM(Y, X).dropped.by_column.endswith("1 in 'x5' and in 2 more columns")
+
+
+NEW = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": ["u", "w", "t", None]})
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_unseen_levels_are_an_error_or_missing(scaled):
+    data = frame(x=np.arange(N) / 2, g=["u", "v"] * 30)
+    model = ps.logit("y ~ x + g", data, lam=0.01, standardize=scaled)
+    result = model.fit(ps.SDCA(seed=1))
+    with pytest.raises(ps.errors.ColumnError, match="'w', 't', in 2 rows"):
+        result.predict(NEW)
+    text = (
+        "2 rows without a prediction, for levels that did not occur at fit: 'w', 't' "
+        "in column 'g'."
+    )
+    known = NEW.assign(g=["u", None, None, None])
+    for method in ("decision_function", "predict", "predict_proba", "augment"):
+        with pytest.warns(ColumnWarning) as said:
+            found = getattr(result, method)(NEW, unseen="missing")
+        assert [(str(w.message), w.filename) for w in said] == [(text, __file__)]
+        expected = getattr(result, method)(known)
+        if method == "augment":
+            found, expected = found.drop(columns="g"), expected.drop(columns="g")
+        assert found.equals(expected)
+    with pytest.warns(ColumnWarning):
+        table = result.confusion(NEW, ["no", "yes", "no", "no"], unseen="missing")
+    assert table.n_undecided == 3
+    with pytest.raises(ps.errors.OptionError, match=r"^unseen='no' is not known; give"):
+        result.predict(NEW, unseen="no")
+
+
+def test_unseen_levels_of_other_types_are_missing_too():
+    data = frame(c=pd.Categorical(["u", "v"] * 30), n=[1, 2, 4] * 20, b=[True] * N)
+    data["b"] = data["z"] > 3
+    result = ps.svm("y ~ c + C(n) + C(b)", data, lam=0.01).fit(ps.SDCA(seed=1))
+    new = data.iloc[:3].assign(
+        c=pd.Categorical(["u", "w", "v"]), n=[1.0, 1.0, 3.0], b=[1, 0, 1]
+    )
+    with pytest.warns(ColumnWarning, match=r"^2 rows .* column 'c'; 3.0 in column 'n'"):
+        found = result.decision_function(new, unseen="missing")
+    assert found.isna().tolist() == [False, True, True]
+    plain = ps.SVM(Y, data[["z"]]).fit(ps.SDCA(seed=1))
+    assert plain.predict(data[["z"]], unseen="missing").equals(
+        plain.predict(data[["z"]])
+    )
