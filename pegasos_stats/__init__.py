@@ -25,6 +25,7 @@ from pegasos_stats.models.linear import SVM, Logit, logit, svm
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import load, save
 from pegasos_stats.models.results import Results
+from pegasos_stats.output.plotting.losses import plot_losses
 from pegasos_stats.output.report.report import Report, report
 from pegasos_stats.rng import RRandom
 from pegasos_stats.session import SessionInfo, session_info
@@ -84,6 +85,7 @@ __all__ = [
     "lambda_path",
     "load",
     "logit",
+    "plot_losses",
     "read_svmlight",
     "reliability",
     "report",

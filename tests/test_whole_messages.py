@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import PegasosStatsError
+from pegasos_stats.errors import PegasosStatsError, listing
 from pegasos_stats.models.inference.hypotheses import constraints
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.studies.selection.folds import Folds
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
@@ -300,6 +301,106 @@ MESSAGES = [
         lambda: ps.Pegasos(average=21),
         "average=21 asks for more epochs than the run has; give 'all', 'none' or a "
         "smaller number of last epochs.",
+    ),
+    (
+        lambda: ps.Pegasos(average=2, tol=0.1),
+        "average=2 asks for the last epochs, and with tol or change_tol a run does not "
+        "know which are the last; give 'all' or 'none'.",
+    ),
+    (
+        lambda: ps.Pegasos(tol=1.0),
+        "tol=1.0 is not allowed: every fit is within it; give a relative gap below 1.",
+    ),
+    (
+        lambda: ps.Pegasos(change_tol=1),
+        "change_tol=1.0 is not allowed: every fit is within it; give a share below 1.",
+    ),
+    (
+        lambda: ps.Pegasos(change_tol=-0.5),
+        "change_tol=-0.5 is not allowed; give a finite number, 0 or more.",
+    ),
+    (
+        lambda: ps.Pegasos(first_step=0),
+        "first_step=0 is not allowed; give a whole number above zero.",
+    ),
+    (
+        lambda: ps.Pegasos(step="1/t"),
+        "step='1/t' is not known; give one of 'pegasos', '1/(lambda n)', '1/sqrt(t)', "
+        "a number, or one number for each step.",
+    ),
+    (
+        lambda: ps.Pegasos(step=0),
+        "step=0 is not allowed; give a finite number above zero.",
+    ),
+    (
+        lambda: ps.Pegasos(step=SVM),
+        "step is of type SVM; give a name such as '1/sqrt(t)', a number above "
+        "zero, or one such number for each step.",
+    ),
+    (
+        lambda: ps.Pegasos(step=[[1.0, 0.5]]),
+        "step is an array of shape (1, 2); give one number above zero for each step, "
+        "in one list.",
+    ),
+    (
+        lambda: ps.Pegasos(step=[1.0, -0.5, 0.0]),
+        "step holds the size -0.5; give finite numbers above zero.",
+    ),
+    (
+        lambda: SVM.fit(ps.Pegasos(epochs=2, step=np.ones(11))),
+        "step holds 11 sizes and the run takes 12 steps; give one size for each step.",
+    ),
+    (
+        lambda: SVM.fit(ps.Pegasos(order="replace", steps=3, step=[1.0])),
+        "step holds 1 size and the run takes 3 steps; give one size for each step.",
+    ),
+    (
+        lambda: ps.Pegasos(start="sgd"),
+        "start='sgd' is not known; give one of 'zero', 'random', a fit to go on from, "
+        "or its coefficients.",
+    ),
+    (
+        lambda: ps.Pegasos(start=SVM),
+        "start is of type SVM; give 'zero', 'random', a fit to go on from, or "
+        "coefficients, the intercept first.",
+    ),
+    (
+        lambda: ps.Pegasos(start=2.0),
+        "start is an array of shape (); give coefficients in one list, the intercept "
+        "first.",
+    ),
+    (
+        lambda: ps.Pegasos(start=[0.0, np.inf]),
+        "start holds inf; give finite numbers.",
+    ),
+    (
+        lambda: ps.Pegasos(start={"a": None}),
+        "start['a'] is None; give finite numbers.",
+    ),
+    (
+        lambda: ps.Pegasos(start=pd.Series([1.0, 2.0], index=["a", "a"])),
+        "start has a name twice; give one coefficient for each.",
+    ),
+    (
+        lambda: SVM.fit(ps.Pegasos(start=[0.0] * 5)),
+        "start has 5 numbers and the model 2: the intercept, then 1 coefficient; give "
+        "as many.",
+    ),
+    (
+        lambda: SVM.fit(ps.Pegasos(start={"one": 1.0})),
+        f"start has no coefficient of {listing(['Intercept', *SVM.names])}; give one "
+        "for each of the params of the model.",
+    ),
+    (
+        lambda: SVM.fit(
+            ps.Pegasos(start={"Intercept": 0, "b": 1, **dict.fromkeys(SVM.names, 0)})
+        ),
+        "start has coefficients that the model has not, of 'b'; leave them out.",
+    ),
+    (
+        lambda: run_pegasos(SVM.problem, ps.Pegasos(start={"a": 1.0})),
+        "start has names, and the rows of this problem have none; give its "
+        "coefficients in the order of the columns, the intercept first.",
     ),
     (
         lambda: ps.RRandom(1).runif(2, 1.0, 0.0),

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
+
+REFINED = 1e-6  # relative gap of the cure where there is no tolerance of the gap
 
 
 class Stopping:
@@ -70,7 +73,7 @@ class Stopping:
             )
         warn_caller(
             f"Pegasos has not reached {self._solver.goals} after "
-            f"{counted(epochs, 'epoch')}: {', '.join(facts)}; give more epochs or a "
-            "larger tolerance, or go on to the optimum with fit(refine=1e-6).",
+            f"{counted(epochs, 'epoch')}: {', '.join(facts)}.",
             ConvergenceWarning,
+            one_of([Setting("refine", self._solver.tol or REFINED)]),
         )

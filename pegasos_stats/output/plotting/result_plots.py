@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.checks import check_count
+from pegasos_stats.checks import check_choice, check_count, check_nonnegative
 from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.kernel_results import KernelResults
@@ -17,7 +17,7 @@ from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_i
 from pegasos_stats.output.plotting.margins import draw_margins
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import Axes, Floats
-from pegasos_stats.output.plotting.trace import draw_trace
+from pegasos_stats.output.plotting.trace import Against, draw_trace
 from pegasos_stats.solvers.pegasos import Pegasos
 
 NO_COEFFICIENTS = (
@@ -75,7 +75,11 @@ class ResultPlots:
     names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
 
     def trace(
-        self, *, ax: "Axes | Sequence[Axes] | None" = None
+        self,
+        x: Against = "epoch",
+        *,
+        optimum: float | None = None,
+        ax: "Axes | Sequence[Axes] | None" = None,
     ) -> NDArray[np.object_]:
         """Objective with certified bound, duality gap, and errors, against epoch.
 
@@ -84,6 +88,13 @@ class ResultPlots:
 
         Parameters
         ----------
+        x : "epoch" or "steps"
+            ``"steps"``: the distance from the optimum, the gap and the accuracy against
+            the number of steps.
+        optimum : float, optional
+            The least objective, such as ``model.fit().objective``, for ``x="steps"``.
+            If left out the largest lower bound that is known takes its place; then the
+            distance drawn is at least the true one.
         ax : one to three Axes, optional
             For the objective, the gap and the errors, in this order.
 
@@ -94,8 +105,16 @@ class ResultPlots:
         Raises
         ------
         OptionError
-            If the fit kept no trace.
+            If the fit kept no trace, `x` is not known, or `optimum` is above an
+            objective of the trace.
         """
+        check_choice("x", x, ("epoch", "steps"))
+        if optimum is not None:
+            optimum = check_nonnegative("optimum", optimum)
+            if x == "epoch":
+                raise OptionError(
+                    "optimum= goes with x='steps', where the distance from it is drawn."
+                )
         trace, solver = self.result.trace, self.result.solver
         if trace is None:
             raise OptionError(
@@ -104,7 +123,7 @@ class ResultPlots:
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
             first = self.result.n_epochs or solver.passes.count(self.result.nobs)
-        return draw_trace(trace, ax, first)
+        return draw_trace(trace, ax, first, x, optimum, self.result.dual_objective)
 
     def margins(
         self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None

@@ -1,6 +1,8 @@
 """Figure of the trace of a fit: objective and bound, gap, errors, by epoch."""
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,8 @@ from numpy.typing import NDArray
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, Line, lines, styled
+
+Against = Literal["epoch", "steps"]
 
 HEIGHT = 6.8  # inches of the three panels
 MARKED = 40  # epochs, at most, that are shown as points
@@ -21,6 +25,9 @@ def draw_trace(
     trace: pd.DataFrame,
     ax: "Axes | Sequence[Axes] | None" = None,
     refined_from: int | None = None,
+    x: Against = "epoch",
+    optimum: float | None = None,
+    lower: float = 0.0,
 ) -> NDArray[np.object_]:
     """Draw objective with bound, gap, and errors, see `ResultPlots.trace`.
 
@@ -31,6 +38,12 @@ def draw_trace(
     ax : one to three axes, optional
     refined_from : int, optional
         Last epoch of Pegasos, where SDCA went on from it.
+    x : "epoch" or "steps"
+    optimum : float, optional
+        Of the objective, for ``"steps"``; if left out the largest of the bounds of the
+        trace and `lower`.
+    lower : float
+        Lower bound of the optimum.
 
     Returns
     -------
@@ -40,18 +53,23 @@ def draw_trace(
         axes = _panels(ax)
         from matplotlib.ticker import MaxNLocator
 
-        for draw, panel in zip((_objective, _gap, _errors), axes, strict=False):
+        draws = _objective, _gap, _errors
+        if x == "steps":
+            above = partial(_distance, optimum=optimum, lower=lower)
+            draws = above, partial(_gap, x=x), _accuracy
+        for draw, panel in zip(draws, axes, strict=False):
             draw(trace, panel)
             if refined_from is not None:
                 label = "SDCA from here" if panel is axes[0] else ""
                 line = {"color": style.REFERENCE, "lw": 1.0, "ls": ":", "label": label}
-                panel.axvline(refined_from, **line)
+                last = trace.loc[trace["epoch"] == refined_from, x].item()
+                panel.axvline(last, **line)
             style.put_legend(panel)
         for panel in axes:
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             shares = panel.get_shared_x_axes().joined(panel, axes[-1])
             if panel is axes[-1] or not shares:  # named once where panels share it
-                panel.set_xlabel("Epoch")
+                panel.set_xlabel(x.capitalize())
     return axes
 
 
@@ -96,32 +114,74 @@ def _objective(trace: pd.DataFrame, ax: "Axes") -> None:
     ax.set_ylabel("Objective")
 
 
-def _gap(trace: pd.DataFrame, ax: "Axes") -> None:
+def _distance(
+    trace: pd.DataFrame, ax: "Axes", optimum: float | None, lower: float
+) -> None:
+    """Objective less the optimum, or less the largest lower bound of it."""
+    objective = trace["objective"].to_numpy()
+    label = "Objective above the optimum"
+    if optimum is None:
+        optimum = max(lower, float((objective - trace["gap"]).max()))
+        label += ", at most"
+    elif not optimum <= objective.min():
+        raise OptionError(
+            f"is above the objective {objective.min():.6g} of the trace; give the "
+            "least objective, or leave it out.",
+            "optimum",
+            optimum,
+        )
+    above = objective - optimum
+    _log_line(trace["steps"].to_numpy(), above, label, lines(3)[0], ax)
+    ax.set_ylabel("Objective above the optimum")
+
+
+def _accuracy(trace: pd.DataFrame, ax: "Axes") -> None:
+    """Shares of rows predicted right, of the fit and held out if there are any."""
+    least = 1.0
+    for (rows, rate), line in zip(_rates(trace), lines(2), strict=False):
+        label = f"{rows}, {1.0 - rate[-1]:.2%} at the end"
+        _line(trace["steps"].to_numpy(), 1.0 - rate, label, line, ax)
+        least = min(least, float(np.nanmin([*(1.0 - rate), 1.0])))
+    room = 0.08 * max(1.0 - least, 1e-3)
+    ax.set_ylim(least - room, 1.0 + room)
+    style.write_percent(ax.yaxis)
+    ax.set_ylabel("Accuracy")
+
+
+def _rates(trace: pd.DataFrame) -> list[tuple[str, Floats]]:
+    """Error rates of the rows of the fit, and of held-out rows if there are any."""
+    names = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
+    return [(rows, trace[n].to_numpy()) for n, rows in names.items() if n in trace]
+
+
+def _gap(trace: pd.DataFrame, ax: "Axes", x: Against = "epoch") -> None:
     """Duality gap; epochs in which nothing is certified are not drawn."""
     gap = trace["gap"].to_numpy()
     share = float(gap[-1] / trace["objective"].iloc[-1])
-    gap = np.where((gap > 0.0) & np.isfinite(gap), gap, np.nan)
-    above = gap[gap > 0.0]
-    if above.size:
-        ax.set_yscale("log")
-        style.write_decimals(above, ax.yaxis)
     label = f"Objective less bound; relative gap {share:.2g} at the end"
-    _line(trace["epoch"].to_numpy(), gap, label, lines(3)[2], ax)
+    _log_line(trace[x].to_numpy(), gap, label, lines(3)[2], ax)
     ax.set_ylabel("Duality gap")
 
 
 def _errors(trace: pd.DataFrame, ax: "Axes") -> None:
     """Error rates of the rows of the fit, and of held-out rows if there are any."""
-    names = [name for name in ("training_error", "test_error") if name in trace]
-    epoch = trace["epoch"].to_numpy()
-    for name, line in zip(names, lines(2), strict=False):
-        rate = trace[name].to_numpy()
-        rows = "Rows of the fit" if name == "training_error" else "Held-out rows"
+    epoch, found = trace["epoch"].to_numpy(), _rates(trace)
+    for (rows, rate), line in zip(found, lines(2), strict=False):
         _line(epoch, rate, f"{rows}, {rate[-1]:.2%} at the end", line, ax)
-    largest = float(np.nanmax([*trace[names].to_numpy().ravel(), 1e-3]))
+    largest = float(np.nanmax([1e-3, *(share for _, rate in found for share in rate)]))
     ax.set_ylim(-0.02 * largest, BEYOND * largest)
     style.write_percent(ax.yaxis)
     ax.set_ylabel("Misclassified rows")
+
+
+def _log_line(x: Floats, values: Floats, label: str, line: Line, ax: "Axes") -> None:
+    """Draw what is above 0, on a logarithmic axis if anything is."""
+    values = np.where((values > 0.0) & np.isfinite(values), values, np.nan)
+    above = values[values > 0.0]
+    if above.size:
+        ax.set_yscale("log")
+        style.write_decimals(above, ax.yaxis)
+    _line(x, values, label, line, ax)
 
 
 def _line(epoch: Floats, values: Floats, label: str, line: Line, ax: "Axes") -> None:

@@ -174,17 +174,20 @@ def run_tasks(
 
 
 def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) -> None:
-    """Warn, in one warning, of all fits that have not reached their tolerance."""
-    if not solver.stops:
+    """Warn, in one warning, of all fits that have not reached their tolerance.
+
+    Nothing is said of Pegasos with `change_tol`, which the certificates do not tell.
+    """
+    if not solver.stops or solver.change_tol > 0.0:
         return
     late = [at.relative_gap for at in certificates if not solver.reached(at)]
     if late:
         warn_caller(
-            f"SDCA has not reached its tolerance in {len(late)} of "
+            f"{solver.name} has not reached its tolerance in {len(late)} of "
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
             f"{max(late):.2g}.",
             ConvergenceWarning,
-            within_reach(max(late)) if solver.tol > 0.0 else None,
+            within_reach(max(late)) if solver.to_optimum and solver.tol > 0.0 else None,
         )
 
 
