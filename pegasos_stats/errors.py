@@ -114,6 +114,14 @@ class SeedError(OptionError):
     """A seed that R's ``set.seed`` would refuse."""
 
 
+class CallError(PegasosStatsError, TypeError):
+    """A call with an argument that the function does not have, or without one."""
+
+
+class MissingAttributeError(PegasosStatsError, AttributeError):
+    """An attribute that a model or a result does not have."""
+
+
 class DependencyError(PegasosStatsError, ImportError):
     """A library that only this function needs is not installed."""
 

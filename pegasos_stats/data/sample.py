@@ -184,6 +184,8 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     DataError
         If the two do not have the same rows.
     """
+    if getattr(y, "ndim", 1) == 2 and getattr(X, "ndim", 2) == 1:
+        raise DataError("Labels come first, predictors second; give y, then X.")
     index = row_labels(X)
     labels = column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):

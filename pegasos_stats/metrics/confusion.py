@@ -9,10 +9,12 @@ from pegasos_stats.data.counts import Positions, repeated
 from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.scores import Scored
+from pegasos_stats.other_names import answering
 
 __all__ = ["ConfusionMatrix", "confusion"]
 
 
+@answering
 def confusion(
     actual: object,
     predicted: object,

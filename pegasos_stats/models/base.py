@@ -1,7 +1,7 @@
 """What all models have in common: what is minimised, on which data."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.models.summaries import problem_lines
+from pegasos_stats.other_names import answer_before_fit
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -33,6 +34,11 @@ class Model(ABC):
 
     problem: Problem
     _sample: Sample
+
+    if not TYPE_CHECKING:  # which is to know what is there
+
+        def __getattr__(self, name: str) -> object:
+            raise answer_before_fit(self, name)
 
     def __repr__(self) -> str:
         return (

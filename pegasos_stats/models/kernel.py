@@ -13,6 +13,7 @@ from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel_results import KernelResults, dense, new_scores
+from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -80,6 +81,7 @@ class KernelSVM(Model):
 
     problem: kernels.KernelProblem
 
+    @answering
     def __init__(
         self,
         y: object,
@@ -115,6 +117,7 @@ class KernelSVM(Model):
         self._set_up(sample, lam, intercept, function, memory, standardize)
 
     @classmethod
+    @answering
     def from_formula(
         cls,
         formula: str,
@@ -216,6 +219,7 @@ class KernelSVM(Model):
         self._columns = np.flatnonzero(self._sample.kept)
         return kernels.checked_gram(X, self._sample.kept)
 
+    @answering
     def fit(
         self,
         solver: Pegasos | None = None,
@@ -298,4 +302,4 @@ def pegasos_alone(solver: Pegasos | SDCA) -> Pegasos:
     return solver
 
 
-kernel_svm = KernelSVM.from_formula
+kernel_svm = renamed("kernel_svm", KernelSVM.from_formula)

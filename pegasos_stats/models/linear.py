@@ -11,6 +11,7 @@ from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
@@ -23,6 +24,7 @@ class LinearModel(Model):
 
     loss: ClassVar[LossName]
 
+    @answering
     def __init__(
         self,
         y: object,
@@ -50,6 +52,7 @@ class LinearModel(Model):
         self._set_up(sample, lam, bool(intercept))
 
     @classmethod
+    @answering
     def from_formula(
         cls,
         formula: str,
@@ -122,6 +125,7 @@ class LinearModel(Model):
             weights=sample.weights,
         )
 
+    @answering
     def fit(
         self,
         solver: Pegasos | SDCA | None = None,
@@ -309,5 +313,5 @@ class Logit(LinearModel):
     loss = "log"
 
 
-svm = SVM.from_formula
-logit = Logit.from_formula
+svm = renamed("svm", SVM.from_formula)
+logit = renamed("logit", Logit.from_formula)

@@ -13,6 +13,7 @@ from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models import frames
+from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -44,6 +45,7 @@ class Predictor(ABC):
     coding: LabelCoding
     index: pd.Index
 
+    @answering
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error"
     ) -> "pd.Series[float]":
@@ -69,6 +71,7 @@ class Predictor(ABC):
         matrix = self._rows.matrix(data, unseen)
         return matrix.spread(self._scores(matrix.values)).rename("score")
 
+    @answering
     def predict(
         self, data: object = None, ties: Ties | None = None, unseen: Unseen = "error"
     ) -> pd.Series:
@@ -92,6 +95,7 @@ class Predictor(ABC):
         scores = self.decision_function(data, unseen=unseen)
         return self.coding.predicted(scores, self._ties(ties))
 
+    @answering
     def predict_proba(
         self, data: object = None, *, unseen: Unseen = "error"
     ) -> pd.DataFrame:
@@ -119,12 +123,13 @@ class Predictor(ABC):
         """
         if self.problem.loss != "log":
             raise OptionError(
-                "The hinge loss gives no probabilities; fit ps.logit() for them, or "
-                "use decision_function() for scores."
+                "The hinge loss gives no probabilities; ps.calibrate(model) makes them "
+                "of its scores, ps.logit() fits them, decision_function() has scores."
             )
         scores = self.decision_function(data, unseen=unseen)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
+    @answering
     def augment(
         self,
         data: object = None,

@@ -23,6 +23,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.predictors import about_data, about_penalty
 from pegasos_stats.models.predicting import Predictor
 from pegasos_stats.models.shrinkage import spreads
+from pegasos_stats.other_names import answer_for, answering
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
@@ -136,6 +137,7 @@ class Results(Predictor):
         """How the predictors were scaled, by ``standardize=True``; else None."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
+    @answering
     def confusion(
         self,
         data: object = None,
@@ -265,6 +267,11 @@ class Results(Predictor):
             image_shape=image_shape,
             overwrite=overwrite,
         )
+
+    if not TYPE_CHECKING:  # which is to know what is there
+
+        def __getattr__(self, name: str) -> object:
+            raise answer_for(self, name)
 
     def __repr__(self) -> str:
         return (

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.other_names import answering_class
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers import orders, sizes, starts
 from pegasos_stats.solvers.options import check_option, option, values_of
@@ -40,6 +41,7 @@ def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
 _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
+@answering_class
 @dataclass(frozen=True, eq=False)
 class Pegasos(Solver):
     """Stochastic sub-gradient steps, of size ``eta = 1 / (lam * t)`` unless told.

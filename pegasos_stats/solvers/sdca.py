@@ -6,6 +6,7 @@ from typing import Literal
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
+from pegasos_stats.other_names import answering_class
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
@@ -27,6 +28,7 @@ DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6
 
 
+@answering_class
 @dataclass(frozen=True, eq=False)
 class SDCA(Solver):
     """Dual coordinate ascent, up to a certified distance from the optimum.

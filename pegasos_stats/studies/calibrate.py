@@ -14,6 +14,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
+from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import ZERO_LOSS
 from pegasos_stats.solvers.sdca import SDCA
@@ -31,6 +32,7 @@ NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
 SHARES = "every probability is the share of its level"
 
 
+@answering
 def calibrate(
     model: Model,
     solver: Pegasos | SDCA | None = None,

@@ -14,6 +14,7 @@ from pegasos_stats.errors import (
     shown,
 )
 from pegasos_stats.models.base import HeldOut, Model
+from pegasos_stats.other_names import answering
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -31,6 +32,7 @@ class Run(NamedTuple):
     solver: Pegasos | SDCA
 
 
+@answering
 def compare_solvers(
     model: Model,
     solvers: Mapping[str, Pegasos | SDCA],

@@ -13,6 +13,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, UndefinedMetricWarning, counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
+from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@answering
 def cross_validate(
     model: Model,
     solver: Pegasos | SDCA | None = None,

@@ -7,6 +7,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.models.base import Model
+from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Solution
@@ -17,6 +18,7 @@ from pegasos_stats.studies.selection.lambdas import EPOCHS, checked_lambdas
 from pegasos_stats.studies.selection.path_results import LambdaPath
 
 
+@answering
 def lambda_path(
     model: Model,
     lambdas: object = None,
