@@ -30,6 +30,7 @@ from pegasos_stats.errors import (
 )
 
 NaAction = Literal["drop", "raise"]
+ARRAYS = np.ndarray | pd.Series | pd.DataFrame
 
 MOST_NAMED = 5  # columns with missing values in a message
 
@@ -184,8 +185,9 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     DataError
         If the two do not have the same rows.
     """
-    if getattr(y, "ndim", 1) == 2 and getattr(X, "ndim", 2) == 1:
-        raise DataError("Labels come first, predictors second; give y, then X.")
+    if isinstance(y, ARRAYS) and isinstance(X, ARRAYS) and X.ndim == 1 < y.ndim:
+        if y.shape[1] > 1:
+            raise DataError("Labels come first, predictors second; give y, then X.")
     index = row_labels(X)
     labels = column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
