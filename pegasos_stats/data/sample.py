@@ -30,7 +30,6 @@ from pegasos_stats.errors import (
 )
 
 NaAction = Literal["drop", "raise"]
-ARRAYS = np.ndarray | pd.Series | pd.DataFrame
 
 MOST_NAMED = 5  # columns with missing values in a message
 
@@ -185,9 +184,9 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     DataError
         If the two do not have the same rows.
     """
-    if isinstance(y, ARRAYS) and isinstance(X, ARRAYS) and X.ndim == 1 < y.ndim:
-        if y.shape[1] > 1:
-            raise DataError("Labels come first, predictors second; give y, then X.")
+    table = isinstance(y, np.ndarray | pd.DataFrame) and y.ndim == 2 and y.shape[1] > 1
+    if table and isinstance(X, np.ndarray | pd.Series) and X.ndim == 1:
+        raise DataError("Labels come first, predictors second; give y, then X.")
     index = row_labels(X)
     labels = column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
