@@ -17,15 +17,10 @@ from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.selection import fold_fits, fold_metrics
+from pegasos_stats.studies.selection import fold_fits, fold_metrics, nested
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.lambdas import EPOCHS, Rule
-from pegasos_stats.studies.selection.nested import (
-    Choosing,
-    checked_choosing,
-    nested_fits,
-)
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
@@ -122,7 +117,7 @@ def cross_validate(
     True
     """
     model = fold_fits.checked_model(model)
-    choosing = checked_choosing(lambda_path, rule, model)
+    choosing = nested.checked_choosing(lambda_path, rule, model)
     usual = SDCA(tol=fold_fits.FOLD_TOL)
     if choosing is not None:
         usual = replace(usual, epochs=EPOCHS)
@@ -136,7 +131,7 @@ def cross_validate(
         fits = fold_fits.run_tasks(tasks, workers, progress)
     else:
         given = model, drawn, solver, choosing, rng
-        fits, lams = nested_fits(*given, workers, progress)
+        fits, lams = nested.nested_fits(*given, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, fit in zip(drawn.splits, fits, strict=True):
@@ -180,7 +175,7 @@ class CrossValidation:
     scores_by_repeat : DataFrame, shape (n, repeats)
         Out-of-fold scores: of each row by the fit that has not seen it. NaN where a
         row is in no held-out fold.
-    choosing : Choosing or None
+    choosing : nested.Choosing or None
         How lambda was chosen in each fold, if it was.
 
     Examples
@@ -201,7 +196,7 @@ class CrossValidation:
     metrics: tuple[fold_metrics.Metric, ...]
     by_fold: pd.DataFrame
     scores_by_repeat: pd.DataFrame
-    choosing: Choosing | None = None
+    choosing: nested.Choosing | None = None
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
