@@ -175,7 +175,7 @@ class CrossValidation:
     scores_by_repeat : DataFrame, shape (n, repeats)
         Out-of-fold scores: of each row by the fit that has not seen it. NaN where a
         row is in no held-out fold.
-    choosing : nested.Choosing or None
+    choosing : Choosing or None
         How lambda was chosen in each fold, if it was.
 
     Examples
