@@ -130,6 +130,19 @@ BAD_INPUT = {
     "steps": (["demo", "--order", "replace"], "need --steps"),
     "steps of the paper": (["demo", "--profile", "paper"], "need --steps"),
     "steps elsewhere": (["demo", "--steps", "5"], "steps=5 goes with"),
+    "size of steps": (
+        ["demo", "--step", "1/t"],
+        "argument --step: '1/t' is neither a number nor one of 'pegasos', "
+        "'1/(lambda n)', '1/sqrt(t)'",
+    ),
+    "start of the other solver": (
+        ["demo", "--start", "sgd"],
+        "--start 'sgd' is not known; give one of 'zero', 'random'",
+    ),
+    "size of steps of sdca": (
+        ["demo", "--solver", "sdca", "--step", "0.5"],
+        "--step goes with --solver pegasos",
+    ),
     "rows and order": (
         ["demo", "--rows", "rows.txt", "--order", "shuffle"],
         "exclude each other",
@@ -199,6 +212,10 @@ SOLVERS = {
     "--epochs 4 --average 2": {"epochs": 4, "average": 2},
     "--arithmetic fast": {"arithmetic": "fast"},
     "--rows rows.txt": {"order": np.array([3, 0, 199])},
+    "--start random --first-step 50": {"start": "random", "first_step": 50},
+    "--step 1/sqrt(t) --epochs 2": {"step": "1/sqrt(t)", "epochs": 2},
+    "--step 0.25 --epochs 2": {"step": 0.25, "epochs": 2},
+    "--change-tol 0.25": {"change_tol": 0.25},
     "--profile minibatch": {"batch_size": 100, "epochs": 10},
     "--profile r_script --epochs 3": {"epochs": 3},
     "--profile paper --steps 50": {"order": "replace", "steps": 50},
@@ -213,6 +230,22 @@ def test_options_of_the_solver(words, files, capsys, monkeypatch):
     expected = ps.svm("digit ~ .", train, lam=0.1).fit(solver)
     printed = run(capsys, "demo", "--lambda", 0.1, "--json", *words.split())
     assert params_of(printed) == expected.params.to_dict()
+
+
+def test_a_run_that_ends_early_says_after_how_many_epochs(capsys):
+    options = ["--lambda", 20, "--tol", 0.5, "--seed", 4]
+    model = ps.svm("digit ~ .", ps.datasets.load_digits56()[0], lam=20.0)
+    found = model.fit(ps.Pegasos(seed=4, tol=0.5))
+    (line,) = [
+        line
+        for line in run(capsys, "demo", *options).out.splitlines()
+        if line.startswith("Solver")
+    ]
+    epochs = f"{found.n_epochs} epoch" + "s" * (found.n_epochs > 1)
+    assert line == (
+        "Solver     Pegasos, shuffle, at most 1,000 epochs, seed 4, tol 0.5: "
+        f"{found.n_violations} margin violations in {found.n_iter:,} steps of {epochs}"
+    )
 
 
 def test_the_homework_form_has_no_intercept(capsys):

@@ -98,6 +98,37 @@ FROM_FILE = {
         P(2, 3, batch_size=7, project=True, average=1, refit_intercept=True),
         BITS,
     ),
+    "random start, later steps": (
+        ps.svm,
+        {"lam": 0.5},
+        P(2, seed=3, start="random", first_step=5),
+        BITS,
+    ),
+    "steps by root": (
+        ps.logit,
+        {"lam": 0.5},
+        P(2, seed=3, step="1/sqrt(t)", average="all"),
+        DIGITS,
+    ),
+    "size for each step": (
+        ps.svm,
+        {},
+        P(order=[3, 1, 150], step=[0.5, 0.1, 1 / 3]),
+        BITS,
+    ),
+    "until the gap": (ps.svm, {"lam": 20.0}, P(seed=4, tol=0.5), BITS),
+    "until little changes": (
+        ps.svm,
+        {"lam": 20.0},
+        P(order=[[0, 199, 5], [7, 180, 2]], epochs=50, change_tol=0.1),
+        BITS,
+    ),
+    "drawn until": (
+        ps.svm,
+        {"lam": 20.0},
+        P(order="replace", steps=900, tol=0.5, seed=2, start="random"),
+        BITS,
+    ),
     "given rows": (ps.svm, {}, P(order=[3, 1, 150], epochs=2), BITS),
     "SDCA": (
         ps.svm,
@@ -185,6 +216,21 @@ def test_sparse_rows_and_weights_of_a_session(train):
     subject = subject_of(result, None)
     variables = again(subject, {"y": y, "X": X, "weights": weights})
     _, found = in_r(subject, variables)
+    assert (found == numbers_of(result)).all()
+
+
+@pytest.mark.r
+def test_r_reads_a_long_start_and_sizes_from_files(train):
+    model = ps.svm("digit ~ .", train, lam=0.5)
+    first = model.fit(P(2, seed=1))
+    sizes = 0.1 / np.sqrt(np.arange(1, 401))
+    result = model.fit(P(2, seed=3, start=first, step=sizes))
+    subject = subject_of(result, "train.csv")
+    given = {"start": result.solver.start, "step": sizes}
+    variables = again(subject, given)
+    assert variables["result"].params.equals(result.params)
+    lines, found = in_r(subject, variables)
+    assert 'start = read.csv("start.csv")$start' in lines.r.replace("\n ", "")
     assert (found == numbers_of(result)).all()
 
 

@@ -43,6 +43,27 @@ def test_every_type_of_a_document_has_its_macro(name):
         assert hasattr(macros, kind.__name__), kind
 
 
+@pytest.mark.parametrize(
+    ("form", "size", "first"),
+    [
+        ({}, r"\eta = \dfrac{1}{\lambda t}", "1, 2"),
+        ({"step": "1/(lambda n)"}, r"\eta = \dfrac{1}{\lambda n}", "1, 2"),
+        ({"step": "1/sqrt(t)", "first_step": 7}, r"\eta = \dfrac{1}{\sqrt{t}}", "7, 8"),
+        ({"step": 0.25}, r"\eta = 0.25", "1, 2"),
+        ({"step": [0.25] * 200}, r"\eta = \eta_t", "1, 2"),
+    ],
+)
+def test_the_formula_of_a_step_has_its_size(form, size, first):
+    data = ps.datasets.load_digits56()[0]
+    result = ps.svm("digit ~ p34", data).fit(ps.Pegasos(1, seed=1, **form))
+    text = ps.report(result).as_markdown()
+    assert size in text
+    assert rf"$t = {first}, \ldots$" in text
+    smaller = form.get("step", "pegasos") in ("pegasos", "1/sqrt(t)")
+    assert ("takes a step, large at first, then smaller." in text) == smaller
+    assert "<svg" in ps.report(result).as_html()  # of the formula, which can be drawn
+
+
 @pytest.mark.parametrize("ticks", range(7))
 def test_a_fence_is_longer_than_any_ticks_of_its_code(ticks):
     code = "`x` " + "`" * ticks

@@ -70,6 +70,11 @@ def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     assert "here" in words
 
 
+def kind_of(value):
+    """A word itself, of other values their type."""
+    return value if isinstance(value, str) else type(value)
+
+
 def test_every_kind_of_configuration_is_drawn():
     drawn = [draw(SEED, number) for number in range(200)]
     assert {c.solver for c in drawn} == {"pegasos", "sdca", "kernel"}
@@ -79,6 +84,13 @@ def test_every_kind_of_configuration_is_drawn():
         c.options.get("order") for c in drawn if isinstance(c.options.get("order"), str)
     }
     assert orders == {"shuffle", "sequential", "replace"}
+    forms = [c.options for c in drawn if c.solver == "pegasos"]
+    names = {"zero", "random", np.ndarray}
+    assert {kind_of(f["start"]) for f in forms} == names
+    names = {"pegasos", "1/(lambda n)", "1/sqrt(t)", float, np.ndarray}
+    assert {kind_of(f["step"]) for f in forms} == names
+    assert {"tol", "change_tol"} <= {name for f in forms for name in f}
+    assert max(f["first_step"] for f in forms) > 100
     assert {type(c.weights) for c in drawn} == {type(None), str, dict, np.ndarray}
     assert {c.kernel.get("kernel") for c in drawn if c.kernel} == {
         "linear",
