@@ -216,6 +216,7 @@ class Pegasos(Solver):
         metavar="GAP",
         check=checked_tol,
         said="tol {:g}",
+        in_r=True,
     )
     change_tol: float = option(
         0.0,
@@ -225,6 +226,7 @@ class Pegasos(Solver):
         metavar="SHARE",
         check=checked_tol,
         said="change_tol {:g}",
+        in_r=True,
     )
 
     name = "Pegasos"

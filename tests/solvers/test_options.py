@@ -160,6 +160,7 @@ def test_repeated_lines_name_every_option_that_is_not_at_its_default(kind):
 
 def test_lines_of_r_name_every_option_that_r_has(model):
     known = {n for n, each in declared(ps.Pegasos).items() if each.in_r} - {"steps"}
+    known -= {"tol", "change_tol"}  # a run that they end is written by its epochs
     changed = {n: v for n, v in others_of(ps.Pegasos).items() if n in known}
     result = model.fit(ps.Pegasos(**changed))
     lines = r_lines(subject_of(result))

@@ -97,16 +97,18 @@ def kind_of(subject: Subject) -> Kind:
 
 
 def as_run(result: Fitted) -> Pegasos | SDCA:
-    """The solver with as many epochs or steps as the run had, and no tolerance."""
+    """The solver with as many epochs or steps as the run had, and no tolerance.
+
+    With lists of rows, one for each epoch, R looks at the tolerances itself.
+    """
     solver = result.solver
     if not isinstance(solver, Pegasos) or not solver.may_end_early:
+        return solver
+    if np.ndim(solver.order) == 2:
         return solver
     plain = replace(solver, tol=0.0, change_tol=0.0)
     if solver.steps is not None:
         return replace(plain, steps=result.n_iter)
-    if isinstance(solver.order, np.ndarray) and solver.order.ndim == 2:
-        lists = np.tile(solver.order, (solver.epochs or 1, 1))[: result.n_epochs]
-        return replace(plain, order=lists, epochs=1)
     return replace(plain, epochs=result.n_epochs)
 
 
