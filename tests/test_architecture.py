@@ -156,3 +156,21 @@ def test_public_names_have_docstrings_with_an_example():
         assert documented.__doc__
         if callable(documented):
             assert ">>>" in documented.__doc__ or name == "Results", name
+
+
+MISSING = """
+import sys
+sys.modules["sklearn"] = None  # as where it is not installed
+import pegasos_stats as ps
+try:
+    import pegasos_stats.sklearn
+except ps.errors.DependencyError as error:
+    print(isinstance(error, ImportError), error)
+"""
+
+
+def test_the_door_for_scikit_learn_says_what_it_needs():
+    assert printed(MISSING) == (
+        "True pegasos_stats.sklearn needs scikit-learn, which is not installed; run "
+        "pip install 'pegasos_stats[sklearn]'."
+    )

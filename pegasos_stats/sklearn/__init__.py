@@ -1,0 +1,24 @@
+"""Classifiers for scikit-learn's pipelines, searches and meta-estimators.
+
+They take rows first and labels second, keep what they find in attributes that end in
+``_``, and give the numbers of `SVM`, `Logit` and `KernelSVM`, bit for bit.
+
+>>> from pegasos_stats.sklearn import SVMClassifier
+>>> SVMClassifier(lam=0.1, random_state=1).fit([[0.0], [1.0], [3.0]], [0, 0, 1])
+SVMClassifier(lam=0.1, random_state=1)
+"""
+
+from pegasos_stats.errors import DependencyError
+
+try:
+    import sklearn  # noqa: F401
+except ImportError:
+    raise DependencyError(
+        "pegasos_stats.sklearn needs scikit-learn, which is not installed; run "
+        "pip install 'pegasos_stats[sklearn]'."
+    ) from None
+
+from pegasos_stats.sklearn.kernel import KernelSVMClassifier
+from pegasos_stats.sklearn.linear import LogitClassifier, SVMClassifier
+
+__all__ = ["KernelSVMClassifier", "LogitClassifier", "SVMClassifier"]

@@ -1,0 +1,290 @@
+"""What the classifiers for scikit-learn have in common."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_choice
+from pegasos_stats.data.foreign import position_of
+from pegasos_stats.errors import LabelError, OptionError, listing
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.options import values_of
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.solver import Solver
+
+# So near to the optimum that weights give the fit of repeated rows, to seven digits.
+SOLVERS: dict[str, Pegasos | SDCA] = {
+    "sdca": SDCA(tol=1e-10, gap_tol=1e-12),
+    "pegasos": Pegasos(),
+}
+OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
+SEEDS = 2**31 - 1
+Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
+
+
+class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Checks of data and labels, weights, the solver, predictions."""
+
+    lam: float
+    intercept: bool
+    standardize: bool
+    class_weight: str | Mapping[Any, float] | None
+    solver: str | Pegasos | SDCA
+    epochs: int | None
+    tol: float | None
+    random_state: int | np.random.RandomState | None
+
+    result_: Results
+    classes_: NDArray[Any]
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+        y : array, shape (n,)
+            Labels of two classes.
+        sample_weight : array, shape (n,), optional
+            How much the loss of each row counts, 0 or more; only ratios matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LabelError
+            If there are not exactly two classes.
+        OptionError
+            If a parameter is not allowed.
+        """
+        rows, labels = validate_data(self, X, y, **self._accepted())
+        self.classes_ = two_classes(labels)
+        weights = self._weights(labels, rows, sample_weight)
+        self.result_ = self._fitted(labels, self._named(rows), weights)
+        self.n_iter_ = self.result_.n_iter
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Scores; above 0 speaks for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n,)
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, **self._accepted())
+        scores: Vector = np.asarray(self.result_.decision_function(rows))
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Labels by the sign of the score; at exactly 0 the first class.
+
+        A solver with ``ties="positive"`` gives the second class there.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        array, shape (n,), of `classes_`
+        """
+        scores = self.decision_function(X)
+        second = scores > 0.0
+        if self.result_.solver.ties == "positive":
+            second |= scores == 0.0
+        labels: NDArray[Any] = self.classes_[second.astype(np.intp)]
+        return labels
+
+    @property
+    def relative_gap_(self) -> float:
+        """Duality gap of the fit divided by its objective: 0 at the optimum."""
+        check_is_fitted(self)
+        return self.result_.relative_gap
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` the options of a solver too.
+
+        They are called ``solver__batch_size`` and so on.
+        """
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.solver, Solver):
+            options = values_of(self.solver)
+            params |= {f"solver__{name}": value for name, value in options.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__batch_size=10`` gives the solver another option.
+
+        The solver itself, which cannot be changed, is replaced by a new one.
+        """
+        nested = {name: v for name, v in params.items() if name.startswith("solver__")}
+        super().set_params(**{n: v for n, v in params.items() if n not in nested})
+        if nested:
+            options = {name.removeprefix("solver__"): v for name, v in nested.items()}
+            self.solver = with_options(named_solver(self.solver), options)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @abstractmethod
+    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> Results:
+        """Fit the model to rows and labels that are checked."""
+
+    def _accepted(self) -> dict[str, Any]:
+        """How `validate_data` is to check rows."""
+        return {"dtype": (np.float64, np.float32), "accept_sparse": "csr"}
+
+    def _named(self, rows: Rows) -> Rows:
+        """Rows with the names of their columns, where they have come with some."""
+        names = getattr(self, "feature_names_in_", None)
+        dense = isinstance(rows, np.ndarray)
+        if names is None or not dense or len(set(names)) < len(names):
+            return rows
+        return pd.DataFrame(rows, columns=list(names), copy=False)
+
+    def _weights(self, labels: NDArray[Any], rows: Rows, sample_weight: Any) -> Any:
+        """What the model takes as ``weights=``: of rows, of levels, or none."""
+        by_class = self._class_weights()
+        if sample_weight is None:
+            return by_class
+        each: Vector = _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+        sums = np.array([each[labels == label].sum() for label in self.classes_])
+        if not sums.all():
+            raise LabelError(
+                f"Only 1 class has rows with a weight above 0, and not "
+                f"{listing(self.classes_[sums == 0.0])}; give weights above zero to "
+                "rows of both classes."
+            )
+        if by_class is None:
+            return each
+        if isinstance(by_class, str):
+            factors = sums.sum() / (2.0 * sums)
+        else:
+            factors = np.array(list(by_class.values()), dtype=np.float64)
+        return each * factors[(labels == self.classes_[1]).astype(np.intp)]
+
+    def _class_weights(self) -> Any:
+        """``"balanced"``, a weight for each class in their order, or None."""
+        given = self.class_weight
+        if isinstance(given, str):
+            check_choice("class_weight", given, ("balanced",))
+        if given is None or isinstance(given, str):
+            return given
+        if not isinstance(given, Mapping):
+            raise OptionError(
+                "is not allowed; give 'balanced', or a weight for each class.",
+                "class_weight",
+                given,
+            )
+        found: dict[Any, Any] = dict.fromkeys(self.classes_.tolist(), 1.0)
+        for label, weight in given.items():
+            place = position_of(label, list(found))
+            if place < 0:
+                raise OptionError(
+                    f"names {listing([label])}, which is no class; the classes are "
+                    f"{listing(found)}.",
+                    "class_weight",
+                    given,
+                )
+            found[list(found)[place]] = weight
+        return found
+
+    def _solver(self) -> Pegasos | SDCA:
+        """The solver with the options that are parameters, and a seed."""
+        own = {name: getattr(self, name) for name in OWN}
+        given = {name: value for name, value in own.items() if value is not None}
+        if self.random_state is not None:
+            given["seed"] = seed_of(self.random_state)
+        if self.solver == "sdca" and "tol" in given:
+            given |= {"gap_tol": None}
+        return with_options(named_solver(self.solver), given)
+
+
+def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes, sorted, or raise `LabelError` if they are not two."""
+    check_classification_targets(labels)
+    kind = type_of_target(labels, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        raise LabelError(
+            f"Only binary classification is supported. The type of the target is "
+            f"{kind}; wrap the classifier in OneVsRestClassifier."
+        )
+    classes: NDArray[Any] = np.unique(labels)
+    if classes.size < 2:
+        raise LabelError(
+            f"y has 1 class, {listing(classes)}; take data in which two occur."
+        )
+    return classes
+
+
+def named_solver(solver: object) -> Pegasos | SDCA:
+    """Return a solver, or the one of this name."""
+    if isinstance(solver, str):
+        check_choice("solver", solver, tuple(SOLVERS))
+        return SOLVERS[solver]
+    if not isinstance(solver, Pegasos | SDCA):
+        raise OptionError(
+            f"is not allowed; give one of {listing(SOLVERS)}, or a solver such as "
+            "Pegasos(epochs=20).",
+            "solver",
+            solver,
+        )
+    return solver
+
+
+def with_options(solver: Pegasos | SDCA, options: dict[str, Any]) -> Pegasos | SDCA:
+    """Return the same solver with other options.
+
+    Raises
+    ------
+    OptionError
+        If it does not have such an option, or does not allow the value.
+
+    Examples
+    --------
+    >>> with_options(Pegasos(epochs=5), {"batch_size": 10}).epochs
+    5
+    """
+    known = values_of(solver)
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise OptionError(
+            f"{solver.name} has no option {listing(unknown)}; it has "
+            f"{listing(known, len(known))}."
+        )
+    return type(solver)(**known | options)
+
+
+def seed_of(random_state: int | np.random.RandomState) -> int:
+    """Return the seed: a whole number itself, or one drawn by a RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(check_random_state(random_state).randint(SEEDS))
+    return random_state

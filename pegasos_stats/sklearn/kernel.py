@@ -1,0 +1,126 @@
+"""The kernel classifier for scikit-learn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.models.kernel import MEMORY, KernelSVM
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
+from pegasos_stats.solvers.kernel_problem import KernelName
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+
+
+class KernelSVMClassifier(TwoClassClassifier):
+    """Support vector machine with a kernel and an intercept that is not penalised.
+
+    `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` has ``lam = 1 / (n * C)``.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Penalty, above zero.
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    kernel : "gaussian", "polynomial", "linear" or "precomputed"
+        Precomputed, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) at the fit, a row
+        for each new row and a column for each row of the fit at prediction.
+    degree, offset, gamma : optional
+        Of the kernel, as for `KernelSVM`.
+    memory : int, default 512 MiB
+        Bytes that rows of the Gram matrix may take.
+    standardize, class_weight, solver, epochs, tol, random_state
+        As for `SVMClassifier`; what a solver cannot do with a kernel is an error.
+
+    Attributes
+    ----------
+    support_ : int array, shape (n_support,)
+        Rows of the fit that predictions need.
+    dual_coef_ : float64 array, shape (1, n_support)
+        Their coefficients ``b_j`` in ``f = sum_j b_j K(x_j, .)``.
+    intercept_ : float64 array, shape (1,)
+    result_ : KernelResults
+    classes_, n_iter_, relative_gap_, n_features_in_, feature_names_in_
+        As of `SVMClassifier`.
+
+    See Also
+    --------
+    pegasos_stats.KernelSVM : the model, from a formula too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos_stats.sklearn import KernelSVMClassifier
+    >>> angle = np.linspace(0, 6, 40)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
+    >>> KernelSVMClassifier(lam=0.01, random_state=1).fit(X, y).score(X, y)
+    1.0
+    """
+
+    result_: KernelResults
+
+    def __init__(
+        self,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        kernel: KernelName = "gaussian",
+        degree: int | None = None,
+        offset: float | None = None,
+        gamma: float | None = None,
+        memory: int = MEMORY,
+        standardize: bool = False,
+        class_weight: str | Mapping[Any, float] | None = None,
+        solver: str | Pegasos | SDCA = "pegasos",
+        epochs: int | None = None,
+        tol: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.lam = lam
+        self.intercept = intercept
+        self.kernel = kernel
+        self.degree = degree
+        self.offset = offset
+        self.gamma = gamma
+        self.memory = memory
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.solver = solver
+        self.epochs = epochs
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> KernelResults:
+        model = KernelSVM(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            kernel=self.kernel,
+            degree=self.degree,
+            offset=self.offset,
+            gamma=self.gamma,
+            coding=tuple(self.classes_.tolist()),
+            weights=weights,
+            standardize=self.standardize,
+            memory=self.memory,
+        )
+        solver: Any = self._solver()  # the model says which it takes
+        result = model.fit(solver)
+        found = result.dual_coef
+        self.support_ = found.index.to_numpy()
+        self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
+        self.intercept_ = np.array([result.intercept])
+        return result
+
+    def _accepted(self) -> dict[str, Any]:
+        return super()._accepted() | {"accept_sparse": False}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

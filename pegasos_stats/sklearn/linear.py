@@ -1,0 +1,183 @@
+"""Linear classifiers for scikit-learn."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.models.linear import SVM, Logit
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+
+
+class LinearClassifier(TwoClassClassifier):
+    """What `SVMClassifier` and `LogitClassifier` have in common."""
+
+    model: ClassVar[type[SVM] | type[Logit]]
+    result_: LinearResults
+
+    def __init__(
+        self,
+        *,
+        lam: float = 1.0,
+        intercept: bool = True,
+        standardize: bool = False,
+        class_weight: str | Mapping[Any, float] | None = None,
+        solver: str | Pegasos | SDCA = "sdca",
+        epochs: int | None = None,
+        tol: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.lam = lam
+        self.intercept = intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.solver = solver
+        self.epochs = epochs
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> LinearResults:
+        model = self.model(
+            labels,
+            rows,
+            lam=self.lam,
+            intercept=self.intercept,
+            coding=tuple(self.classes_.tolist()),
+            weights=weights,
+            standardize=self.standardize,
+        )
+        result = model.fit(self._solver())
+        beta, alpha = result.solution.beta, result.intercept
+        if result.scaling is not None:
+            beta, alpha = result.scaling.undone(beta, alpha)
+        self.coef_, self.intercept_ = beta.reshape(1, -1).copy(), np.array([alpha])
+        return result
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class SVMClassifier(LinearClassifier):
+    """Linear support vector machine with an intercept that is not penalised.
+
+    `pegasos_stats.SVM` for scikit-learn: the same minimum, the same numbers.
+
+    Parameters
+    ----------
+    lam : float, default 1.0
+        Penalty, above zero. ``LinearSVC(C=C, loss="hinge")`` has
+        ``lam = 1 / (n * C)``, and penalises its intercept.
+    intercept : bool, default True
+        ``False`` fixes the intercept at 0.
+    standardize : bool, default False
+        Whether predictors are centred and scaled before the fit, and at prediction in
+        the same way. `coef_` is for predictors as they are given.
+    class_weight : "balanced" or dict, optional
+        ``"balanced"`` gives both classes the same total weight, ``{label: weight}``
+        each row that of its class, 1 where a class is not named; ``weights=`` of `SVM`.
+        With ``sample_weight`` they are multiplied.
+    solver : "sdca", "pegasos", SDCA or Pegasos
+        ``"sdca"`` is ``SDCA(tol=1e-10, gap_tol=1e-12)``, so near to the optimum that
+        weights give the fit of repeated rows; ``"pegasos"`` is ``Pegasos()``. Options
+        of a solver are parameters too: ``set_params(solver__batch_size=10)``, or
+        ``{"solver__average": ["none", "all"]}`` in a grid.
+    epochs, tol : optional
+        Of the solver, in place of its own.
+    random_state : int or RandomState, optional
+        Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. Without
+        it that of `solver`, or a new one for every fit.
+
+    Attributes
+    ----------
+    coef_ : float64 array, shape (1, p)
+    intercept_ : float64 array, shape (1,)
+    classes_ : array, shape (2,)
+        Labels in their order; the second is coded +1.
+    n_iter_ : int
+        Steps taken.
+    relative_gap_ : float
+        Duality gap divided by the objective: how far the fit may be from the optimum.
+    result_ : LinearResults
+        The fit with all that it offers: ``summary()``, ``tidy()``, ``report()``, ...
+    n_features_in_, feature_names_in_
+        As of every estimator of scikit-learn.
+
+    See Also
+    --------
+    pegasos_stats.SVM : the model, from a formula too.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> from pegasos_stats.sklearn import SVMClassifier
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> train, test = ps.datasets.load_digits56()
+    >>> y, X = train["digit"], train.drop(columns="digit")
+    >>> search = GridSearchCV(SVMClassifier(random_state=1), {"lam": [0.1, 1, 10]})
+    >>> search.fit(X, y).best_params_
+    {'lam': 0.1}
+    >>> bool(search.best_estimator_.relative_gap_ < 1e-6)
+    True
+    """
+
+    model = SVM
+
+
+class LogitClassifier(LinearClassifier):
+    """Penalised logistic regression with an intercept that is not penalised.
+
+    `pegasos_stats.Logit` for scikit-learn. Parameters and attributes are those of
+    `SVMClassifier`. ``LogisticRegression(C=C)`` has ``lam = 1 / (n * C)``.
+
+    See Also
+    --------
+    pegasos_stats.Logit : the model, from a formula too.
+
+    Examples
+    --------
+    >>> from pegasos_stats.sklearn import LogitClassifier
+    >>> classifier = LogitClassifier(lam=0.1, random_state=1)
+    >>> fit = classifier.fit([[0.0], [1.0], [3.0]], ["a", "b", "b"])
+    >>> fit.predict_proba([[1.0]]).round(2)
+    array([[0.32, 0.68]])
+    """
+
+    model = Logit
+
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Probabilities of both classes, ``1 / (1 + exp(-score))`` for the second.
+
+        As everywhere in scikit-learn they are for classes as frequent as weights make
+        them; ``result_.predict_proba`` takes the weights of classes out.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n, 2)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> Vector:
+        """Logarithms of the probabilities, without overflow.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+
+        Returns
+        -------
+        float64 array, shape (n, 2)
+        """
+        scores = self.decision_function(X)
+        both = np.column_stack([scores, -scores])
+        return -np.logaddexp(0.0, both)

@@ -1,0 +1,343 @@
+"""The classifiers for scikit-learn: equal numbers, and at home in its tools."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+import pegasos_stats as ps
+from pegasos_stats.errors import LabelError, OptionError
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+LINEAR = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
+NEAR = {"tol": 1e-10, "gap_tol": 1e-12}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Unbalanced, of different spread, with labels that are text, and weights."""
+    draw = np.random.default_rng(3)
+    X = draw.normal(size=(90, 4)) * [1.0, 30.0, 0.2, 5.0] + [0.0, 100.0, -3.0, 0.0]
+    score = X[:, 0] + 0.05 * (X[:, 1] - 100.0) - 0.8 + draw.normal(size=90)
+    y = np.where(score > 0.0, "ill", "well")  # sorted, "ill" comes first
+    weights = draw.integers(0, 4, 90).astype(float)
+    assert 15 < (y == "ill").sum() < 40
+    return X, y, weights
+
+
+def same(classifier, result):
+    assert np.array_equal(classifier.coef_, [result.params_original.iloc[1:]])
+    assert np.array_equal(classifier.intercept_, result.params_original.iloc[:1])
+    assert classifier.n_iter_ == result.n_iter
+    assert classifier.relative_gap_ == result.relative_gap
+
+
+@pytest.mark.parametrize(("classifier", "model"), LINEAR)
+class TestEqualNumbers:
+    """Every bit as the models have it."""
+
+    def test_as_they_come(self, classifier, model, rows):
+        X, y, _ = rows
+        found = classifier(lam=0.02, random_state=4).fit(X, y)
+        result = model(y, X, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+        same(found, result)
+        assert found.coef_.shape == (1, 4)
+        assert found.intercept_.shape == (1,)
+        assert found.classes_.tolist() == ["ill", "well"]
+        scores = found.decision_function(X)
+        assert np.array_equal(scores, result.decision_function(X))
+        # sums of four products in another order
+        np.testing.assert_allclose(
+            X @ found.coef_[0] + found.intercept_[0], scores, rtol=1e-12, atol=1e-12
+        )
+        assert np.array_equal(found.predict(X), result.predict(X))
+
+    @pytest.mark.parametrize(
+        ("options", "solver"),
+        [
+            ({"solver": "pegasos"}, ps.Pegasos(seed=9)),
+            ({"solver": "pegasos", "epochs": 3}, ps.Pegasos(epochs=3, seed=9)),
+            ({"tol": 1e-3}, ps.SDCA(tol=1e-3, seed=9)),
+            ({"solver": ps.SDCA(epochs=50, seed=1)}, ps.SDCA(epochs=50, seed=9)),
+            (
+                {"solver": ps.Pegasos(batch_size=7, average="all"), "epochs": 6},
+                ps.Pegasos(epochs=6, batch_size=7, average="all", seed=9),
+            ),
+        ],
+    )
+    def test_solvers(self, classifier, model, rows, options, solver):
+        X, y, _ = rows
+        found = classifier(lam=0.5, random_state=9, **options).fit(X, y)
+        same(found, model(y, X, lam=0.5).fit(solver))
+
+    def test_weights_of_rows(self, classifier, model, rows):
+        X, y, weights = rows
+        found = classifier(lam=0.02, random_state=4).fit(X, y, sample_weight=weights)
+        result = model(y, X, lam=0.02, weights=weights).fit(ps.SDCA(**NEAR, seed=4))
+        same(found, result)
+        plain = model(y, X, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+        assert not np.allclose(found.coef_, plain.coef)
+
+    @pytest.mark.parametrize(
+        ("given", "meant"),
+        [
+            ("balanced", "balanced"),
+            ({"well": 5.0, "ill": 2.0}, {"ill": 2.0, "well": 5.0}),
+            ({"well": 5.0}, {"ill": 1.0, "well": 5.0}),
+            ({"ill": 0.5}, {"ill": 0.5, "well": 1.0}),
+        ],
+    )
+    def test_weights_of_classes(self, classifier, model, rows, given, meant):
+        X, y, _ = rows
+        found = classifier(lam=0.02, class_weight=given, random_state=4).fit(X, y)
+        same(found, model(y, X, lam=0.02, weights=meant).fit(ps.SDCA(**NEAR, seed=4)))
+
+    def test_weights_of_rows_and_classes(self, classifier, model, rows):
+        X, y, w = rows
+        found = classifier(class_weight={"well": 3.0}, random_state=4).fit(X, y, w)
+        each = w * np.where(y == "well", 3.0, 1.0)
+        same(found, model(y, X, weights=each).fit(ps.SDCA(**NEAR, seed=4)))
+        found = classifier(class_weight="balanced", random_state=4).fit(X, y, w)
+        share = {
+            label: w.sum() / (2 * w[y == label].sum()) for label in ("ill", "well")
+        }
+        each = w * np.array([share[label] for label in y])
+        same(found, model(y, X, weights=each).fit(ps.SDCA(**NEAR, seed=4)))
+
+    def test_standardized(self, classifier, model, rows):
+        X, y, _ = rows
+        found = classifier(standardize=True, lam=0.02, random_state=4).fit(X, y)
+        result = model(y, X, standardize=True, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+        same(found, result)
+        scores = result.decision_function(X)
+        assert np.array_equal(found.decision_function(X), scores)
+        np.testing.assert_allclose(
+            X @ found.coef_[0] + found.intercept_[0], scores, rtol=1e-10, atol=1e-10
+        )
+
+    def test_without_intercept(self, classifier, model, rows):
+        X, y, _ = rows
+        found = classifier(intercept=False, lam=0.02, random_state=4).fit(X, y)
+        result = model(y, X, intercept=False, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+        assert np.array_equal(found.coef_, [result.coef])
+        assert found.intercept_.tolist() == [0.0]
+
+    @pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_matrix])
+    def test_sparse(self, classifier, model, rows, convert):
+        X, y, _ = rows
+        X = np.where(np.abs(X) > 1.0, X, 0.0)
+        found = classifier(lam=0.1, random_state=4).fit(convert(X), y)
+        result = model(y, sparse.csr_array(X), lam=0.1).fit(ps.SDCA(**NEAR, seed=4))
+        same(found, result)
+        assert np.array_equal(
+            found.predict(convert(X)), result.predict(sparse.csr_array(X))
+        )
+
+    def test_names_of_columns(self, classifier, model, rows):
+        X, y, _ = rows
+        frame = pd.DataFrame(X, columns=["a", "b c", "é", "d"])
+        found = classifier(random_state=4).fit(frame, y)
+        assert found.feature_names_in_.tolist() == ["a", "b c", "é", "d"]
+        assert found.n_features_in_ == 4
+        assert found.result_.design.names == ("a", "b c", "é", "d")
+        same(found, model(y, frame).fit(ps.SDCA(**NEAR, seed=4)))
+        with pytest.raises(ValueError, match="feature names should match"):
+            found.predict(frame[["b c", "a", "é", "d"]])
+
+
+def test_probabilities_are_those_of_the_logit(rows):
+    X, y, _ = rows
+    found = LogitClassifier(lam=0.02, random_state=4).fit(X, y)
+    result = ps.Logit(y, X, lam=0.02).fit(ps.SDCA(**NEAR, seed=4))
+    # one logistic function by two formulas
+    np.testing.assert_allclose(
+        found.predict_proba(X), result.predict_proba(X), rtol=1e-13
+    )
+    far = found.predict_log_proba(1e6 * X)
+    assert np.isfinite(far).all()
+    assert far.min() < -1000.0
+    assert not hasattr(SVMClassifier(), "predict_proba")
+    assert not hasattr(KernelSVMClassifier(), "predict_proba")
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
+def test_kernels(rows, kernel):
+    X, y, w = rows
+    options = {"kernel": kernel, "lam": 0.3, "standardize": True}
+    found = KernelSVMClassifier(
+        **options, class_weight={"ill": 2.0}, solver="pegasos", random_state=4
+    ).fit(X, y, w)
+    weights = w * np.where(y == "ill", 2.0, 1.0)
+    result = ps.KernelSVM(y, X, **options, weights=weights).fit(ps.Pegasos(seed=4))
+    assert np.array_equal(found.dual_coef_, [result.dual_coef])
+    assert np.array_equal(found.support_, result.dual_coef.index)
+    assert found.intercept_.tolist() == [result.intercept]
+    assert found.relative_gap_ == result.relative_gap
+    assert np.array_equal(found.decision_function(X), result.decision_function(X))
+    assert np.array_equal(found.predict(X), result.predict(X, ties="negative"))
+
+
+def test_options_of_kernels(rows):
+    X, y, _ = rows
+    options = {"kernel": "polynomial", "degree": 3, "offset": 0.5, "lam": 10.0}
+    found = KernelSVMClassifier(**options, solver="pegasos", random_state=4).fit(X, y)
+    result = ps.KernelSVM(y, X, **options).fit(ps.Pegasos(seed=4))
+    assert np.array_equal(found.dual_coef_, [result.dual_coef])
+    found = KernelSVMClassifier(gamma=2.0, solver="pegasos", random_state=4).fit(X, y)
+    result = ps.KernelSVM(y, X, gamma=2.0).fit(ps.Pegasos(seed=4))
+    assert np.array_equal(found.dual_coef_, [result.dual_coef])
+
+
+def test_a_precomputed_kernel_is_cut_in_rows_and_columns(rows):
+    X, y, _ = rows
+    gram = X @ X.T
+    linear = KernelSVMClassifier(
+        kernel="linear", lam=50.0, solver="pegasos", random_state=1
+    )
+    given = clone(linear).set_params(kernel="precomputed")
+    options = {"cv": 3, "error_score": "raise"}
+    assert np.array_equal(
+        cross_val_score(given, gram, y, **options),
+        cross_val_score(linear, X, y, **options),
+    )
+
+
+def test_a_score_of_zero_is_of_the_first_class():
+    X, y = np.array([[-1.0], [1.0]]), ["no", "yes"]
+    found = SVMClassifier(lam=0.1).fit(X, y)
+    assert found.decision_function([[0.0]]).tolist() == [0.0]
+    assert found.predict([[0.0]]).tolist() == ["no"]
+    positive = SVMClassifier(lam=0.1, solver=ps.SDCA(ties="positive")).fit(X, y)
+    assert positive.predict([[0.0], [-1.0], [2.0]]).tolist() == ["yes", "no", "yes"]
+
+
+@pytest.mark.parametrize("labels", [[True, False], [2.0, -1.0], ["b", "a"], [7, 3]])
+def test_kinds_of_labels(rows, labels):
+    X, y, _ = rows
+    names = np.array(labels)[(y == "ill").astype(int)]
+    found = SVMClassifier(lam=0.02, random_state=1).fit(X, names)
+    assert found.classes_.tolist() == sorted(labels)
+    assert found.predict(X).dtype == names.dtype
+    assert found.score(X, names) > 0.7
+
+
+def test_categories_are_sorted_as_scikit_learn_sorts_them(rows):
+    X, y, _ = rows
+    turned = pd.Series(pd.Categorical(y, categories=["well", "ill"]))
+    found = SVMClassifier(lam=0.02, random_state=1).fit(X, turned)
+    assert found.classes_.tolist() == ["ill", "well"]
+    assert np.array_equal(
+        found.coef_, SVMClassifier(lam=0.02, random_state=1).fit(X, y).coef_
+    )
+
+
+class TestParameters:
+    """Names, clones and refusals."""
+
+    def test_options_of_a_solver_are_parameters(self, rows):
+        X, y, _ = rows
+        classifier = SVMClassifier(solver=ps.Pegasos(epochs=4), random_state=2)
+        assert classifier.get_params()["solver__epochs"] == 4
+        assert "solver__epochs" not in classifier.get_params(deep=False)
+        solver = classifier.solver
+        classifier.set_params(solver__batch_size=5, lam=3.0)
+        assert (classifier.solver.epochs, classifier.solver.batch_size) == (4, 5)
+        assert (solver.batch_size, classifier.lam) == (1, 3.0)
+        classifier.set_params(solver="pegasos", solver__average="all")
+        expected = ps.SVM(y, X, lam=3.0).fit(ps.Pegasos(average="all", seed=2))
+        same(classifier.fit(X, y), expected)
+
+    def test_a_clone_has_the_same_parameters(self):
+        classifier = LogitClassifier(
+            lam=2.0,
+            intercept=False,
+            standardize=True,
+            class_weight={"a": 2.0},
+            solver=ps.SDCA(epochs=7),
+            tol=0.1,
+            random_state=3,
+        )
+        twin = clone(classifier)
+        assert twin.get_params(deep=False).keys() == (
+            classifier.get_params(deep=False).keys()
+        )
+        assert repr(twin) == repr(classifier)
+        assert twin.get_params()["solver__epochs"] == 7
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"solver": "newton"},
+                "solver='newton' is not known; give one of 'sdca', 'pegasos'.",
+            ),
+            (
+                {"solver": None},
+                "solver=None is not allowed; give one of 'sdca', 'pegasos', or a "
+                "solver such as Pegasos(epochs=20).",
+            ),
+            (
+                {"class_weight": "even"},
+                "class_weight='even' is not known; give one of 'balanced'.",
+            ),
+            (
+                {"class_weight": [1.0, 2.0]},
+                "class_weight=[1.0, 2.0] is not allowed; give 'balanced', or a weight "
+                "for each class.",
+            ),
+            (
+                {"class_weight": {"sick": 2.0}},
+                "class_weight={'sick': 2.0} names 'sick', which is no class; the "
+                "classes are 'ill', 'well'.",
+            ),
+        ],
+    )
+    def test_refused(self, rows, options, message):
+        with pytest.raises(OptionError) as caught:
+            SVMClassifier(**options).fit(*rows[:2])
+        assert str(caught.value) == message
+
+    def test_an_option_that_the_solver_has_not(self, rows):
+        with pytest.raises(OptionError, match=r"^Pegasos has no option 'gap_tol'; it"):
+            SVMClassifier(solver="pegasos").set_params(solver__gap_tol=0.1)
+
+    @pytest.mark.parametrize(
+        ("labels", "weights", "message"),
+        [
+            (["a"] * 4, None, "y has 1 class, 'a'; take data in which two occur."),
+            (
+                list("abca"),
+                None,
+                "Only binary classification is supported. The type of the target is "
+                "multiclass; wrap the classifier in OneVsRestClassifier.",
+            ),
+            (
+                list("abab"),
+                [1.0, 0.0, 2.0, 0.0],
+                "Only 1 class has rows with a weight above 0, and not 'b'; give "
+                "weights above zero to rows of both classes.",
+            ),
+        ],
+    )
+    def test_labels(self, labels, weights, message):
+        with pytest.raises(LabelError) as caught:
+            SVMClassifier().fit(np.arange(4.0).reshape(-1, 1), labels, weights)
+        assert str(caught.value) == message
+
+    def test_before_the_fit(self, rows):
+        for classifier in (SVMClassifier(), LogitClassifier(), KernelSVMClassifier()):
+            with pytest.raises(NotFittedError):
+                classifier.predict(rows[0])
+            assert not hasattr(classifier, "relative_gap_")
+
+    def test_seeds(self, rows):
+        X, y, _ = rows
+        drawn = SVMClassifier(solver="pegasos", random_state=np.random.RandomState(5))
+        seed = int(np.random.RandomState(5).randint(2**31 - 1))
+        assert drawn.fit(X, y).result_.seed == seed
+        assert drawn.fit(X, y).result_.seed != seed  # the next one
+        kept = SVMClassifier(solver=ps.Pegasos(seed=11)).fit(X, y)
+        assert kept.result_.seed == 11

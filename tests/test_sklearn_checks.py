@@ -1,0 +1,52 @@
+"""The classifiers for scikit-learn pass its whole suite of estimator checks.
+
+Of the classifiers as they come no failure is expected. Two checks run on what a
+two-class classifier declares through its tags: labels are reduced to two classes, and
+three classes must be refused.
+"""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+WEIGHTS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "Pegasos ends at other coefficients for repeated rows than for weights: its "
+        "steps are random, and do not go to the optimum."
+    )
+    for kind in ("dense", "sparse")
+}
+NO_KERNEL = dict.fromkeys(
+    [
+        "check_positive_only_tag_during_fit",
+        "check_estimators_dtypes",
+        "check_classifiers_train",
+    ],
+    "The matrix that the check makes, rounded to whole numbers or to single precision, "
+    "is that of no kernel: it has eigenvalues below 0, and is refused.",
+)
+# A scaling counts every row once, whatever it weighs, as ps.SVM(standardize=True) does.
+SCALED = dict.fromkeys(WEIGHTS, "Means and deviations are those of unweighted rows.")
+
+CLASSIFIERS = [
+    SVMClassifier(),
+    LogitClassifier(),
+    KernelSVMClassifier(),
+    SVMClassifier(lam=0.01, class_weight="balanced"),
+    SVMClassifier(standardize=True),
+    SVMClassifier(solver="pegasos"),
+    LogitClassifier(solver="pegasos"),
+    KernelSVMClassifier(kernel="precomputed"),
+]
+
+
+def expected_failures(estimator):
+    if estimator.solver == "pegasos":
+        precomputed = getattr(estimator, "kernel", "") == "precomputed"
+        return WEIGHTS | NO_KERNEL if precomputed else WEIGHTS
+    return SCALED if estimator.standardize else {}
+
+
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+def test_of_scikit_learn(estimator, check):
+    check(estimator)

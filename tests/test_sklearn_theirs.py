@@ -1,0 +1,330 @@
+"""What scikit-learn's tests of LinearSVC, SVC and SGDClassifier state, of ours.
+
+Stated anew: what those tests say of two classes, hinge and log loss, an L2 penalty.
+Those left out, and why:
+
+* more than two classes (``crammer_singer``, ``ovr_decision_function``, ``break_ties``,
+  ``multiclass``, ``set_coef_multiclass``): two-class classifiers; OneVsRestClassifier
+  does it, see `test_sklearn_tools`.
+* regression and one class (``svr``, ``oneclass``, ``epsilon_insensitive``, ``huber``,
+  ``least_squares``): not offered.
+* other penalties and losses (``l1``, ``elasticnet``, ``squared_hinge``,
+  ``modified_huber``, ``l1_min_c``): not offered.
+* ``intercept_scaling``, ``liblinear_intercept_handling``: the intercept is not
+  penalised here, so there is nothing to scale.
+* ``svm_equivalence_sample_weight_C``, ``svm_with_infinite_C``: weights have a mean of 1
+  and the penalty is ``lam``, so a common factor of all weights changes nothing.
+* negative weights (``mask_all_samples``, ``leave_two_labels``, ``equal_coeffs``): SVC
+  leaves such rows out; here they are refused, as LinearSVC does.
+* ``early_stopping``, ``validation``, ``n_iter_no_change``, ``learning_rate``,
+  ``power_t``, ``eta0``, ``adaptive``: steps are ``1 / (lam t)``, and runs end at a
+  certified gap or after their epochs.
+* ``coef_init``, ``intercept_init``, ``warm_start``, ``late_onset_averaging``: no such
+  parameters; averages are those of the solver, with tests of their own.
+* ``probability``, ``probA``: LogitClassifier has probabilities, SVMClassifier none.
+* callable kernels, ``class_weight_`` and ``shape_fit_``: not offered.
+* sparse SVC (``svc_iris``, ``svc_with_custom_kernel``): kernels take dense rows.
+* ``newrand``, ``libsvm_parameters``, ``timeout``, ``verbose``, ``dual_auto``: about the
+  C++ of libsvm and liblinear.
+* ``provide_coef``, ``plain_has_no_average_attr``: about SGDClassifier's own attributes.
+"""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+X = np.array([[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, 1]], dtype=float)
+Y = [1, 1, 1, 2, 2, 2]
+NEW, TRUE = np.array([[-1, -1], [2, 2], [3, 2]], dtype=float), [1, 2, 2]
+
+LINEAR = [SVMClassifier(lam=0.1), LogitClassifier(lam=0.1)]
+ALL = [
+    *LINEAR,
+    SVMClassifier(lam=0.1, solver="pegasos", random_state=0),
+    LogitClassifier(lam=0.1, solver="pegasos", random_state=0),
+    KernelSVMClassifier(lam=0.1, random_state=0),
+    KernelSVMClassifier(lam=0.1, kernel="linear", random_state=0),
+]
+linear = pytest.mark.parametrize("classifier", LINEAR, ids=repr)
+every = pytest.mark.parametrize("classifier", ALL, ids=repr)
+
+
+@every
+def test_six_points_are_separated(classifier):
+    found = clone(classifier).fit(X, Y)
+    assert found.predict(NEW).tolist() == TRUE
+    assert found.predict(X).tolist() == Y
+    signs = found.classes_[(found.decision_function(X) > 0).astype(int)]
+    assert signs.tolist() == Y
+
+
+@every
+def test_labels_may_be_text(classifier):
+    names = np.array(["one", "two"])
+    found = clone(classifier).fit(X, names[np.array(Y) - 1])
+    assert found.predict(NEW).tolist() == ["one", "two", "two"]
+
+
+@every
+def test_a_second_fit_forgets_the_first(classifier):
+    found = clone(classifier).fit(X[:, :1], np.array(Y) + 5)
+    found.fit(X, Y)
+    fresh = clone(classifier).fit(X, Y)
+    assert np.array_equal(found.decision_function(X), fresh.decision_function(X)) or (
+        classifier.random_state is None
+    )
+    assert found.classes_.tolist() == [1, 2]
+    assert found.n_features_in_ == 2
+
+
+@every
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [(X, Y[:-1]), (X[:, 0], Y), (X.reshape(1, 6, 2), Y), (X * np.nan, Y)],
+)
+def test_bad_shapes_and_values_are_refused(classifier, rows, labels):
+    with pytest.raises(ValueError, match=r"\w"):
+        clone(classifier).fit(rows, labels)
+
+
+@every
+def test_new_rows_have_the_columns_of_the_fit(classifier):
+    with pytest.raises(ValueError, match="is expecting 2 features"):
+        clone(classifier).fit(X, Y).predict(X[:, :1])
+
+
+@every
+@pytest.mark.parametrize("weights", [[1.0] * 5, [[1.0] * 6] * 2, [-1.0] + [1.0] * 5])
+def test_bad_weights_are_refused(classifier, weights):
+    with pytest.raises(ValueError, match=r"[Ss]ample.?weight"):
+        clone(classifier).fit(X, Y, sample_weight=weights)
+
+
+SIDES = np.array([[-2, 0], [-1, -1], [0, -2], [0, 2], [1, 1], [2, 0]], dtype=float)
+
+
+@linear
+def test_heavy_rows_turn_the_boundary(classifier):
+    def score(weights):
+        found = clone(classifier).set_params(lam=0.5, random_state=0)
+        return found.fit(SIDES, Y, weights).decision_function([[-1.0, 1.0]])[0]
+
+    assert abs(score([1.0] * 6)) < 1e-5  # symmetric
+    assert score([10.0, 0.1, 0.1, 0.1, 0.1, 10.0]) < -0.1
+    assert score([1.0, 0.1, 10.0, 10.0, 0.1, 0.1]) > 0.1
+
+
+FIVE = np.array([[-1.0, -1.0], [-1.0, 0], [-0.8, -1.0], [1.0, 1.0], [1.0, 0.0]])
+SIGNS = [1, 1, 1, -1, -1]
+
+
+@linear
+def test_a_light_class_loses_its_rows(classifier):
+    found = clone(classifier).set_params(lam=0.01).fit(FIVE, SIGNS)
+    assert found.predict([[0.0, -1.0]]).tolist() == [1]
+    found.set_params(class_weight={1: 0.001}).fit(FIVE, SIGNS)
+    assert found.predict([[0.0, -1.0]]).tolist() == [-1]
+    found.set_params(class_weight=None).fit(FIVE, SIGNS, [0.001] * 3 + [1.0] * 2)
+    assert found.predict([[0.0, -1.0]]).tolist() == [-1]
+
+
+@linear
+def test_equal_classes_are_balanced(classifier):
+    points, labels = [[1, 0], [1, 0], [0, 1], [0, 1]], [0, 0, 1, 1]
+    fits = [
+        clone(classifier).set_params(class_weight=given, random_state=1)
+        for given in (None, "balanced", {0: 0.5, 1: 0.5})
+    ]
+    coefs = [found.fit(points, labels).coef_ for found in fits]
+    assert np.array_equal(coefs[0], coefs[1])
+    assert np.array_equal(coefs[0], coefs[2])
+
+
+@linear
+def test_a_wrong_class_among_weights_is_refused(classifier):
+    with pytest.raises(OptionError, match="names 0, which is no class"):
+        clone(classifier).set_params(class_weight={0: 0.5}).fit(FIVE, SIGNS)
+
+
+@linear
+def test_weights_of_rows_and_classes_are_multiplied(classifier):
+    of_class = {1: 0.6, 2: 0.3}
+    each = np.random.RandomState(0).random_sample(6)
+    together = each * [of_class[label] for label in Y]
+    classifier = clone(classifier).set_params(random_state=1)
+    both = clone(classifier).set_params(class_weight=of_class).fit(X, Y, each)
+    assert np.array_equal(both.coef_, clone(classifier).fit(X, Y, together).coef_)
+
+
+@linear
+def test_balance_helps_a_rare_class(classifier):
+    points, labels = make_classification(
+        n_samples=400, weights=[0.93], class_sep=0.6, flip_y=0.02, random_state=5
+    )
+    plain = clone(classifier).fit(points, labels).predict(points)
+    fair = clone(classifier).set_params(class_weight="balanced").fit(points, labels)
+    plain, fair = (
+        f1_score(labels, found, average="macro")
+        for found in (plain, fair.predict(points))
+    )
+    assert fair > plain + 0.05
+
+
+@linear
+def test_weights_of_one_are_none_and_of_zero_leave_out(classifier):
+    classifier = clone(classifier).set_params(random_state=1)
+    plain = clone(classifier).fit(X, Y)
+    assert np.array_equal(plain.coef_, clone(classifier).fit(X, Y, np.ones(6)).coef_)
+    chosen = [0, 2, 3, 4]
+    weights = np.isin(np.arange(6), chosen).astype(float)
+    few = clone(classifier).fit(X[chosen], np.array(Y)[chosen])
+    weighted = clone(classifier).fit(X, Y, weights)
+    # a relative gap of 1e-10 leaves coefficients off by up to its root
+    np.testing.assert_allclose(weighted.coef_, few.coef_, rtol=1e-5)
+    assert not np.allclose(weighted.coef_, plain.coef_, rtol=1e-3)
+
+
+@every
+def test_seeds_repeat_a_run(classifier):
+    points, labels = make_classification(n_samples=60, random_state=0)
+    runs = [
+        clone(classifier).set_params(random_state=seed).fit(points, labels)
+        for seed in (7, 7, 8)
+    ]
+    first, again, other = (run.decision_function(points) for run in runs)
+    assert np.array_equal(first, again)
+    if classifier.solver == "pegasos":
+        assert not np.allclose(first, other)
+
+
+@linear
+def test_a_limit_of_epochs_warns(classifier):
+    points, labels = load_breast_cancer(return_X_y=True)
+    few = clone(classifier).set_params(lam=1e-6, epochs=1, random_state=1)
+    with pytest.warns(ConvergenceWarning, match="SDCA has not reached tol="):
+        few.fit(points, labels)
+
+
+@linear
+def test_a_smaller_tolerance_takes_more_steps(classifier):
+    points, labels = make_classification(n_samples=300, random_state=0)
+    steps = [
+        clone(classifier)
+        .set_params(tol=tol, random_state=1)
+        .fit(points, labels)
+        .n_iter_
+        for tol in (0.5, 1e-3, 1e-9)
+    ]
+    assert steps[0] <= steps[1] < steps[2]
+
+
+@linear
+def test_a_large_penalty_leaves_no_coefficients(classifier):
+    points, labels = load_iris(return_X_y=True)
+    found = clone(classifier).set_params(lam=1e8).fit(points, labels == 2)
+    assert 0.0 < np.abs(found.coef_).max() < 1e-6
+    assert found.predict(points).tolist() == [False] * 150  # the larger class
+
+
+@linear
+def test_single_precision_gives_nearly_the_same(classifier):
+    points, labels = make_classification(n_samples=100, random_state=0)
+    double = clone(classifier).fit(points, labels)
+    single = clone(classifier).fit(points.astype(np.float32), labels)
+    # coefficients of rows that are rounded to 6e-8
+    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-4, atol=1e-5)
+    assert single.coef_.dtype == np.float64
+
+
+@linear
+def test_rows_near_overflow_are_not_fitted_in_silence(classifier):
+    points = np.where(np.eye(6, 2) > 0, 1e308, X)
+    with pytest.warns(ConvergenceWarning, match="the relative gap is inf"):
+        clone(classifier).set_params(lam=1e-300).fit(points, Y)
+
+
+@pytest.mark.parametrize("classifier", ALL[:4], ids=repr)
+def test_sparse_rows_give_the_fit_of_dense_ones(classifier):
+    points, labels = make_classification(n_samples=80, random_state=2)
+    points = np.where(np.abs(points) > 0.5, points, 0.0)
+    classifier = clone(classifier).set_params(random_state=3)
+    dense = clone(classifier).fit(points, labels)
+    unsorted = sparse.csr_array(points[:, ::-1])
+    unsorted.indices = (points.shape[1] - 1 - unsorted.indices).astype(np.int32)
+    unsorted.has_sorted_indices = False
+    for rows in (sparse.csr_matrix(points), sparse.coo_array(points), unsorted):
+        found = clone(classifier).fit(rows, labels)
+        # sums in another order
+        np.testing.assert_allclose(found.coef_, dense.coef_, rtol=1e-5, atol=1e-7)
+        assert np.array_equal(found.predict(rows), dense.predict(points))
+
+
+def test_a_precomputed_kernel_is_the_kernel():
+    points, labels = load_iris(return_X_y=True)
+    two = labels < 2
+    points, labels = points[two][::2], labels[two][::2]
+    plain = KernelSVMClassifier(gamma=0.5, lam=0.1, random_state=1).fit(points, labels)
+    gram = rbf_kernel(points, gamma=0.5)
+    given = KernelSVMClassifier(kernel="precomputed", lam=0.1, random_state=1)
+    given.fit(gram, labels)
+    # exponentials of two libraries
+    np.testing.assert_allclose(
+        given.decision_function(gram), plain.decision_function(points), rtol=1e-8
+    )
+    with pytest.raises(ValueError, match="features"):
+        given.predict(gram[:, 1:])
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        given.fit(sparse.csr_array(gram), labels)
+
+
+def test_gamma_is_one_by_the_number_of_columns():
+    points, labels = make_classification(n_samples=40, n_features=5, random_state=0)
+    found = KernelSVMClassifier(random_state=1).fit(points, labels)
+    given = KernelSVMClassifier(gamma=0.2, random_state=1).fit(points, labels)
+    assert np.array_equal(found.dual_coef_, given.dual_coef_)
+    assert len(found.support_) == found.result_.n_support
+
+
+class TestNextToTheirs:
+    """The same minimum, by the other library."""
+
+    def test_svc_has_our_penalty_and_free_intercept(self):
+        points, labels = load_breast_cancer(return_X_y=True)
+        points = (points - points.mean(axis=0)) / points.std(axis=0)
+        n, lam = len(labels), 0.01
+        ours = SVMClassifier(lam=lam).fit(points, labels)
+        theirs = SVC(kernel="linear", C=1 / (n * lam), tol=1e-8).fit(points, labels)
+        # libsvm stops at 1e-8 of its own measure
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
+
+    def test_logistic_regression_has_our_penalty_and_free_intercept(self):
+        points, labels = load_breast_cancer(return_X_y=True)
+        points = (points - points.mean(axis=0)) / points.std(axis=0)
+        n, lam = len(labels), 0.01
+        weights = 1.0 + np.arange(n) % 3
+        weights /= weights.mean()
+        ours = LogitClassifier(lam=lam).fit(points, labels, weights)
+        theirs = LogisticRegression(C=1 / (n * lam), tol=1e-10, max_iter=10_000)
+        theirs.fit(points, labels, weights)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        np.testing.assert_allclose(
+            ours.predict_proba(points), theirs.predict_proba(points), atol=1e-4
+        )
+
+
+def test_the_models_say_so_too():
+    """The numbers above are those of `SVM` on the same rows."""
+    found = SVMClassifier(lam=0.1, random_state=2).fit(X, Y)
+    result = ps.SVM(Y, X, lam=0.1).fit(ps.SDCA(tol=1e-10, gap_tol=1e-12, seed=2))
+    assert np.array_equal(found.coef_, [result.coef])

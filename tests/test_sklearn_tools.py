@@ -1,0 +1,173 @@
+"""The classifiers in scikit-learn's pipelines, searches and meta-estimators."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_digits, load_iris
+from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_selection import RFE
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import pegasos_stats as ps
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Unbalanced, of different spread, with labels that are text, and weights."""
+    draw = np.random.default_rng(3)
+    X = draw.normal(size=(90, 4)) * [1.0, 30.0, 0.2, 5.0] + [0.0, 100.0, -3.0, 0.0]
+    score = X[:, 0] + 0.05 * (X[:, 1] - 100.0) - 0.8 + draw.normal(size=90)
+    y = np.where(score > 0.0, "ill", "well")  # sorted, "ill" comes first
+    weights = draw.integers(0, 4, 90).astype(float)
+    assert 15 < (y == "ill").sum() < 40
+    return X, y, weights
+
+
+def test_a_search_over_lambda_and_options_of_the_solver(rows):
+    X, y, _ = rows
+    pipe = make_pipeline(StandardScaler(), SVMClassifier(random_state=1))
+    grid = [
+        {"svmclassifier__lam": [0.01, 1.0]},
+        {
+            "svmclassifier__solver": [ps.Pegasos(), ps.Pegasos(epochs=2)],
+            "svmclassifier__solver__batch_size": [1, 10],
+        },
+    ]
+    search = GridSearchCV(pipe, grid, cv=3, error_score="raise").fit(X, y)
+    tried = search.cv_results_["params"]
+    assert len(tried) == 6
+    assert search.best_score_ > 0.75
+    for params, score in zip(tried, search.cv_results_["mean_test_score"], strict=True):
+        again = clone(pipe).set_params(**params)
+        assert cross_val_score(again, X, y, cv=3).mean() == score
+
+
+@pytest.mark.parametrize("load", [load_iris, load_digits])
+@pytest.mark.parametrize("classifier", [SVMClassifier, LogitClassifier])
+def test_one_against_the_rest(load, classifier):
+    X, y = load(return_X_y=True)
+    each = classifier(lam=1e-3, standardize=True, random_state=1)
+    found = OneVsRestClassifier(each).fit(X[::2], y[::2])
+    assert len(found.estimators_) == len(set(y))
+    assert max(e.relative_gap_ for e in found.estimators_) < 1e-9
+    assert found.score(X[1::2], y[1::2]) >= 0.92
+
+
+def test_one_against_one():
+    X, y = load_iris(return_X_y=True)
+    found = OneVsOneClassifier(KernelSVMClassifier(lam=0.01, random_state=1))
+    assert found.fit(X, y).score(X, y) > 0.93
+
+
+def test_calibrated(rows):
+    X, y, _ = rows
+    each = SVMClassifier(lam=0.1, standardize=True, random_state=1)
+    found = CalibratedClassifierCV(each, cv=3).fit(X, y)
+    likely = found.predict_proba(X)[:, 1]
+    assert likely[y == "well"].mean() > likely[y == "ill"].mean() + 0.3
+
+
+def test_a_threshold_is_tuned(rows):
+    X, y, _ = rows
+    scoring = make_scorer(f1_score, pos_label="ill")
+    each = LogitClassifier(lam=0.5, standardize=True, random_state=1)
+    found = TunedThresholdClassifierCV(each, scoring=scoring, cv=3).fit(X, y)
+    plain = clone(each).fit(X, y)
+    assert scoring(found, X, y) > scoring(plain, X, y)
+
+
+def test_members_of_a_bag_differ(rows):
+    X, y, _ = rows
+    each = SVMClassifier(lam=0.1, solver="pegasos", standardize=True)
+    bag = BaggingClassifier(each, n_estimators=4, random_state=0).fit(X, y)
+    assert len({e.random_state for e in bag.estimators_}) == 4
+    assert bag.score(X, y) > 0.7
+
+
+def test_features_are_taken_away_by_their_coefficients(rows):
+    X, y, _ = rows
+    each = SVMClassifier(lam=0.01, random_state=1)
+    X = StandardScaler().fit_transform(X)
+    assert RFE(each, n_features_to_select=2).fit(X, y).support_.tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_frames_through_a_pipeline(rows, output):
+    X, y, _ = rows
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["ward"] = np.where(X[:, 0] > 0.3, "east", "west")
+    columns = ColumnTransformer(
+        [
+            ("ward", OneHotEncoder(drop="first", sparse_output=False), ["ward"]),
+            ("rest", StandardScaler(), list("abcd")),
+        ]
+    ).set_output(transform=output)
+    pipe = make_pipeline(columns, LogitClassifier(lam=0.01, random_state=1))
+    found = pipe.fit(frame, y)[-1]
+    assert pipe.score(frame, y) > 0.8
+    if output == "pandas":
+        names = ["ward__ward_west", "rest__a", "rest__b", "rest__c", "rest__d"]
+        assert found.feature_names_in_.tolist() == names
+        assert found.result_.tidy()["term"].tolist() == ["Intercept", *names]
+
+
+def test_weights_find_their_way(rows):
+    X, y, w = rows
+    with sklearn.config_context(enable_metadata_routing=True):
+        each = SVMClassifier(lam=0.02, random_state=4)
+        each.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        pipe = make_pipeline(StandardScaler(), each)
+        pipe[0].set_fit_request(sample_weight=False)
+        pipe.fit(X, y, sample_weight=w)
+        scaled = StandardScaler().fit_transform(X)
+        expected = clone(each).fit(scaled, y, sample_weight=w)
+        assert np.array_equal(pipe[-1].coef_, expected.coef_)
+        found = cross_validate(
+            each, X, y, params={"sample_weight": w}, cv=3, return_estimator=True
+        )
+        weighted = [e.result_.problem.weights for e in found["estimator"]]
+        assert all(weights is not None for weights in weighted)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        SVMClassifier(lam=0.1, random_state=1, standardize=True),
+        LogitClassifier(lam=0.1, random_state=1),
+        KernelSVMClassifier(lam=0.1, random_state=1),
+    ],
+)
+def test_pickle_joblib_and_processes(classifier, rows, tmp_path):
+    X, y, _ = rows
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    found = clone(classifier).fit(frame, y)
+    scores = found.decision_function(frame)
+    joblib.dump(found, tmp_path / "found")
+    for twin in (pickle.loads(pickle.dumps(found)), joblib.load(tmp_path / "found")):
+        assert np.array_equal(twin.decision_function(frame), scores)
+        assert twin.result_.objective == found.result_.objective
+    here = cross_val_score(classifier, frame, y, cv=2)
+    there = cross_val_score(classifier, frame, y, cv=2, n_jobs=2)
+    assert np.array_equal(here, there)
