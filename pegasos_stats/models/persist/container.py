@@ -32,7 +32,7 @@ END_OF_LARGE = struct.Struct("<4sQ2H2L4Q")  # before it, where offsets take 64 b
 LOCATOR = struct.Struct("<4sLQL")  # between the two
 BLOCK = 2**20
 
-LARGE = 2**31  # bytes, from which zipfile writes offsets in 64 bits
+LARGE = zipfile.ZIP64_LIMIT + 1  # bytes, from which it writes offsets in 64 bits
 MOST_MEMBERS = 64
 MOST_DIRECTORY = 2**16  # bytes
 SMALL = 64 * 2**20  # bytes that a compressed file may always inflate to
