@@ -18,7 +18,7 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.svmlight import read_svmlight
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
-from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.kernel import KernelSVM, kernel_svm
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit, logit, svm
@@ -53,6 +53,7 @@ __all__ = [
     "SVM",
     "Bootstrap",
     "CalibratedResults",
+    "Cluster",
     "ConfusionMatrix",
     "CrossValidation",
     "Difference",

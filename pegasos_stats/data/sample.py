@@ -15,6 +15,7 @@ from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labe
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import as_data, check_functions, outcome_of
 from pegasos_stats.data.formula_design import design_of, doubtful_in
+from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, column_of_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import class_weights, given_weights, normalized
@@ -92,6 +93,8 @@ class Sample:
         Weights of the rows, with mean 1; None if all are 1.
     counted : Counts or None
         How rows were counted, where each stands for several.
+    lines : Lines or None
+        Where the rows stand in the data.
     """
 
     X: Predictors
@@ -103,6 +106,7 @@ class Sample:
     kept: Mask
     weights: Vector | None = None
     counted: Counts | None = None
+    lines: Lines | None = None
 
 
 def sample_of_arrays(
@@ -125,7 +129,8 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
-    each, counts = given_weights(weights, X, matrix.index), None
+    each, counts, index = given_weights(weights, X, matrix.index), None, matrix.index
+    rows = np.arange(len(index))
     if freq_weights is not None:
         rows = repeated(freq_weights, X, matrix.index)
         counts = Counts.of(freq_weights, len(matrix.index))
@@ -133,7 +138,9 @@ def sample_of_arrays(
         each = None if each is None else each[rows]
     weights = weights if each is None else each
     found = _complete(labels, design, matrix, coding, na_action, weights, X)
-    return _scaled(replace(found, counted=counts), intercept, standardize)
+    lines = Lines.of(X, rows[found.kept], index)
+    found = replace(found, counted=counts, lines=lines)
+    return _scaled(found, intercept, standardize)
 
 
 def sample_of_formula(
@@ -148,9 +155,10 @@ def sample_of_formula(
     standardize: bool = False,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
-    frame = as_data(data)
+    frame = given = as_data(data)
     known = check_functions(functions, frame.columns)
     each, counts = given_weights(weights, frame, frame.index), None
+    rows = np.arange(len(frame))
     if freq_weights is not None:
         rows = repeated(freq_weights, frame, frame.index)
         counts = Counts.of(freq_weights, len(frame))
@@ -163,7 +171,9 @@ def sample_of_formula(
     for column in doubtful_in(design):
         warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
     found = _complete(labels, design, matrix, coding, na_action, weights, frame)
-    return _scaled(replace(found, counted=counts), kept, standardize), kept
+    lines = Lines.of(given, rows[found.kept], given.index)
+    found = replace(found, counted=counts, lines=lines)
+    return _scaled(found, kept, standardize), kept
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:

@@ -1,6 +1,7 @@
 """Linear models: support vector machine and logistic regression."""
 
 import time
+from dataclasses import replace
 from typing import ClassVar, Self
 
 from pegasos_stats.checks import check_flag, check_penalty
@@ -132,6 +133,7 @@ class LinearModel(Model):
         *,
         refine: float | None = None,
         cov_type: CovType | CovName = "default",
+        groups: object = None,
         trace: bool = False,
         test: object = None,
         progress: bool = False,
@@ -145,12 +147,21 @@ class LinearModel(Model):
         refine : float, optional
             After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
             down to this relative gap.
-        cov_type : "default", "sandwich", "bootstrap" or "none"; Sandwich or Bootstrap
+        cov_type : str, Sandwich, Cluster, Bootstrap or None
             Standard errors of the result, computed when they are first asked for. The
             default is the sandwich; for the hinge, where predictors have few values or
             a class is rare, and for standardized predictors with long tails, the
-            bootstrap with symmetric intervals, which cover there.
-            With options ``Sandwich(bandwidth=...)`` or ``Bootstrap(replicates=...)``.
+            bootstrap with symmetric intervals, which cover there; with `groups` that of
+            whole groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``,
+            ``"HC3"``; ``"nonrobust"`` for the log loss; ``"cluster"``;
+            ``"bootstrap"``; ``"none"``. With options ``Sandwich(bandwidth=...)``,
+            ``Cluster(use_t=False)`` or ``Bootstrap(replicates=...)``.
+        groups : str, Series, array or list, shape (n,); or a list of two, optional
+            Groups of rows that depend on each other, such as patients of a hospital:
+            the name of a column of the data, or a label for each row of the data, rows
+            that were left out included. Two are two ways of grouping. They go with
+            ``"default"``, ``"cluster"`` and, one of them, with ``"bootstrap"``. Row
+            counts of ``freq_weights=`` are of the group of their row.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
             after every epoch, in ``result.trace``.
@@ -166,8 +177,10 @@ class LinearModel(Model):
         Raises
         ------
         OptionError
-            If the solver does not go with the model, `test` comes without `trace`, or
-            `refine` with SDCA.
+            If the solver does not go with the model, `test` comes without `trace`,
+            `refine` with SDCA, or `groups` with a covariance of single rows.
+        DataError
+            If there is not one group for each row.
 
         Warns
         -----
@@ -190,6 +203,9 @@ class LinearModel(Model):
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)
+        lines = self._sample.lines
+        found = None if groups is None or lines is None else lines.groups(groups)
+        options = chosen_options(cov_type, self.problem, self.scaling, found)
         began = time.perf_counter()
         solution = run_refined(self.problem, solver, refinement, recorder, progress)
         return LinearResults(
@@ -202,7 +218,9 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            cov_type=chosen_options(cov_type, self.problem, self.scaling),
+            cov_type=options,
+            groups=found,
+            lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,
             counted=self.counted,
         )

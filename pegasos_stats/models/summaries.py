@@ -26,11 +26,17 @@ TITLES = {
 
 
 def summary_of(
-    result: Results, table: pd.DataFrame, notes: Sequence[Note] = ()
+    result: Results,
+    table: pd.DataFrame,
+    notes: Sequence[Note] = (),
+    more: Fields = (),
 ) -> Summary:
-    """A table of coefficients under the header of every fit, with notes on both."""
+    """A table of coefficients under the header of every fit, with notes on both.
+
+    `more` are further lines of the header.
+    """
     title = TITLES[result.problem.loss]
-    header = model_lines(result), solver_lines(result)
+    header = [*model_lines(result), *more], solver_lines(result)
     return Summary(title, *header, table, listed([*result.notes, *notes]))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
@@ -39,6 +40,7 @@ def bootstrap(
     options: Bootstrap,
     progress: bool = False,
     scaling: Scaling | None = None,
+    groups: Groups | None = None,
 ) -> BootstrapResult:
     """Draw rows with replacement, fit again, and again.
 
@@ -60,6 +62,9 @@ def bootstrap(
         Whether to show a progress bar.
     scaling : Scaling, optional
         How the predictors were standardized, if they were.
+    groups : Groups, optional
+        Draw whole groups, all rows of each; a resample then has the rows of as many
+        groups as there are.
 
     Returns
     -------
@@ -99,13 +104,17 @@ def bootstrap(
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
     centre = far_centre(problem)
-    given = options.tol, scaling is not None
+    how = options.tol, scaling is not None
     refit = (
-        Refit(problem, solution, *given)
+        Refit(problem, solution, *how)
         if centre is None
-        else Refit(centred(problem, centre), moved(solution, -centre), *given)
+        else Refit(centred(problem, centre), moved(solution, -centre), *how)
     )
-    tasks = resampled_rows(problem.n, options.replicates, rng)
+    tasks = (
+        resampled_rows(problem.n, options.replicates, rng)
+        if groups is None
+        else resampled_groups(groups, options.replicates, rng)
+    )
     parts = map_in_order(refit, tasks, options.workers)
     estimates, found = collected(parts, options.replicates, progress)
     if centre is not None:
@@ -113,7 +122,8 @@ def bootstrap(
         if scaling is not None:
             found[:, len(KNOWN) : len(KNOWN) + problem.p] += centre
     seed = int(rng.seed or 0)
-    return summarised(problem, solution, options, seed, estimates, found, scaling)
+    given = problem, solution, options, seed, estimates, found, scaling
+    return replace(summarised(*given), groups="" if groups is None else str(groups))
 
 
 def collected(
@@ -189,6 +199,23 @@ def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
     for first in range(0, replicates, size):
         count = min(size, replicates - first)
         yield rng.sample_int(n, n * count, replace=True).reshape(count, n) - 1
+
+
+def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[Rows]:
+    """Rows of the resamples, of whole groups; arrays of shape (1, rows drawn).
+
+    Examples
+    --------
+    >>> groups = Groups(("",), (2,), (np.array([0, 1, 0]),))
+    >>> [each.tolist() for each in resampled_groups(groups, 2, RRandom(1))]
+    [[[0, 2, 1]], [[0, 2, 0, 2]]]
+    """
+    (codes,), (number,) = groups.codes, groups.numbers
+    order, ends = np.argsort(codes, kind="stable"), np.bincount(codes).cumsum()
+    members = np.split(order.astype(np.int64), ends[:-1])
+    for _ in range(replicates):
+        drawn = rng.sample_int(number, number, replace=True) - 1
+        yield np.concatenate([members[group] for group in drawn])[None]
 
 
 class Refit:

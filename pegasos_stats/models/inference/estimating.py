@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import (
     SANDWICH,
     Bootstrap,
+    Cluster,
     CovType,
     Sandwich,
     checked_cov_type,
@@ -35,6 +37,7 @@ LOOKED_AT = 2000  # rows, in which values are counted
 RARE = 0.15  # share of a class that a hinge may give up altogether
 LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
+CLUSTER = Cluster()
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
@@ -48,27 +51,62 @@ NO_COVARIANCE = (
 
 
 def chosen_options(
-    cov_type: object, problem: Problem, scaling: Scaling | None = None
+    cov_type: object,
+    problem: Problem,
+    scaling: Scaling | None = None,
+    groups: Groups | None = None,
 ) -> CovType:
     """The options of a covariance; of the default one those that cover.
 
     Raises
     ------
     OptionError
-        If it is neither a name nor options.
+        If it is neither a name nor options, or does not go with groups or the model.
     """
     if isinstance(cov_type, str) and cov_type == "default":
-        return default_options(problem, scaling) if has_rows(problem) else SANDWICH
-    return checked_cov_type(cov_type)
+        if not has_rows(problem):
+            return SANDWICH if groups is None else CLUSTER
+        return default_options(problem, scaling, groups)
+    options = checked_cov_type(cov_type)
+    if groups is None and isinstance(options, Cluster):
+        raise OptionError(
+            f"cov_type={shown(cov_type)} needs groups=: the name of a column, or one "
+            "label for each row, which says what rows belong together."
+        )
+    if groups is not None and not isinstance(options, Cluster | Bootstrap):
+        raise OptionError(
+            f"groups= do not go with cov_type={shown(cov_type)}; give 'cluster' or "
+            "'bootstrap', or leave one of the two out."
+        )
+    if isinstance(options, Bootstrap) and not can_resample(groups):
+        raise OptionError(
+            "groups= are of two kinds, and resamples draw groups of one; give one, or "
+            "cov_type='cluster'."
+        )
+    if isinstance(options, Sandwich) and options.correction == "nonrobust":
+        why = "the hinge loss" if problem.loss == "hinge" else ""
+        why = why or "weights=" * (problem.weights is not None)
+        if why:
+            raise OptionError(
+                f"cov_type='nonrobust' does not go with {why}: it takes the "
+                "probabilities of the model for those of the data; give 'sandwich'."
+            )
+    return options
+
+
+def can_resample(groups: Groups | None) -> bool:
+    """Whether rows are alone, or of groups of one kind."""
+    return groups is None or len(groups.numbers) == 1
 
 
 def default_options(
-    problem: Problem, scaling: Scaling | None = None
+    problem: Problem, scaling: Scaling | None = None, groups: Groups | None = None
 ) -> Sandwich | Bootstrap:
     """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
-    where resamples would take minutes.
+    where resamples would take minutes. With groups it is that of whole groups; of two
+    kinds always the sandwich.
 
     Examples
     --------
@@ -80,8 +118,8 @@ def default_options(
     """
     size = float(problem.X.nnz) if is_sparse(problem.X) else float(problem.X.size)
     slow = size * FEWEST_REPLICATES > MOST_NUMBERS
-    if slow or not why_resampled(problem, scaling):
-        return SANDWICH
+    if slow or not can_resample(groups) or not why_resampled(problem, scaling):
+        return SANDWICH if groups is None else CLUSTER
     replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
@@ -135,6 +173,7 @@ def estimated_covariance(
     found: Solution,
     options: Sandwich | Bootstrap,
     scaling: Scaling | None = None,
+    groups: Groups | None = None,
 ) -> Estimate:
     """Estimate the covariance of the coefficients.
 
@@ -146,10 +185,10 @@ def estimated_covariance(
     check_memory(problem)
     given, why = (problem, found.beta, found.alpha), why_resampled(problem, scaling)
     if isinstance(options, Sandwich):
-        estimate = sandwich(*given, options, found.dual, scaling)
+        estimate = sandwich(*given, options, found.dual, scaling, groups)
         return replace(estimate, why=why)
     pull = sandwich(*given, SANDWICH, found.dual).pull
-    resampled = bootstrap(problem, found, options, scaling=scaling)
+    resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
     return replace(resampled, pull=pull, why=why)
 
 

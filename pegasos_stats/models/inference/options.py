@@ -11,11 +11,12 @@ from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
-Correction = Literal["HC0", "HC1", "HC2", "HC3"]
+Correction = Literal["HC0", "HC1", "HC2", "HC3", "nonrobust"]
 Interval = Literal["percentile", "normal", "basic", "symmetric"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
-CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3")
+CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3", "nonrobust")
+CLUSTER_CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1")
 INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic", "symmetric")
 
 
@@ -45,11 +46,14 @@ class Sandwich:
     move : bool, default True
         Hinge only: ``False`` leaves the rows where they are, ``z~_i = z_i``. The
         standard errors of the coefficients that matter most are then too small.
-    correction : "HC0", "HC1", "HC2" or "HC3"
+    correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust"
         ``"HC0"`` is the formula. ``"HC1"`` multiplies it by ``n / (n - d)``, with the
         effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
         by ``1 - h_i``, which is the jackknife. The names are those of linear models.
+        ``"nonrobust"``, for the log loss without weights, takes the variance that the
+        model gives the scores: ``G`` is the information ``H - lam J``, which for
+        ``lam -> 0`` makes the covariance ``H^-1 / n``, as of any logistic regression.
 
     Raises
     ------
@@ -97,6 +101,73 @@ class Sandwich:
         checks.check_choice("correction", self.correction, CORRECTIONS)
 
 
+@dataclass(frozen=True)
+class Cluster(Sandwich):
+    """Options of the sandwich covariance of rows that come in groups.
+
+    Groups are independent of each other, rows of a group need not be. The scores of a
+    group are added before they are squared::
+
+        G = (1/n) c sum_g S_g S_g',    S_g = sum of the centred scores of group g
+        c = M / (M - 1) for M groups
+
+    For two ways of grouping, ``a`` and ``b``, it is ``G_a + G_b - G_ab``, each with the
+    factor of its own groups; those of ``ab`` are the pairs that occur.
+
+    Parameters
+    ----------
+    bandwidth, factor, move
+        As for `Sandwich`.
+    correction : "HC1" or "HC0", default "HC1"
+        ``"HC1"`` multiplies by ``(n - 1) / (n - d)``, with ``d`` as for `Sandwich`;
+        ``"HC0"`` does not.
+    use_t : bool, default True
+        Whether tests and intervals are by Student's t, and by F, with ``M - 1`` degrees
+        of freedom (of the smaller ``M`` of two ways), and not by the normal law.
+
+    Raises
+    ------
+    OptionError
+        If an option is not allowed.
+
+    Notes
+    -----
+    For the log loss and ``lam -> 0`` the standard errors are those of
+    ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which test by the normal law
+    for a logistic regression: ``use_t=False``. In simulations with 30 and 100 groups
+    intervals by t covered more often than those by the normal law, and nearer to 95%
+    (``benchmarks/cluster_coverage.py``). Standard errors need groups as they need rows:
+    with fewer than 10 they are rough.
+
+    References
+    ----------
+    Liang & Zeger, *Longitudinal data analysis using generalized linear models*,
+    Biometrika 73 (1986).
+    Cameron, Gelbach & Miller, *Robust inference with multiway clustering*, Journal of
+    Business & Economic Statistics 29 (2011), for two ways.
+    Cameron & Miller, *A practitioner's guide to cluster-robust inference*, Journal of
+    Human Resources 50 (2015), section VI, for the factors and the t law.
+
+    Examples
+    --------
+    >>> import pandas as pd, pegasos_stats as ps
+    >>> school = pd.Series([1, 1, 2, 2, 3, 3, 4, 4, 5, 5], name="school")
+    >>> x = pd.DataFrame({"x": [1.0, 2, 1, 3, 2, 5, 4, 4, 3, 6]})
+    >>> model = ps.Logit(list("aabababbab"), x, lam=0.01)
+    >>> result = model.fit(cov_type=ps.Cluster(use_t=False), groups=school)
+    >>> str(result.groups)
+    '5 groups of school'
+    """
+
+    correction: Correction = "HC1"
+    use_t: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.check_flag("use_t", self.use_t)
+        checks.check_choice("correction", self.correction, CLUSTER_CORRECTIONS)
+
+
 def checked_bandwidth(value: object) -> Bandwidth | float:
     """Return a rule or a width, or raise `OptionError`.
 
@@ -122,7 +193,9 @@ class Bootstrap:
     """Options of the pairs bootstrap: rows drawn with replacement, and fitted again.
 
     Replicate ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
-    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is.
+    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is. Where a fit has
+    ``groups=``, whole groups are drawn, all rows of each: by ``sample(M, M, replace =
+    TRUE)`` of the ``M`` groups in the order in which they first appear.
 
     Parameters
     ----------
@@ -206,11 +279,24 @@ class Bootstrap:
 
 
 CovType = Sandwich | Bootstrap | None
-CovName = Literal["default", "sandwich", "bootstrap", "none"]
+CovName = Literal[
+    "default",
+    "sandwich",
+    "HC0",
+    "HC1",
+    "HC2",
+    "HC3",
+    "nonrobust",
+    "cluster",
+    "bootstrap",
+    "none",
+]
 
 SANDWICH = Sandwich()
 COV_TYPES: dict[str, CovType] = {
     "sandwich": SANDWICH,
+    **{name: Sandwich(correction=name) for name in CORRECTIONS},
+    "cluster": Cluster(),
     "bootstrap": Bootstrap(),
     "none": None,
 }
@@ -236,5 +322,18 @@ def checked_cov_type(value: object) -> CovType:
     raise OptionError(
         f"cov_type={shown(value)} is not known; give one of "
         f"{listing(['default', *COV_TYPES])}, or "
-        "Sandwich(...) or Bootstrap(...) with options."
+        "Sandwich(...), Cluster(...) or Bootstrap(...) with options."
     )
+
+
+def goes_with_groups(cov_type: object) -> bool:
+    """Whether a covariance can be of groups of rows.
+
+    Examples
+    --------
+    >>> goes_with_groups("bootstrap"), goes_with_groups("HC3")
+    (True, False)
+    """
+    if isinstance(cov_type, str):
+        return cov_type in ("default", "cluster", "bootstrap")
+    return isinstance(cov_type, Cluster | Bootstrap)

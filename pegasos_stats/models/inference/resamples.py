@@ -48,6 +48,8 @@ class BootstrapResult:
         By how much coefficients without penalty differ from these, to first order.
     why : str
         Why the sandwich does not cover; empty if it does.
+    groups : str
+        The groups that were drawn, in words; empty if rows were.
     """
 
     estimate: Vector
@@ -64,6 +66,7 @@ class BootstrapResult:
     fixed: Matrix | None = None
     pull: Vector | None = None
     why: str = ""
+    groups: str = ""
 
     @property
     def matrix(self) -> Matrix:
@@ -84,8 +87,9 @@ class BootstrapResult:
     def description(self) -> str:
         """The estimate in words."""
         tests = "from the replicates too" if self.is_symmetric else "by the normal law"
+        kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
         return (
-            f"pairs bootstrap, {counted(len(self.estimates), 'replicate')}, seed "
+            f"{kind}, {counted(len(self.estimates), 'replicate')}, seed "
             f"{self.seed}; intervals: {self.options.interval}; tests {tests}"
         )
 

@@ -6,12 +6,15 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.errors import DataError
+from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
-from pegasos_stats.models.inference.inverse import ROUNDING, inverse_of
-from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.clustering import clustered_meat
+from pegasos_stats.models.inference.inverse import inverse_of
+from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centred, far_centre
@@ -19,7 +22,6 @@ from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 
 JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
-FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -108,6 +110,7 @@ def sandwich(
     options: Sandwich | None = None,
     dual: Vector | None = None,
     scaling: Scaling | None = None,
+    groups: Groups | None = None,
 ) -> Covariance:
     """Covariance ``(1/n) H^-1 G H^-1`` of the coefficients at the optimum.
 
@@ -132,6 +135,8 @@ def sandwich(
     scaling : Scaling, optional
         How the predictors were standardized, if they were: means and deviations are
         estimates too, and their equations are stacked, see `standardizing`.
+    groups : Groups, optional
+        Of rows that depend on each other; options are a `Cluster` then.
 
     Returns
     -------
@@ -162,7 +167,7 @@ def sandwich(
     options = Sandwich() if options is None else options
     check_size(problem)
     centre = far_centre(problem)
-    given = options, dual, scaling
+    given = options, dual, scaling, groups
     if centre is None:
         return _of_rows(problem, beta, alpha, *given)
     inner, moved = centred(problem, centre), float(alpha + centre @ beta)
@@ -176,6 +181,7 @@ def _of_rows(
     options: Sandwich,
     dual: Vector | None,
     scaling: Scaling | None,
+    groups: Groups | None,
 ) -> Covariance:
     beta = np.asarray(beta, dtype=np.float64)
     u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, beta, alpha)
@@ -187,28 +193,53 @@ def _of_rows(
     H = parts.bread(problem, curvature)
     inverse = inverse_of(H)
     stretch, factor = _corrected(problem, curvature, inverse, options)
-    meat, sums = parts.meat_of(problem, s, stretch), None
+    meat, sums = _meat(problem, s, stretch, options, groups), None
     matrix, fixed = inverse @ meat @ inverse * (factor / problem.n), None
-    lost = _raise_to_rounding(matrix, inverse, meat, factor / problem.n)
-    if scaling is not None:
-        sums = stacked(problem, beta, s, stretch, bool(scaling.centre.any()))
+    matrix, below = amiss.without_negative(matrix, groups)
+    lost = amiss.raise_to_rounding(matrix, inverse, meat, factor / problem.n)
+    if scaling is not None and options.correction == "nonrobust":
+        fixed = matrix  # given the predictors: their means and deviations are known
+    elif scaling is not None:
+        centred_too = bool(scaling.centre.any())
+        sums = stacked(problem, beta, s, stretch, centred_too, groups)
         matrix, fixed = sums.covariances(inverse, problem.n / factor)
-    reason = _reason(problem, curvature, inverse, meat) or _overflow(matrix)
+        matrix, below = amiss.without_negative(matrix, groups)
+        fixed = amiss.without_negative(fixed, groups)[0]
+    reason = amiss.reason_of(problem, curvature, inverse, meat) or amiss.overflow(
+        matrix
+    )
+    clusters = options if isinstance(options, Cluster) else None
+    df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
     found = Covariance(
         matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
         bread=H,
         meat=meat,
         bandwidth=curvature.bandwidth,
         newton_step=_newton_step(problem, beta, s, inverse),
-        df=float("inf"),
-        description=_described(curvature, options),
-        notes=_notes(reason, lost, len(H)),
+        df=float(df),
+        description=_described(curvature, options, groups),
+        notes=amiss.notes_on(reason, lost, len(H), below),
         fixed=None if reason else fixed,
         pull=_pull(problem, beta, H),
     )
     if reason or problem.loss == "log":
         return found
-    return _with_joint(found, problem, u, s, inverse, options, sums)
+    return _with_joint(found, problem, u, s, inverse, options, sums, groups)
+
+
+def _meat(
+    problem: Problem,
+    s: Vector,
+    stretch: Vector | float,
+    options: Sandwich,
+    groups: Groups | None,
+) -> Matrix:
+    """``G``: of rows, or of groups of them, or as the model has it."""
+    if groups is not None:
+        return clustered_meat(problem, s, groups)
+    if options.correction == "nonrobust":
+        return parts.cross_product(problem, s * (1.0 - s)) / problem.n
+    return parts.meat_of(problem, s, stretch)
 
 
 def _pull(problem: Problem, beta: Vector, H: Matrix) -> Vector:
@@ -231,6 +262,7 @@ def _with_joint(
     inverse: Matrix,
     options: Sandwich,
     sums: Stacked | None,
+    groups: Groups | None,
 ) -> Covariance:
     """Add the covariance for tests of several hypotheses together, of the hinge."""
     narrow = replace(options, factor=JOINT_FACTOR * options.factor)
@@ -243,12 +275,14 @@ def _with_joint(
             return found
     n, stretch = problem.n, _corrected(problem, curvature, inverse, narrow)
     if sums is None:
-        meat = parts.meat_of(problem, s, stretch[0])
+        meat = _meat(problem, s, stretch[0], options, groups)
         matrix = inverse @ meat @ inverse * (stretch[1] / n)
     else:
         matrix, _ = sums.covariances(inverse, n / stretch[1])
     d, w = curvature.d, problem.weights
     rows = 1.0 / ((d @ d) / d.sum() ** 2 + 1.0 / effective_rows(u, w))
+    if groups is not None:
+        rows = min(rows, groups.fewest - 1.0)
     if not np.isfinite(matrix).all() or not np.isfinite(rows):
         return found
     return replace(found, joint=(matrix + matrix.T) / 2.0, rows=float(rows))
@@ -264,8 +298,8 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
         None if inner is None else back @ inner @ back.T
         for inner in (found.joint, found.fixed)
     )
-    if np.isfinite(found.matrix).all() and (reason := _overflow(matrix)):
-        matrix, notes = np.full_like(C, np.nan), _notes(reason, 0, len(C))
+    if np.isfinite(found.matrix).all() and (reason := amiss.overflow(matrix)):
+        matrix, notes = np.full_like(C, np.nan), amiss.notes_on(reason, 0, len(C))
         found = replace(found, notes=notes)
     return replace(
         found,
@@ -293,77 +327,16 @@ def _corrected(
     problem: Problem, curvature: parts.Curvature, inverse: Matrix, options: Sandwich
 ) -> tuple[Vector | float, float]:
     """What scores and covariance are multiplied by, as the correction has it."""
-    if options.correction == "HC0" or not np.isfinite(inverse).all():
+    plain = options.correction in ("HC0", "nonrobust")
+    if plain or not np.isfinite(inverse).all():
         return 1.0, 1.0
     leverage = parts.leverages(problem, curvature, inverse)
     if options.correction in ("HC2", "HC3"):
         left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
         return 1.0 / (left if options.correction == "HC3" else np.sqrt(left)), 1.0
     n, used = problem.n, float(leverage.sum())
-    return 1.0, n / (n - used) if n > used else np.nan
-
-
-def _reason(
-    problem: Problem, curvature: parts.Curvature, inverse: Matrix, meat: Matrix
-) -> str:
-    """Why the covariance is not defined; empty if it is."""
-    if not np.isfinite(meat).all():
-        return "the squares of the predictors overflow"
-    if curvature.bandwidth == 0.0:
-        return "all rows have the same margin"
-    if curvature.beyond == 0:
-        return "no row lies beyond the margin, where the hinge has a slope"
-    if problem.intercept and curvature.near < FEWEST_ROWS:
-        return (
-            f"no row lies within the bandwidth {curvature.bandwidth:.3g} of the "
-            "margin, so the risk has no curvature in the intercept"
-        )
-    if not np.isfinite(inverse).all():
-        return (
-            f"predictors are collinear, and lam={problem.lam:g} is too small to tell "
-            "their coefficients apart"
-        )
-    return ""
-
-
-def _overflow(matrix: Matrix) -> str:
-    """Why a covariance is not defined that is not finite; empty if it is."""
-    return "" if np.isfinite(matrix).all() else "variances overflow"
-
-
-def _raise_to_rounding(
-    matrix: Matrix, inverse: Matrix, meat: Matrix, factor: float
-) -> int:
-    """Raise variances that are lost in rounding to a bound of it; return their number.
-
-    The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
-    what is left after cancellation.
-    """
-    sizes = np.abs(inverse)
-    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
-    variances = np.diag(matrix)
-    lost = variances < bound
-    np.fill_diagonal(matrix, np.where(lost, bound, variances))
-    return int(np.count_nonzero(lost))
-
-
-def _notes(reason: str, lost: int, k: int) -> tuple[Note, ...]:
-    """Why it is not defined, or how many of the k errors are lost in rounding."""
-    verb = "is" if lost == 1 else "are"
-    if reason:
-        text = (
-            "The covariance of the coefficients is not defined, and given as NaN: "
-            f"{reason}."
-        )
-    elif lost:
-        text = (
-            f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "
-            "given as the bound of it: predictors are constant, nearly the same or on "
-            "scales far apart; standardize=True helps with scales."
-        )
-    else:
-        return ()
-    return (Note("standard errors", "note", text),)
+    above = n - 1.0 if isinstance(options, Cluster) else n
+    return 1.0, above / (n - used) if n > used else np.nan
 
 
 def _newton_step(
@@ -379,12 +352,19 @@ def _newton_step(
     return -inverse @ gradient
 
 
-def _described(curvature: parts.Curvature, options: Sandwich) -> str:
+def _described(
+    curvature: parts.Curvature, options: Sandwich, groups: Groups | None
+) -> str:
+    kind = f"sandwich, {options.correction}"
+    if options.correction == "nonrobust":
+        kind = "nonrobust, from the information of the model"
+    if groups is not None:
+        kind = f"cluster {kind}, {groups}"
     if curvature.bandwidth is None:
-        return f"sandwich, {options.correction}"
+        return kind
     rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
     moved = ", rows moved to it" if options.move else ""
     return (
-        f"sandwich, {options.correction}, kernel at the margin of width "
+        f"{kind}, kernel at the margin of width "
         f"{curvature.bandwidth:.3g} ({rule}){moved}"
     )

@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.models.inference.bread_and_meat import (
     blocks_of,
     column_sums,
     groups_of,
 )
+from pegasos_stats.models.inference.clustering import ways_of
 from pegasos_stats.solvers.problem import Problem
 
 
@@ -38,6 +40,12 @@ class Stacked(NamedTuple):
     mixed: Matrix
     moves: Matrix
 
+    def add(self, scores: Matrix, moves: Matrix, factor: float) -> None:
+        """Add the products of independent scores and moves, a row each."""
+        self.scores[:] += factor * (scores.T @ scores)
+        self.mixed[:] += factor * (scores.T @ moves)
+        self.moves[:] += factor * (moves.T @ moves)
+
     def covariances(self, inverse: Matrix, n: float) -> tuple[Matrix, Matrix]:
         """Covariance of ``-H^-1 S + D``, and of ``-H^-1 S``, means of n rows.
 
@@ -55,6 +63,7 @@ def stacked(
     s: Vector,
     stretch: Vector | float,
     centred: bool,
+    groups: Groups | None = None,
 ) -> Stacked:
     """Sum over the rows, some at a time.
 
@@ -69,6 +78,8 @@ def stacked(
         By which the score of a row is multiplied.
     centred : bool
         Whether means were subtracted, and not only deviations divided by.
+    groups : Groups, optional
+        Of rows whose scores and moves are added before they are multiplied.
     """
     first, n = int(problem.intercept), problem.n
     w, g = problem.row_weights, -s * problem.y
@@ -85,6 +96,9 @@ def stacked(
     )
     k = problem.p + first
     found = Stacked(*(np.zeros((k, k)) for _ in range(3)))
+    ways = [] if groups is None else ways_of(groups)
+    shapes = [(way.indicator.shape[0], k) for way in ways]
+    totals = [(np.zeros(shape), np.zeros(shape)) for shape in shapes]
     for block, rows in blocks_of(problem.X):
         X = dense_of(block)
         scores, moves = np.ones((len(X), k)), np.zeros((len(X), k))
@@ -98,9 +112,13 @@ def stacked(
         moves[:, first:] = 0.5 * beta * spread
         if first and centred:
             moves[:, 0] = apart @ beta
-        found.scores[:] += scores.T @ scores / n
-        found.mixed[:] += scores.T @ moves / n
-        found.moves[:] += moves.T @ moves / n
+        if not ways:
+            found.add(scores, moves, 1.0 / n)
+        for way, (all_scores, all_moves) in zip(ways, totals, strict=True):
+            all_scores += way.indicator[:, rows] @ scores
+            all_moves += way.indicator[:, rows] @ moves
+    for way, sums in zip(ways, totals, strict=True):
+        found.add(*sums, way.factor / n)
     return found
 
 

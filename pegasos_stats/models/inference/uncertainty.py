@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
@@ -44,6 +45,8 @@ class Uncertainty:
         Of the fit.
     goes_on : str
         Name of the option that says how small the relative gap is to become.
+    groups : Groups or None
+        Of rows that depend on each other.
     """
 
     theta: "pd.Series[float]"
@@ -52,6 +55,7 @@ class Uncertainty:
     lam: float
     certificate: Certificate
     goes_on: str
+    groups: Groups | None = None
 
     @property
     def is_defined(self) -> bool:
@@ -164,6 +168,7 @@ class Uncertainty:
         return [
             *self._too_far(),
             *notes.few_rows(self.nobs, len(self.theta)),
+            *notes.few_groups(self.groups),
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
@@ -190,7 +195,10 @@ class Uncertainty:
     def _why(self) -> list[Note]:
         """Why rows are resampled, or had better be, if there is a reason."""
         why = self.covariance.why
-        return notes.resampled(why, self._resampled is not None) if why else []
+        done, several = self._resampled is not None, False
+        if self.groups is not None:
+            several = len(self.groups.numbers) > 1
+        return notes.resampled(why, done, not several) if why else []
 
     def _pinned(self) -> list[Note]:
         """Which coefficients have no spread, if any."""

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 
 from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Vector
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.tables import significant
 
+FEW_GROUPS = 10  # with fewer of which intervals are too short, at times by far
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 
 
@@ -54,12 +56,25 @@ def few_rows(n: int, k: int) -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
-def resampled(why: str, done: bool) -> list[Note]:
-    """Note why rows are resampled, or that they had better be."""
+def few_groups(groups: Groups | None) -> list[Note]:
+    """Note that groups are few."""
+    if groups is None or groups.fewest >= FEW_GROUPS:
+        return []
+    text = (
+        f"there are {groups}. Standard errors are from differences between groups; "
+        f"with fewer than {FEW_GROUPS} they are rough and may be far too small."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
+def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
+    """Note why rows are resampled, or that they had better be, if they can."""
     text = f"{why}: the formula would give intervals that are too short."
     if done:
         return [Note("standard errors", "note", text[:1].upper() + text[1:])]
     text = f"{why}: these intervals may be too short."
+    if not can:
+        return [Note("standard errors", "warning", text)]
     better = Setting("cov_type", "default")
     cure = one_of([better], "{} resamples rows instead, unless that takes very long.")
     return [Note("standard errors", "warning", text, cure)]

@@ -8,9 +8,15 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import estimating
-from pegasos_stats.models.inference.options import Bootstrap, CovType, Sandwich
+from pegasos_stats.models.inference.options import (
+    Bootstrap,
+    Cluster,
+    CovType,
+    Sandwich,
+)
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.kernel_results import KernelResults
@@ -25,6 +31,7 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.solvers import kernel_problem
 from pegasos_stats.solvers.problem import Problem, Solution
 
+COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 
@@ -88,12 +95,13 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
     cov_type = None
     if fit["cov_type"] is not None:
         name, options = header.items(fit["cov_type"], "cov_type", 2)
-        kind = {"Sandwich": Sandwich, "Bootstrap": Bootstrap}[name]
+        kind = COVARIANCES[name]
         cov_type = kind(**options_of(kind, options))
     result = LinearResults(
         problem=Problem(Absent((n, p)), **fields.problem),
         solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
         cov_type=cov_type,
+        groups=groups_in(fit["groups"], cov_type),
         **fields.results,
     )
     if fit["covariance"] is not None:
@@ -110,13 +118,14 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     """
     options, problem = result.cov_type, result.problem
     fit["cov_type"] = options and [type(options).__name__, packed(asdict(options))]
-    fit["covariance"] = None
+    fit["covariance"], groups = None, result.groups
+    fit["groups"] = groups and [list(groups.names), list(groups.numbers)]
     little = (
         problem.p <= MOST_COEFFICIENTS
         and estimating.has_rows(problem)
         and (
             isinstance(options, Sandwich)
-            or options == estimating.default_options(problem, result.scaling)
+            or options == estimating.default_options(problem, result.scaling, groups)
         )
         and estimating.is_quick(problem, options)
     )
@@ -133,6 +142,20 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     remarks = [note.text for note in found.notes]
     fit["covariance"] = [type(found).__name__, facts, list(arrays), remarks]
     return {PREFIX + name: array for name, array in arrays.items()}
+
+
+def groups_in(stored: header.Json, options: CovType) -> Groups | None:
+    """Names and numbers of the groups; of which group a row was is not saved."""
+    if stored is None:
+        return None
+    names, numbers = header.items(stored, "the groups", 2)
+    ways = len(header.items(numbers, "the numbers of groups"))
+    told = [header.text(name, "a name") for name in header.items(names, "names", ways)]
+    counts = [header.whole(number, "a number of groups", 2) for number in numbers]
+    most = {Cluster: 2, Bootstrap: 1}[type(options)]
+    if not 0 < ways <= most:
+        raise ValueError(f"there are {ways} kinds of groups")
+    return Groups(tuple(told), tuple(counts))
 
 
 def covariance_in(
@@ -153,7 +176,8 @@ def covariance_in(
         header.text(text, "a remark") for text in header.items(remarks, "the remarks")
     ]
     notes = tuple(Note("standard errors", "note", text) for text in said)
-    if kind != {Sandwich: "Covariance", Bootstrap: "BootstrapResult"}[type(options)]:
+    is_resampled = isinstance(options, Bootstrap)
+    if kind != ("BootstrapResult" if is_resampled else "Covariance"):
         raise ValueError(f"a {kind} is estimated by {options}")
     if isinstance(options, Bootstrap):
         resampled = BootstrapResult(**values, options=options, notes=notes)
@@ -277,15 +301,24 @@ class FitKind:
         Puts a fit together again.
     own : set of str
         Fields that this kind has alone.
+    later : set of str
+        Those of them that are not in earlier files.
     """
 
     type: type[Results]
     out: Callable[[Any, Header], Arrays]
     back: Callable[[FitFields, Header, Archive], Results]
     own: set[str]
+    later: frozenset[str] = frozenset()
 
 
 KINDS = {
-    "linear": FitKind(LinearResults, linear_out, linear_in, {"cov_type", "covariance"}),
+    "linear": FitKind(
+        LinearResults,
+        linear_out,
+        linear_in,
+        {"cov_type", "covariance", "groups"},
+        frozenset({"groups"}),
+    ),
     "kernel": FitKind(KernelResults, kernel_out, kernel_in, {"kernel"}),
 }

@@ -236,6 +236,7 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     fit, kind = fit_fields.EARLIER | header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
+            fit = dict.fromkeys(kind.later) | fit
             record(fit, "the fit", fit_fields.FIELDS | kind.own)
             fields = fit_fields.FitFields(fit, archive, functions)
             result = kind.back(fields, fit, archive)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.data import datasets
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import DataError, LabelError, listing
+from pegasos_stats.errors import DataError, LabelError, OptionError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.persist import Saved, load_saved, save
@@ -24,7 +24,7 @@ from pegasos_stats.output.cli.input import (
     read_data,
     style_of,
 )
-from pegasos_stats.output.cli.options import model_of, solver_of
+from pegasos_stats.output.cli.options import flag, model_of, solver_of
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.origin import Fitted
@@ -73,7 +73,7 @@ def _files(
     style = style_of(options)
     dense = options.kernel is not None
     train = read_data(options.train, options.format, dense=dense, style=style)
-    apart = options.weights, options.freq_weights
+    apart = options.weights, options.freq_weights, options.groups
     named = options.outcome, train, apart, options.formula
     formula = formula_for(*named)
     tests = {}
@@ -191,6 +191,14 @@ def _fit_rows(
     fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
     if options.refine is not None:
         fitting["refine"] = options.refine
+    for name in ("cov_type", "groups"):
+        value = getattr(options, name, None)  # demo has none
+        if value is not None and options.kernel is not None:
+            raise OptionError(
+                f"{flag(name)} does not go with --kernel, which has no standard errors."
+            )
+        if value is not None:
+            fitting[name] = value
     return model.fit(solver, **fitting), tests
 
 

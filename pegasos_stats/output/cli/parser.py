@@ -12,6 +12,7 @@ from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegasos_stats.data.levels import UNSEEN
+from pegasos_stats.models.inference.options import CovName
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
@@ -126,6 +127,7 @@ def _add_fit(commands: Commands) -> None:
     )
     _add_files(fit)
     _add_model_options(fit)
+    _add_error_options(fit)
     _add_solver_options(fit)
     _add_output_options(fit)
 
@@ -158,6 +160,7 @@ def _add_report(commands: Commands) -> None:
         "coefficients as one",
     )
     _add_model_options(report)
+    _add_error_options(report)
     _add_solver_options(report)
     report.set_defaults(trace=True, progress=False)
 
@@ -309,6 +312,27 @@ def _usual_penalties(lam: float) -> str:
     """The default penalty, and that of each profile with one of its own."""
     own = [f"{each:g} with --profile {name}" for name, each in cli.PENALTIES.items()]
     return "; ".join([f"{lam:g}", *own])
+
+
+def _add_error_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("standard errors")
+    for option in (
+        Option(
+            "cov_type",
+            str,
+            get_args(CovName),
+            help="how they are estimated; 'cluster' and 'bootstrap' take --groups",
+            default_words="by formula, where that holds",
+        ),
+        Option(
+            "groups",
+            str,
+            help="column of a CSV file that says which rows belong together",
+            default_words="each row alone",
+            metavar="COL",
+        ),
+    ):
+        _add_option(group, [option], None)
 
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:

@@ -85,6 +85,7 @@ def python_lines(subject: Subject) -> str:
         imports.insert(0, "import pandas as pd")
     named = _weights(subject) == "weights"
     by_number = result.counted is not None and not result.counted.column
+    grouped = _groups(result) == "groups=groups"
     shown = "result.dual_coef" if subject.is_kernel else "result.params"
     return "\n".join(
         [
@@ -94,6 +95,10 @@ def python_lines(subject: Subject) -> str:
             *_given_lines(result),
             *(["# weights: one for each row, as they were given"] * named),
             *(["# freq_weights: how many rows each row stands for"] * by_number),
+            *(
+                ["# groups: one label for each row, or two, as they were given"]
+                * grouped
+            ),
             call(f"model = ps.{_model(subject)}", model_arguments(subject)),
             call("result = model.fit", fit_arguments(result)),
             f"print({shown})",
@@ -189,11 +194,24 @@ def fit_arguments(result: Fitted) -> list[str]:
     arguments = [solver_call(result), *refine]
     if not isinstance(result, LinearResults):
         return arguments
-    if result.cov_type == chosen_options("default", result.problem, result.scaling):
+    given = result.problem, result.scaling, result.groups
+    arguments += filter(None, [_groups(result)])
+    if result.cov_type == chosen_options("default", *given):
         return arguments
     if result.cov_type is None:
         return [*arguments, 'cov_type="none"']
     return [*arguments, f"cov_type=ps.{result.cov_type!r}"]
+
+
+def _groups(result: Fitted) -> str:
+    """The argument for the groups of a fit; empty if there are none."""
+    groups = result.groups if isinstance(result, LinearResults) else None
+    if groups is None:
+        return ""
+    if not groups.by_name:
+        return "groups=groups"
+    names = list(groups.names)
+    return f"groups={literal(names[0] if len(names) == 1 else names)}"
 
 
 def solver_call(result: Fitted) -> str:

@@ -1,0 +1,189 @@
+"""Groups of rows that belong together: patients of a hospital, answers of a person."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.counts import Positions
+from pegasos_stats.data.foreign import refusing
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    shown,
+)
+
+ALLOWED = "one label for each row of the data, or a list of two such"
+COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
+MOST = 2  # ways of grouping
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of the rows of a fit, in one way or two.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns, one for each way; empty where labels have no name.
+    numbers : tuple of int
+        How many groups there are.
+    codes : tuple of int arrays, shape (n,)
+        Group of every row, numbered from 0 as they first appear. A loaded fit, which
+        has no rows, has none.
+    by_name : bool
+        Whether the names of columns were given, and not labels.
+    """
+
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    codes: tuple[NDArray[np.intp], ...] = ()
+    by_name: bool = False
+
+    @property
+    def fewest(self) -> int:
+        """Number of groups; of two ways the smaller."""
+        return min(self.numbers)
+
+    def __str__(self) -> str:
+        each = zip(self.numbers, self.names, strict=True)
+        words = [f"{n:,} groups" + f" of {name}" * bool(name) for n, name in each]
+        return " and ".join(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Where the rows of a fit stand in the data.
+
+    Attributes
+    ----------
+    positions : int array, shape (n,)
+        Of every row of the fit among the rows of the data.
+    index : Index
+        Row labels of the data, rows that were left out included.
+    labelled : bool
+        Whether the data have row labels of their own.
+    frame : DataFrame or None
+        The data, where columns can be looked up.
+    """
+
+    positions: Positions
+    index: pd.Index
+    labelled: bool
+    frame: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, data: object, positions: Positions, index: pd.Index) -> "Lines":
+        """Remember the data, with their columns if they have any."""
+        if isinstance(data, pd.DataFrame):
+            return cls(positions, data.index, True, data.copy(deep=False))
+        return cls(positions, index, isinstance(data, pd.Series))
+
+    def groups(self, given: object) -> Groups:
+        """Read the groups of the rows.
+
+        Parameters
+        ----------
+        given : str, Series, array or list, shape (n,); or two of them
+            Labels of the groups, one for each row of the data, rows that were left
+            out included; or the name of a column. A frame or an array may have two
+            columns.
+
+        Raises
+        ------
+        ColumnError
+            If there is no column of this name.
+        DataError
+            If there is not one label for each row, one is missing in a row of the fit,
+            or all rows are of one group.
+        OptionError
+            If there are more than two ways.
+
+        Examples
+        --------
+        >>> lines = Lines(np.array([0, 1, 3]), pd.RangeIndex(4), False)
+        >>> groups = lines.groups(["b", "a", "c", "b"])
+        >>> str(groups), groups.codes[0].tolist()
+        ('2 groups', [0, 1, 0])
+        """
+        ways = _ways(given)
+        if not 0 < len(ways) <= MOST:
+            raise OptionError(
+                f"groups are of {len(ways)} kinds; give groups of one kind or two."
+            )
+        found = [self._coded(way) for way in ways]
+        names, numbers, codes = zip(*found, strict=True)
+        by_name = all(isinstance(way, str) for way in ways)
+        return Groups(names, numbers, codes, by_name)
+
+    def _coded(self, way: object) -> tuple[str, int, NDArray[np.intp]]:
+        """Name, number and codes of groups in one way."""
+        labels = self._labels(way)
+        name = "" if labels.name is None else str(labels.name)
+        of = f" of {name}" if name else ""
+        chosen = labels.iloc[self.positions]
+        with refusing(
+            DataError(f"groups{of} are no labels; give text, numbers or categories.")
+        ):
+            codes, levels = pd.factorize(chosen)
+        if (codes < 0).any():
+            rows = pd.unique(self.index[self.positions[codes < 0]])
+            raise DataError(
+                f"groups{of} are missing in {counted(len(rows), 'row')} of the fit "
+                f"({listing(rows)}); fill them, or leave these rows out of the data."
+            )
+        if len(levels) < 2:
+            raise DataError(
+                f"groups{of} are {shown(levels[0])} in all rows; give two groups at "
+                "least, usually 30 or more: standard errors are from their "
+                "differences."
+            )
+        return name, len(levels), codes
+
+    def _labels(self, way: object) -> DataColumn:
+        if isinstance(way, str):
+            if self.frame is None or way not in self.frame.columns:
+                raise ColumnError(
+                    f"groups={way!r} is no column of the data that the model was made "
+                    f"of; give the name of one, or {ALLOWED}."
+                )
+            column = self.frame[way]
+            if isinstance(column, pd.DataFrame):
+                raise ColumnError(
+                    f"The data have {column.shape[1]} columns called {way!r}; rename "
+                    "all but one."
+                )
+            return column
+        unread = f"groups of type {type(way).__name__} are no labels; give {ALLOWED}."
+        with refusing(DataError(unread)):
+            labels = way if isinstance(way, pd.Series) else pd.Series(way)
+        if len(labels) != len(self.index):
+            raise DataError(
+                f"groups have {counted(len(labels), 'label')} and the data "
+                f"{counted(len(self.index), 'row')}; give one for each row of the "
+                "data, rows that were left out included."
+            )
+        own = isinstance(way, pd.Series) and self.labelled
+        if own and not labels.index.equals(self.index):
+            raise DataError(
+                "The row labels of groups and data differ; align them (groups.loc"
+                "[data.index]) or give groups.to_numpy() to match by position."
+            )
+        return labels
+
+
+def _ways(given: object) -> list[object]:
+    """The ways of grouping: columns, or the items of a list that are lists or names."""
+    if isinstance(given, pd.DataFrame):
+        return [given.iloc[:, j] for j in range(given.shape[1])]
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return [given[:, j] for j in range(given.shape[1])]
+    short = isinstance(given, list | tuple) and 0 < len(given) <= MOST + 1
+    if short and all(isinstance(item, COLUMNS) for item in given):
+        return list(given)
+    return [given]

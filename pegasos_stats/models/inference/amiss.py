@@ -1,0 +1,110 @@
+"""What can be amiss with a covariance: not defined, lost in rounding, below zero."""
+
+import numpy as np
+
+from pegasos_stats.arrays import Matrix
+from pegasos_stats.data.groups import Groups
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.bread_and_meat import Curvature
+from pegasos_stats.models.inference.inverse import ROUNDING
+from pegasos_stats.models.notes.note import Note
+from pegasos_stats.solvers.problem import Problem
+
+FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
+
+
+def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
+    """A covariance whose variances are not below zero; and whether some were.
+
+    A difference of covariances, as of two ways of grouping, may have such. Then its
+    eigenvalues below zero are taken as 0.
+
+    References
+    ----------
+    Cameron, Gelbach & Miller, Journal of Business & Economic Statistics 29 (2011),
+    section 2.3.
+
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), (3, 3))
+    >>> without_negative(np.diag([1.0, -0.5]), groups)
+    (array([[1., 0.],
+           [0., 0.]]), True)
+    """
+    several = groups is not None and len(groups.numbers) > 1
+    if not several or not (np.diag(matrix) < 0.0).any():
+        return matrix, False
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T, True
+
+
+def reason_of(
+    problem: Problem, curvature: Curvature, inverse: Matrix, meat: Matrix
+) -> str:
+    """Why the covariance is not defined; empty if it is."""
+    if not np.isfinite(meat).all():
+        return "the squares of the predictors overflow"
+    if curvature.bandwidth == 0.0:
+        return "all rows have the same margin"
+    if curvature.beyond == 0:
+        return "no row lies beyond the margin, where the hinge has a slope"
+    if problem.intercept and curvature.near < FEWEST_ROWS:
+        return (
+            f"no row lies within the bandwidth {curvature.bandwidth:.3g} of the "
+            "margin, so the risk has no curvature in the intercept"
+        )
+    if not np.isfinite(inverse).all():
+        return (
+            f"predictors are collinear, and lam={problem.lam:g} is too small to tell "
+            "their coefficients apart"
+        )
+    return ""
+
+
+def overflow(matrix: Matrix) -> str:
+    """Why a covariance is not defined that is not finite; empty if it is."""
+    return "" if np.isfinite(matrix).all() else "variances overflow"
+
+
+def raise_to_rounding(
+    matrix: Matrix, inverse: Matrix, meat: Matrix, factor: float
+) -> int:
+    """Raise variances that are lost in rounding to a bound of it; return their number.
+
+    The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
+    what is left after cancellation.
+    """
+    sizes = np.abs(inverse)
+    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
+    variances = np.diag(matrix)
+    lost = variances < bound
+    np.fill_diagonal(matrix, np.where(lost, bound, variances))
+    return int(np.count_nonzero(lost))
+
+
+def notes_on(reason: str, lost: int, k: int, below: bool = False) -> tuple[Note, ...]:
+    """Why it is not defined, or how many of the k errors are lost in rounding.
+
+    Or that there were variances `below` zero.
+    """
+    verb = "is" if lost == 1 else "are"
+    if reason:
+        text = (
+            "The covariance of the coefficients is not defined, and given as NaN: "
+            f"{reason}."
+        )
+    elif lost:
+        text = (
+            f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "
+            "given as the bound of it: predictors are constant, nearly the same or on "
+            "scales far apart; standardize=True helps with scales."
+        )
+    elif below:
+        text = (
+            "Groups of two kinds gave variances below zero: eigenvalues of the "
+            "covariance below zero are taken as 0; there are few groups for so many "
+            "coefficients."
+        )
+    else:
+        return ()
+    return (Note("standard errors", "note", text),)

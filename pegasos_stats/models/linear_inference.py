@@ -1,0 +1,273 @@
+"""Coefficients of a linear fit, their standard errors, tests and intervals."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import pandas as pd
+
+from pegasos_stats.checks import check_fraction
+from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference.joint_tests import JointTest
+from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.models.inference.wald import ContrastTests
+from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.problem import Solution
+
+CARRIED = ("certificate", "training_table")  # what another covariance does not change
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LinearInference(Results):
+    """What `LinearResults` says of coefficients and how well they are known.
+
+    Attributes
+    ----------
+    cov_type : Sandwich, Cluster, Bootstrap or None
+        How standard errors are estimated, when they are first asked for.
+    groups : Groups or None
+        Of rows that depend on each other, where ``fit(groups=)`` gave them.
+    lines : Lines or None
+        Where the rows of the fit stand in the data; None for a loaded fit.
+    """
+
+    solution: Solution
+    cov_type: options.CovType = options.SANDWICH
+    groups: Groups | None = None
+    lines: Lines | None = None
+
+    @property
+    def coef(self) -> "pd.Series[float]":
+        """Coefficients ``beta``, shape (p,), the intercept left out."""
+        return pd.Series(self.solution.beta, index=list(self.design.names), name="coef")
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Intercept first, if the model has one, then the coefficients."""
+        if not self.problem.intercept:
+            return self.coef.rename("params")
+        first = pd.Series({"Intercept": self.intercept})
+        return pd.concat([first, self.coef]).rename("params")
+
+    @property
+    def params_original(self) -> "pd.Series[float]":
+        """`params` for the predictors as they were before ``standardize=True``.
+
+        ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``; the same
+        as `params` where nothing was scaled.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("abab"), "x": [1.0, 20.0, 3.0, 40.0]})
+        >>> model = ps.svm("y ~ x", data, lam=0.01, standardize=True)
+        >>> result = model.fit(ps.SDCA(seed=1))
+        >>> scores = result.params_original["x"] * data["x"]
+        >>> scores += result.params_original["Intercept"]
+        >>> bool((scores - result.decision_function()).abs().max() < 1e-12)
+        True
+        """
+        if self.scaling is None:
+            return self.params.rename("params_original")
+        beta, alpha = self.scaling.undone(self.solution.beta, self.intercept)
+        found = pd.Series(beta, index=list(self.design.names))
+        if self.problem.intercept:
+            found = pd.concat([pd.Series({"Intercept": alpha}), found])
+        return found.rename("params_original")
+
+    @property
+    def covariance(self) -> estimating.Estimate:
+        """The estimate as a whole.
+
+        Of the sandwich bread, meat and bandwidth; of the bootstrap the coefficients of
+        all replicates, and the seed.
+        """
+        return self._errors.covariance
+
+    @property
+    def bse(self) -> "pd.Series[float]":
+        """Standard errors of `params`.
+
+        Square roots of the diagonal of `cov_params`. For this ``lam`` they are those of
+        the minimiser of the penalised risk; estimated when first asked for.
+
+        Raises
+        ------
+        OptionError
+            With ``cov_type="none"``.
+        DataError
+            For a loaded model that was saved without them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit may be further from its optimum than is small beside them.
+        UndefinedMetricWarning
+            If they are not defined.
+        """
+        errors = self._errors.std_error
+        return pd.Series(errors, index=self.params.index, name="bse")
+
+    @property
+    def tvalues(self) -> "pd.Series[float]":
+        """``params / bse``: z statistics, or t where `covariance` has finite ``df``."""
+        return self._column("statistic", "tvalues")
+
+    @property
+    def pvalues(self) -> "pd.Series[float]":
+        """Two-sided p-values of the hypotheses that a coefficient is 0.
+
+        That is one of the minimiser of the penalised risk in the population, ``lam``
+        fixed beforehand: with a strong penalty and correlated predictors not 0 for a
+        predictor without effect of its own.
+        """
+        return self._column("p_value", "pvalues")
+
+    def cov_params(self) -> pd.DataFrame:
+        """Covariance of `params`, shape (k, k), by name."""
+        matrix, names = self._errors.covariance.matrix, self.params.index
+        return pd.DataFrame(matrix.copy(), index=names, columns=names)
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Intervals of level ``1 - alpha`` for `params`.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+
+        Returns
+        -------
+        DataFrame, shape (k, 2)
+            Lower limits in column 0 and upper ones in column 1.
+
+        Raises
+        ------
+        OptionError
+            If `alpha` is not between 0 and 1; and as for `bse`.
+        """
+        level = 1.0 - check_fraction("alpha", alpha)
+        limits = self._errors.frame(level)[["conf_low", "conf_high"]]
+        return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
+
+    def t_test(self, r_matrix: object) -> ContrastTests:
+        """Test linear hypotheses ``R theta = q`` about `params`, each alone.
+
+        Parameters
+        ----------
+        r_matrix : str, list of str, dict, array or pair (R, q)
+            ``"p34 = p43"``, ``"x1 - x2 = 0, x3 = 1"``; or a matrix with a column for
+            each of `params`, the values ``q`` being 0 unless they are given.
+
+        Returns
+        -------
+        ContrastTests
+            With ``effect, sd, tvalue, pvalue, conf_int(), summary_frame()``.
+
+        Raises
+        ------
+        OptionError
+            If the hypotheses cannot be read; and as for `bse`.
+        """
+        return self._errors.t_test(r_matrix)
+
+    def wald_test(self, r_matrix: object) -> JointTest:
+        """Test linear hypotheses ``R theta = q`` about `params` together.
+
+        Parameters
+        ----------
+        r_matrix : str, list of str, dict, array or pair (R, q)
+            As for `t_test`.
+
+        Returns
+        -------
+        JointTest
+            With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; by F
+            for the hinge, see `Sandwich`; from resamples with symmetric intervals.
+        """
+        return self._errors.wald_test(r_matrix)
+
+    def with_covariance(
+        self, cov_type: options.CovType | options.CovName, groups: object = None
+    ) -> Self:
+        """The same fit with another estimate of the covariance.
+
+        Parameters
+        ----------
+        cov_type : str, Sandwich, Cluster, Bootstrap or None
+            As for `fit` of the model.
+        groups : Series, array or list, shape (n,); or two of them, optional
+            As for `fit`, but not by name, as a result does not hold the data. If left
+            out, those of the fit, for ``"cluster"``, ``"bootstrap"``, ``"default"``.
+
+        Raises
+        ------
+        OptionError
+            If these do not go together.
+        """
+        found = self.groups
+        if groups is not None:
+            if self.lines is None:
+                raise OptionError(
+                    "groups= are of the training rows, which a loaded fit does not "
+                    "hold; ask for standard errors before saving."
+                )
+            found = self.lines.groups(groups)
+        elif not options.goes_with_groups(cov_type):
+            found = None
+        given = cov_type, self.problem, self.scaling, found
+        other = replace(self, cov_type=estimating.chosen_options(*given), groups=found)
+        kept = {name: value for name, value in vars(self).items() if name in CARRIED}
+        vars(other).update(kept)
+        return other
+
+    def _missing(self) -> list[Note]:
+        """Why there are no standard errors, if there are none."""
+        given = self.problem, self.cov_type
+        return [] if self.has_covariance else estimating.why_left_out(*given)
+
+    @cached_property
+    def estimated(self) -> estimating.Estimate:
+        """The covariance with notes on it; `covariance` warns of them.
+
+        Raises
+        ------
+        OptionError
+            With ``cov_type="none"``.
+        """
+        if self.cov_type is None:
+            raise OptionError(estimating.NO_COVARIANCE)
+        return estimating.estimated_covariance(
+            self.problem, self.solution, self.cov_type, self.scaling, self.groups
+        )
+
+    @property
+    def has_covariance(self) -> bool:
+        """Whether the covariance has been estimated already."""
+        return "estimated" in vars(self)
+
+    @cached_property
+    def _uncertainty(self) -> Uncertainty:
+        return Uncertainty(
+            theta=self.params,
+            covariance=self.estimated,
+            nobs=self.nobs,
+            lam=self.problem.lam,
+            certificate=self.certificate,
+            goes_on="tol" if self.solver.to_optimum else "refine",
+            groups=self.groups,
+        )
+
+    @property
+    def _errors(self) -> Uncertainty:
+        """The same; warns, the first time, if the numbers cannot be trusted."""
+        if "_has_warned" not in vars(self):
+            vars(self)["_has_warned"] = True
+            self._uncertainty.warn()
+        return self._uncertainty
+
+    def _column(self, column: str, name: str) -> "pd.Series[float]":
+        numbers = self._errors.frame(0.95)[column]
+        return numbers.set_axis(self.params.index).rename(name)
