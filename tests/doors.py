@@ -104,8 +104,8 @@ FITS = [
         {"solver": SOLVERS, "test": st.tuples(labels(), rows()), "trace": FLAGS},
     )
     for model, more in (
-        ("svm", {"refine": None, "cov_type": "sandwich"}),
-        ("logit", {"refine": None, "cov_type": "none"}),
+        ("svm", {"refine": None, "cov_type": "sandwich", "groups": None}),
+        ("logit", {"refine": None, "cov_type": "default", "groups": None}),
         ("kernel", {}),
     )
 ]
@@ -132,7 +132,11 @@ INFERENCE = [
     Door("log.wald_test", of("log", "wald_test"), {"r_matrix": "u = v = 0"}),
     Door("log.tidy", of("log", "tidy"), {"conf_level": 0.9, "original": False}),
     Door("log.summary", of("log", "summary"), {"alpha": 0.05, "max_terms": 3}),
-    Door("log.with_covariance", of("log", "with_covariance"), {"cov_type": "none"}),
+    Door(
+        "log.with_covariance",
+        of("log", "with_covariance"),
+        {"cov_type": "default", "groups": None},
+    ),
     Door("tests.summary_frame", of("tests", "summary_frame"), {"alpha": 0.05}),
     Door("tests.tidy", of("tests", "tidy"), {"conf_level": 0.95}),
 ]

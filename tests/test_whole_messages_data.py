@@ -148,8 +148,8 @@ MESSAGES = [
     (
         lambda: fitted(cov_type="robust"),
         "cov_type='robust' is not known; give one of 'default', 'sandwich', "
-        "'bootstrap', 'none', "
-        "or Sandwich(...) or Bootstrap(...) with options.",
+        "'HC0', 'HC1', 'HC2', 'HC3', 'nonrobust', 'cluster', 'bootstrap', 'none', or "
+        "Sandwich(...), Cluster(...) or Bootstrap(...) with options.",
     ),
     (
         lambda: fitted().augment(DATA.assign(score=1.0, predicted=1)),

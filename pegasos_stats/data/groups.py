@@ -183,7 +183,7 @@ def _ways(given: object) -> list[object]:
         return [given.iloc[:, j] for j in range(given.shape[1])]
     if isinstance(given, np.ndarray) and given.ndim == 2:
         return [given[:, j] for j in range(given.shape[1])]
-    short = isinstance(given, list | tuple) and 0 < len(given) <= MOST + 1
-    if short and all(isinstance(item, COLUMNS) for item in given):
-        return list(given)
-    return [given]
+    if not isinstance(given, list | tuple) or not 0 < len(given) <= MOST + 1:
+        return [given]
+    are_columns = all(isinstance(item, COLUMNS) for item in given)
+    return list(given) if are_columns else [given]

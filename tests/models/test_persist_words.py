@@ -68,7 +68,8 @@ def test_what_is_saved_is_there(saved):
 
 
 def test_fields_and_arrays_are_all_there_and_no_other(saved, tmp_path):
-    for name, own in (("linear", {"cov_type", "covariance"}), ("kernel", {"kernel"})):
+    linear = {"cov_type", "covariance", "groups"}
+    for name, own in (("linear", linear), ("kernel", {"kernel"})):
         _, _, header, arrays = saved[name]
         for fit in (
             header["fit"] | {"further": 1},

@@ -321,7 +321,7 @@ def checked_cov_type(value: object) -> CovType:
         return COV_TYPES[value]
     raise OptionError(
         f"cov_type={shown(value)} is not known; give one of "
-        f"{listing(['default', *COV_TYPES])}, or "
+        f"{listing(['default', *COV_TYPES], len(COV_TYPES) + 1)}, or "
         "Sandwich(...), Cluster(...) or Bootstrap(...) with options."
     )
 

@@ -146,14 +146,14 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
 
 def groups_in(stored: header.Json, options: CovType) -> Groups | None:
     """Names and numbers of the groups; of which group a row was is not saved."""
-    if stored is None:
+    if stored is None and not isinstance(options, Cluster):
         return None
     names, numbers = header.items(stored, "the groups", 2)
     ways = len(header.items(numbers, "the numbers of groups"))
     told = [header.text(name, "a name") for name in header.items(names, "names", ways)]
     counts = [header.whole(number, "a number of groups", 2) for number in numbers]
-    most = {Cluster: 2, Bootstrap: 1}[type(options)]
-    if not 0 < ways <= most:
+    most = {Cluster: 2, Bootstrap: 1}
+    if not 0 < ways <= most.get(type(options), 0):
         raise ValueError(f"there are {ways} kinds of groups")
     return Groups(tuple(told), tuple(counts))
 

@@ -1,0 +1,412 @@
+"""Standard errors of rows that come in groups, and of every usual name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+import pegasos_stats as ps
+from pegasos_stats.data.groups import Groups
+from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.models.inference.amiss import without_negative
+
+# At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
+TINY, PEER = 1e-10, 1e-6
+# Sums of the same numbers in another order, divided by pivots of about 1.
+ROUNDING = 1e-10
+OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
+
+
+def spector():
+    data = sm.datasets.spector.load_pandas()
+    X = data.exog[["GPA", "TUCE", "PSI"]]
+    return data.endog, X, np.arange(32) % 11, np.arange(32) // 8
+
+
+def fair():
+    data = sm.datasets.fair.load_pandas().data
+    y, X = (data["affairs"] > 0).astype(float), data.drop(columns="affairs")
+    return y, X, 10 * data["occupation"] + data["educ"], data["age"]
+
+
+def anes96():
+    data = sm.datasets.anes96.load_pandas().data
+    names = ["logpopul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ"]
+    return data["vote"], data[names], data["popul"], data["income"]
+
+
+DATA = pytest.mark.parametrize("load", [spector, fair, anes96])
+
+
+def peer_of(y, X, **given):
+    return sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-14, maxiter=100, **given)
+
+
+def codes(groups):
+    return pd.factorize(np.asarray(groups))[0]
+
+
+@DATA
+def test_without_penalty_they_are_those_of_statsmodels(load):
+    y, X, one, two = load()
+    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=one)
+    both = result.with_covariance("cluster", groups=[one, two])
+    for ours, groups in (
+        (result, codes(one)),
+        (both, np.column_stack([codes(one), codes(two)])),
+    ):
+        peer = peer_of(y, X, cov_type="cluster", cov_kwds={"groups": groups})
+        np.testing.assert_allclose(ours.params, peer.params, rtol=PEER)
+        np.testing.assert_allclose(ours.cov_params(), peer.cov_params(), rtol=PEER)
+        number = min(len(np.unique(each)) for each in groups.T.reshape(-1, len(y)))
+        assert ours.covariance.df == number - 1
+    plain = peer_of(y, X)
+    nonrobust = result.with_covariance("nonrobust")
+    np.testing.assert_allclose(nonrobust.cov_params(), plain.cov_params(), rtol=PEER)
+    np.testing.assert_allclose(nonrobust.pvalues, plain.pvalues, rtol=1e-4)
+
+
+@DATA
+def test_without_penalty_they_are_those_of_the_package_sandwich(load):
+    """Its formulas: Zeileis, Journal of Statistical Software 16 (2006), 9, and 95."""
+    y, X, one, two = load()
+    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="HC0")
+    Z = np.column_stack([np.ones(len(X)), X])
+    chance = 1.0 / (1.0 + np.exp(-Z @ result.params.to_numpy()))
+    inverse = np.linalg.inv(Z.T @ (Z * (chance * (1.0 - chance))[:, None]))
+    scores = Z * (np.asarray(y, dtype=float) - chance)[:, None]
+    hat = np.einsum("ij,jk,ik->i", Z, inverse, Z) * chance * (1.0 - chance)
+    n, k = Z.shape
+
+    def sandwich(scores):
+        return inverse @ (scores.T @ scores) @ inverse
+
+    expected = {
+        "HC0": sandwich(scores),
+        "HC1": sandwich(scores) * n / (n - k),
+        "HC2": sandwich(scores / np.sqrt(1.0 - hat)[:, None]),
+        "HC3": sandwich(scores / (1.0 - hat)[:, None]),
+    }
+    for name, matrix in expected.items():
+        found = result.with_covariance(name).cov_params()
+        np.testing.assert_allclose(found, matrix, rtol=PEER)
+    sums = {"a": codes(one), "b": codes(two), "ab": codes(one) * 10_000 + codes(two)}
+    terms = {}
+    for name, groups in sums.items():
+        each = pd.DataFrame(scores).groupby(groups).sum().to_numpy()
+        terms[name] = len(each) / (len(each) - 1.0) * sandwich(each)
+    both = terms["a"] + terms["b"] - terms["ab"]
+    for options, factor in (
+        (ps.Cluster("silverman", correction="HC0"), 1.0),
+        (ps.Cluster(), (n - 1.0) / (n - k)),
+    ):
+        one_way = result.with_covariance(options, groups=one)
+        two_way = result.with_covariance(options, groups=(one, two))
+        np.testing.assert_allclose(one_way.cov_params(), factor * terms["a"], rtol=PEER)
+        np.testing.assert_allclose(two_way.cov_params(), factor * both, rtol=PEER)
+
+
+def hospitals(n=240, number=24, seed=5):
+    rng = np.random.default_rng(seed)
+    hospital = rng.permutation(np.arange(n) % number)
+    shared = rng.normal(size=number)[hospital]
+    data = pd.DataFrame(
+        {"age": rng.normal(size=n) + shared, "dose": rng.normal(size=n)}
+    )
+    score = 0.8 * data["age"] - 0.6 * data["dose"] + shared + rng.logistic(size=n)
+    data["died"] = np.where(score > 0.7, "yes", "no")
+    data["hospital"] = [f"H{each}" for each in hospital]
+    data["weight"] = rng.integers(1, 4, n)
+    data.index = [f"r{i}" for i in range(n)]
+    return data
+
+
+def fit(data=None, loss=ps.logit, formula="died ~ age + dose", lam=0.01, **given):
+    data = hospitals() if data is None else data
+    options = {name: given.pop(name) for name in list(given) if name in MODEL}
+    return loss(formula, data, lam=lam, **options).fit(
+        ps.SDCA(tol=1e-10, seed=1), **given
+    )
+
+
+MODEL = ("weights", "freq_weights", "standardize", "na_action")
+LOSSES = pytest.mark.parametrize("loss", [ps.svm, ps.logit])
+
+
+@LOSSES
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"weights": "weight"}, {"weights": "balanced"}, {"standardize": True}],
+)
+def test_a_group_for_each_row_gives_the_plain_sandwich(loss, options):
+    data = hospitals()
+    plain = fit(data, loss, cov_type="sandwich", **options)
+    each = plain.with_covariance(ps.Cluster(correction="HC0"), groups=data.index)
+    n = len(data)
+    np.testing.assert_allclose(
+        each.cov_params(), plain.cov_params() * n / (n - 1), rtol=ROUNDING
+    )
+    np.testing.assert_allclose(
+        each.estimated.original(np.eye(3)).matrix,
+        plain.estimated.original(np.eye(3)).matrix * n / (n - 1),
+        rtol=ROUNDING,
+    )
+
+
+@LOSSES
+def test_rows_twice_in_one_group_have_the_errors_of_rows_once(loss):
+    data = hospitals()
+    options = ps.Cluster(bandwidth=0.4, correction="HC0")
+    once = fit(data, loss, cov_type=options, groups=data.index)
+    twice = pd.concat([data, data])
+    again = fit(twice, loss, cov_type=options, groups=twice.index)
+    # two solutions, each within sqrt(2 gap / lam) = 1e-4 of the optimum
+    np.testing.assert_allclose(again.params, once.params, atol=2e-4)
+    np.testing.assert_allclose(again.bse, once.bse, rtol=1e-3)
+    alone = fit(twice, loss, cov_type=ps.Sandwich(bandwidth=0.4))
+    np.testing.assert_allclose(alone.bse, once.bse / np.sqrt(2.0), rtol=3e-3)
+
+
+def test_standardized_rows_twice_in_one_group():
+    """Deviations have the divisor n - 1, and so are a little smaller."""
+    data = hospitals()
+    twice = pd.concat([data, data])
+    given = {"standardize": True, "lam": TINY, "cov_type": "cluster"}
+    once = fit(data, groups=data.index, **given)
+    again = fit(twice, groups=twice.index, **given)
+    less = np.array([1.0, *[np.sqrt(239 * 2 / 479)] * 2])
+    np.testing.assert_allclose(again.params, less * once.params, rtol=PEER)
+    corrected = np.sqrt(479 / 477 * 237 / 239)  # (n - 1) / (n - k)
+    # the moves of the coefficients have the divisor n in one, n - 1 in the other
+    np.testing.assert_allclose(again.bse, corrected * less * once.bse, rtol=1e-3)
+    plain = fit(data, lam=TINY, cov_type="cluster", groups=data.index)
+    back = once.tidy(original=True)["std_error"]
+    np.testing.assert_allclose(back, plain.bse, rtol=PEER)
+
+
+def test_the_same_groups_are_read_from_all_forms():
+    data = hospitals()
+    model = ps.logit("died ~ age + dose", data, lam=0.01)
+    column = data["hospital"]
+    forms = [
+        "hospital",
+        column,
+        column.to_numpy(),
+        list(column),
+        column.astype("category"),
+        ["hospital"],
+        data[["hospital"]],
+    ]
+    given = {"solver": ps.SDCA(seed=1), "cov_type": "cluster"}
+    results = [model.fit(groups=form, **given) for form in forms]
+    for result in results:
+        assert result.bse.equals(results[0].bse)
+        assert result.groups.numbers == (24,)
+    assert str(results[0].groups) == "24 groups of hospital"
+    assert str(results[2].groups) == "24 groups"
+    two = [
+        ["hospital", "weight"],
+        data[["hospital", "weight"]],
+        (column, data["weight"].to_numpy()),
+    ]
+    for form in two:
+        found = model.fit(cov_type="cluster", groups=form).groups
+        assert found.numbers == (24, 3)
+    assert str(model.fit(groups=two[0]).groups) == (
+        "24 groups of hospital and 3 groups of weight"
+    )
+
+
+def test_rows_left_out_and_counted_keep_their_groups():
+    data = hospitals()
+    data.loc[data.index[[3, 50]], "age"] = np.nan
+    data.loc[data.index[7], "died"] = None
+    complete = data.dropna()
+    short, long = fit(complete, groups="hospital"), fit(data, groups="hospital")
+    assert long.bse.equals(short.bse)
+    assert long.groups.codes[0].tolist() == short.groups.codes[0].tolist()
+    repeated = complete.loc[complete.index.repeat(complete["weight"])]
+    counted = fit(data, freq_weights="weight", groups=data["hospital"])
+    assert counted.bse.equals(fit(repeated, groups="hospital").bse)
+    assert not counted.bse.equals(long.bse)
+    boot = ps.Bootstrap(20, seed=3)
+    again = counted.with_covariance(boot)
+    assert again.bse.equals(fit(repeated, groups="hospital", cov_type=boot).bse)
+
+
+def test_a_missing_group_of_a_row_that_is_left_out_is_no_error():
+    data = hospitals()
+    data.loc["r3", ["age", "hospital"]] = np.nan
+    assert fit(data, groups="hospital").nobs == 239
+
+
+@LOSSES
+def test_tests_are_by_t_and_f(loss):
+    from scipy.stats import f, t
+
+    data = hospitals()
+    result = fit(data, loss, cov_type="cluster", groups="hospital")
+    normal = fit(data, loss, cov_type=ps.Cluster(use_t=False), groups="hospital")
+    theta, error = result.params, result.bse
+    assert normal.bse.equals(error)
+    assert normal.covariance.df == np.inf
+    np.testing.assert_allclose(result.pvalues, 2 * t(23).sf(abs(theta / error)))
+    np.testing.assert_allclose(
+        result.conf_int()[1], theta + t(23).ppf(0.975) * error, rtol=1e-12
+    )
+    joint = result.wald_test("age = dose = 0")
+    assert joint.df_num == 2
+    if loss is ps.logit:
+        V = result.cov_params().to_numpy()[1:, 1:]
+        expected = theta[1:] @ np.linalg.inv(V) @ theta[1:] / 2
+        assert joint.statistic == pytest.approx(expected, rel=1e-10)
+        assert joint.pvalue == pytest.approx(f(2, 23).sf(expected), rel=1e-8)
+    assert joint.df_denom <= 23
+
+
+def test_resamples_are_of_whole_groups():
+    """The rows of R's sample(M, M, replace = TRUE), groups in order of appearance."""
+    data = hospitals(n=60, number=6)
+    options = ps.Bootstrap(3, seed=11, tol=1e-12)
+    found = fit(data, cov_type=options, groups="hospital").covariance
+    rng, names = ps.RRandom(11), pd.unique(data["hospital"])
+    for estimate in found.estimates:
+        drawn = rng.sample_int(6, 6, replace=True) - 1
+        rows = pd.concat([data[data["hospital"] == names[g]] for g in drawn])
+        again = fit(rows.reset_index())
+        np.testing.assert_allclose(estimate, again.params, atol=1e-5)
+    assert found.description.startswith(
+        "cluster bootstrap, 6 groups of hospital, 3 rep"
+    )
+
+
+def test_unequal_groups_give_resamples_of_other_sizes():
+    data = hospitals()
+    groups = np.where(np.arange(240) < 150, "big", data["hospital"])
+    one = fit(data, cov_type=ps.Bootstrap(30, seed=1), groups=groups)
+    two = fit(data, cov_type=ps.Bootstrap(30, seed=1), groups="hospital")
+    assert np.isfinite(one.bse).all()
+    assert not one.bse.equals(two.bse)
+
+
+def test_default_is_that_of_groups():
+    data = hospitals()
+    assert fit(data, groups="hospital").cov_type == ps.Cluster()
+    rough = data.round({"age": 0, "dose": 0})
+    assert fit(rough, ps.svm, groups="hospital").cov_type.interval == "symmetric"
+    both = fit(rough, ps.svm, groups=["hospital", "weight"])
+    assert both.cov_type == ps.Cluster()
+    said = [note.written() for note in both.notes_on_errors() if "tie" in note.text]
+    assert said == [
+        "rows can tie at the margin of the hinge, as 2 of 2 predictors have few "
+        "different values: these intervals may be too short."
+    ]
+
+
+def test_summary_and_notes_say_it():
+    few = fit(hospitals(number=6), groups="hospital")
+    text = few.summary().as_text()
+    assert (
+        "Covariance:       cluster (6 groups of hospital)"
+        in " ".join(line[:38].rstrip() for line in text.splitlines())
+        or "cluster (6 groups of hospital)" in text
+    )
+    assert "P>|t|" in text
+    warned = [n.text for n in few.notes_on_errors() if n.severity == "warning"]
+    assert warned == [
+        "there are 6 groups of hospital. Standard errors are from differences between "
+        "groups; with fewer than 10 they are rough and may be far too small."
+    ]
+    many = fit(groups="hospital")
+    assert not [n for n in many.notes_on_errors() if n.severity == "warning"]
+    assert "Standard errors: cluster sandwich, HC1, 24 groups of hospital." in [
+        n.text for n in many.notes_on_errors()
+    ]
+    assert "Covariance" not in fit().summary().as_text()
+
+
+def test_another_covariance_keeps_the_groups_or_leaves_them():
+    result = fit(groups="hospital")
+    assert str(result.with_covariance("bootstrap").groups) == "24 groups of hospital"
+    assert result.with_covariance(ps.Cluster(use_t=False)).groups is result.groups
+    for name in ("sandwich", "HC3", "nonrobust", "none"):
+        assert result.with_covariance(name).groups is None
+
+
+@pytest.mark.parametrize("cov_type", ["cluster", ps.Bootstrap(5, seed=1)])
+def test_saved_fits_know_their_groups(tmp_path, cov_type):
+    result = fit(groups="hospital", cov_type=cov_type)
+    result.bse  # noqa: B018, estimated before it is saved
+    ps.save(result, tmp_path / "fit")
+    loaded = ps.load(tmp_path / "fit")
+    assert loaded.summary().as_text() == result.summary().as_text()
+    assert (loaded.groups.names, loaded.groups.numbers) == (("hospital",), (24,))
+    assert loaded.cov_type == result.cov_type
+    assert loaded.bse.equals(result.bse)
+    with pytest.raises(OptionError, match="a loaded fit does not hold"):
+        loaded.with_covariance("cluster", groups=["a"] * 240)
+
+
+def test_two_ways_with_variances_below_zero():
+    groups = Groups(("a", "b"), (3, 3))
+    below = np.array([[1.0, 0.0], [0.0, -0.5]])
+    found, known = without_negative(below, groups)
+    np.testing.assert_allclose(found, [[1.0, 0.0], [0.0, 0.0]])
+    assert known
+    above = np.array([[1.0, 2.0], [2.0, 1.0]])  # not definite, but both are variances
+    assert without_negative(above, groups) == (above, False)
+    assert without_negative(below, Groups(("a",), (3,)))[0] is below
+
+
+HINGE = (
+    "it takes the probabilities of the model for those of the data; give 'sandwich'."
+)
+REFUSED = {
+    "cov_type='cluster' needs groups=: the name of a column, or one label for each "
+    "row, which says what rows belong together.": {"cov_type": "cluster"},
+    "groups= do not go with cov_type='HC3'; give 'cluster' or 'bootstrap', or leave "
+    "one of the two out.": {"cov_type": "HC3", "groups": "hospital"},
+    "groups= are of two kinds, and resamples draw groups of one; give one, or "
+    "cov_type='cluster'.": {"cov_type": "bootstrap", "groups": ["hospital", "weight"]},
+    f"cov_type='nonrobust' does not go with the hinge loss: {HINGE}": {
+        "cov_type": "nonrobust",
+        "loss": ps.svm,
+    },
+    f"cov_type='nonrobust' does not go with weights=: {HINGE}": {
+        "cov_type": "nonrobust",
+        "weights": "weight",
+    },
+    "groups='clinic' is no column of the data that the model was made of; give the "
+    "name of one, or one label for each row of the data, or a list of two such.": {
+        "groups": "clinic"
+    },
+    "groups have 3 labels and the data 240 rows; give one for each row of the data, "
+    "rows that were left out included.": {"groups": [1, 2, 3]},
+    "groups of weight are missing in 2 rows of the fit ('r1', 'r5'); fill them, or "
+    "leave these rows out of the data.": {
+        "groups": hospitals()["weight"].mask(hospitals().index.isin(["r1", "r5"]))
+    },
+    "groups are 'one' in all rows; give two groups at least, usually 30 or more: "
+    "standard errors are from their differences.": {"groups": ["one"] * 240},
+    "The row labels of groups and data differ; align them (groups.loc[data.index]) or "
+    "give groups.to_numpy() to match by position.": {
+        "groups": hospitals()["hospital"].reset_index(drop=True)
+    },
+    "groups are of 3 kinds; give groups of one kind or two.": {
+        "groups": hospitals()[["hospital", "weight", "died"]]
+    },
+    "groups are no labels; give text, numbers or categories.": {
+        "groups": pd.Series([{}] * 240, index=hospitals().index)
+    },
+    "groups of type set are no labels; give one label for each row of the data, or a "
+    "list of two such.": {"groups": {1, 2}},
+    "correction='HC3' is not known; give one of 'HC0', 'HC1'.": {},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_does_not_go_together_is_said(message):
+    given = REFUSED[message]
+    with pytest.raises((OptionError, DataError, ColumnError)) as caught:
+        fit(**given) if given else ps.Cluster(correction="HC3")
+    assert str(caught.value) == message
