@@ -8,13 +8,14 @@ import argparse
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.data.files import UNREADABLE, opened, unreadable
 from pegasos_stats.errors import DataError, OptionError, listing
+from pegasos_stats.models.inference.options import CovName
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.solvers.kernel_problem import KernelFunction
@@ -28,6 +29,23 @@ from pegasos_stats.solvers.sizes import Step
 SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
 
 PENALTIES = {"homework": 1e-4}  # of profiles, where --lambda is not given
+
+ERRORS = (  # of the fit: how standard errors are estimated
+    Option(
+        "cov_type",
+        str,
+        get_args(CovName),
+        help="how they are estimated; 'cluster' and 'bootstrap' take --groups",
+        default_words="by formula, where that holds",
+    ),
+    Option(
+        "groups",
+        str,
+        help="column of a CSV file that says which rows belong together",
+        default_words="each row alone",
+        metavar="COL",
+    ),
+)
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
 NUMBER = re.compile(

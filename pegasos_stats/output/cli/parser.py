@@ -12,7 +12,6 @@ from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegasos_stats.data.levels import UNSEEN
-from pegasos_stats.models.inference.options import CovName
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
@@ -316,22 +315,7 @@ def _usual_penalties(lam: float) -> str:
 
 def _add_error_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("standard errors")
-    for option in (
-        Option(
-            "cov_type",
-            str,
-            get_args(CovName),
-            help="how they are estimated; 'cluster' and 'bootstrap' take --groups",
-            default_words="by formula, where that holds",
-        ),
-        Option(
-            "groups",
-            str,
-            help="column of a CSV file that says which rows belong together",
-            default_words="each row alone",
-            metavar="COL",
-        ),
-    ):
+    for option in cli.ERRORS:
         _add_option(group, [option], None)
 
 

@@ -1,0 +1,49 @@
+"""Groups of rows on the command line, and in the report that repeats a fit."""
+
+import pytest
+
+from pegasos_stats.output.cli import main
+from tests.models.test_groups import hospitals
+from tests.output.command_line import run
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "h.csv"
+    hospitals().to_csv(path, index=False)
+    return path
+
+
+def test_the_report_repeats_groups(table, capsys):
+    out = table.parent / "page.md"
+    given = "--outcome died --groups hospital --weights weight --loss log --solver sdca"
+    run(capsys, "report", table, *given.split(), "-o", out)
+    text = out.read_text()
+    assert "Standard errors: cluster sandwich, HC1, 24 groups of hospital." in text
+    assert 'result = model.fit(ps.SDCA(seed=443), groups="hospital")' in text
+    assert '"died ~ . - weight - hospital"' in text  # the groups are no predictor
+
+
+def test_the_kind_of_errors_can_be_named(table, capsys):
+    out = table.parent / "page.md"
+    given = "--formula", "died ~ age", "--cov-type", "HC3", "--loss", "log"
+    run(capsys, "report", table, *given, "-o", out)
+    assert "Standard errors: sandwich, HC3." in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "--kernel gaussian --gamma 1 --groups hospital",
+            "--groups does not go with --kernel, which has no standard errors.",
+        ),
+        (
+            "--kernel gaussian --gamma 1 --cov-type HC0",
+            "--cov-type does not go with --kernel, which has no standard errors.",
+        ),
+    ],
+)
+def test_kernels_have_no_standard_errors(table, capsys, given, said):
+    assert main(["fit", str(table), "--outcome", "died", *given.split()]) == 2
+    assert capsys.readouterr().err.strip().endswith(said)
