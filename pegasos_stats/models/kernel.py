@@ -15,9 +15,9 @@ from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel_results import KernelResults, dense, new_scores
 from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers import kernel_problem as kernels
-from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.refining import checked_refinement, run_kernel
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution
 
@@ -29,8 +29,9 @@ class KernelSVM(Model):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. Pegasos keeps a count of violations for each
-    row; only rows with a count above zero are needed for prediction.
+    functions ``f = sum_j b_j K(x_j, .)``. SDCA goes to the optimum and keeps a dual
+    weight for each row, Pegasos a count of violations; only rows where it is above zero
+    are needed for prediction.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class KernelSVM(Model):
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take: all of them where they fit,
         otherwise rows are computed when needed and those used most are kept. Results
-        do not depend on it.
+        of Pegasos do not depend on it, and those of SDCA by no more than its tolerance.
 
     Raises
     ------
@@ -67,6 +68,8 @@ class KernelSVM(Model):
     ----------
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
     section 4, with the scaling ``1 / (lam (t - 1))`` inside the margin.
+    Fan, Chen & Lin, *Working set selection using second order information for training
+    support vector machines*, JMLR 6 (2005).
 
     Examples
     --------
@@ -75,7 +78,7 @@ class KernelSVM(Model):
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
     >>> model = ps.KernelSVM(y, X, kernel="polynomial", degree=2, lam=0.01)
-    >>> model.fit(ps.Pegasos(epochs=20, seed=1)).confusion().n_errors
+    >>> model.fit().confusion().n_errors
     0
     """
 
@@ -222,7 +225,7 @@ class KernelSVM(Model):
     @answering
     def fit(
         self,
-        solver: Pegasos | None = None,
+        solver: Pegasos | SDCA | None = None,
         *,
         refine: float | None = None,
         trace: bool = False,
@@ -233,11 +236,10 @@ class KernelSVM(Model):
 
         Parameters
         ----------
-        solver : Pegasos, optional
-            ``Pegasos()`` if none is given; one row a step, no projection, no average.
-        refine : float, optional
-            Of linear models alone; an error here.
-        trace, test, progress
+        solver : Pegasos or SDCA, optional
+            ``SDCA()`` if none is given: to the optimum. With ``Pegasos`` one row a
+            step, no projection, no average: the numbers of the R reference.
+        refine, trace, test, progress
             As for ``SVM.fit``.
 
         Returns
@@ -247,37 +249,43 @@ class KernelSVM(Model):
         Raises
         ------
         OptionError
-            If `refine` is given, or the solver does not go with a kernel.
+            If the solver has an option that kernels do not have, `test` comes without
+            `trace`, or `refine` with SDCA.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If SDCA does not reach its tolerance.
 
         Examples
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear")
-        >>> model.fit(ps.Pegasos(epochs=2, seed=1)).n_iter
-        400
+        >>> model = ps.kernel_svm("digit ~ .", train, lam=1e-3, gamma=1e-3)
+        >>> best = model.fit(ps.SDCA(tol=1e-6, seed=1))
+        >>> best.relative_gap < 1e-6
+        True
+        >>> steps = model.fit(ps.Pegasos(epochs=2, seed=1))
+        >>> steps.n_iter, bool(steps.objective > best.objective)
+        (400, True)
         """
-        chosen = pegasos_alone(checked_solver(solver, Pegasos))
-        if refine is not None:
-            raise OptionError(
-                "goes with linear models, whose dual weights SDCA takes over; leave it "
-                "out, and give more epochs.",
-                "refine",
-                refine,
-            )
+        solver = checked_solver(solver, SDCA)
         check_flag("progress", progress)
-        recorder = self._recorder(trace, test, chosen.ties)
+        refinement = checked_refinement(refine, solver)
+        recorder = self._recorder(trace, test, solver.ties)
         began = time.perf_counter()
-        solution = run_kernel_pegasos(self.problem, chosen, recorder, progress)
+        given = self.problem, solver, refinement, recorder, progress
+        solution = run_kernel(*given)
         return KernelResults(
             problem=self.problem,
-            solver=chosen,
+            solver=solver,
             solution=solution,
             design=self.design,
             coding=self.coding,
             index=self._sample.index,
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
+            refinement=refinement,
             columns=self._columns,
             seconds=time.perf_counter() - began,
             counted=self.counted,
@@ -287,19 +295,10 @@ class KernelSVM(Model):
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> kernels.KernelSolution:
         """Run a solver, and return its solution alone."""
-        return run_kernel_pegasos(self.problem, pegasos_alone(solver), observe)
+        return run_kernel(self.problem, solver, observe=observe)
 
     def _scores(self, found: AnySolution, X: Any) -> Vector:
         return new_scores(self.problem, found, X, self._columns)
-
-
-def pegasos_alone(solver: Pegasos | SDCA) -> Pegasos:
-    """Return the solver, or raise `OptionError` if it is not Pegasos."""
-    if not isinstance(solver, Pegasos):
-        raise OptionError(
-            "SDCA does not take a kernel model; give Pegasos(epochs=20, seed=443)."
-        )
-    return solver
 
 
 kernel_svm = renamed("kernel_svm", KernelSVM.from_formula)

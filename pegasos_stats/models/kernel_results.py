@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Predictors
 from pegasos_stats.data.foreign import check_memory
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers import kernel_problem as kernels
@@ -41,6 +41,9 @@ class KernelResults(Results):
     >>> result = model.fit(ps.Pegasos(epochs=5, seed=443))
     >>> bool(result.n_support == (result.counts > 0).sum())
     True
+    >>> best = model.fit(ps.SDCA(tol=1e-6, seed=443))
+    >>> bool(best.n_support == len(best.dual_coef))
+    True
     """
 
     problem: kernels.KernelProblem
@@ -49,7 +52,18 @@ class KernelResults(Results):
 
     @property
     def counts(self) -> "pd.Series[int]":
-        """Violations of each training row, an integer, shape (n,)."""
+        """Violations of each training row, an integer, shape (n,).
+
+        Raises
+        ------
+        OptionError
+            If the fit is one of SDCA, which keeps dual weights.
+        """
+        if self.solution.counts is None:
+            raise OptionError(
+                "SDCA keeps dual weights in the place of counts of violations; take "
+                "dual_coef or tidy()."
+            )
         return pd.Series(self.solution.counts, index=self.index, name="count")
 
     @property
@@ -59,7 +73,11 @@ class KernelResults(Results):
 
     @property
     def dual_coef(self) -> "pd.Series[float]":
-        """What each support row adds: ``c_j w_j y_j / (lam T)`` times the kernel."""
+        """What each support row adds, times the kernel.
+
+        ``c_j w_j y_j / (lam T)`` with the counts ``c`` of ``T`` steps of Pegasos, ``a_j
+        y_j / (lam n)`` with the dual weights ``a`` of SDCA.
+        """
         support, each = kernels.support_of(self.problem, self.solution)
         return pd.Series(each, index=self.index[support], name="dual_coef")
 
@@ -89,7 +107,9 @@ class KernelResults(Results):
         -------
         DataFrame
             Columns ``term`` (``"Intercept"``, then row labels), ``estimate`` (the
-            intercept and `dual_coef`) and ``count`` (of violations).
+            intercept and `dual_coef`), and ``count`` (of violations) of a fit by
+            Pegasos; by SDCA ``dual_weight``, from 0 to the weight of the row, which it
+            reaches where the margin is below 1.
 
         Examples
         --------
@@ -101,13 +121,16 @@ class KernelResults(Results):
         True
         """
         weights = self.dual_coef
-        rows = pd.DataFrame(
-            {
-                "term": weights.index.to_numpy(dtype=object),
-                "estimate": weights.to_numpy(),
-                "count": pd.array(self.solution.counts[self._support], "Int64"),
-            }
-        )
+        cells: dict[str, Any] = {
+            "term": weights.index.to_numpy(dtype=object),
+            "estimate": weights.to_numpy(),
+        }
+        if self.solution.dual is not None:
+            cells["dual_weight"] = self.solution.dual[self._support]
+        else:
+            counts = self.counts.to_numpy()[self._support]
+            cells["count"] = pd.array(counts, "Int64")
+        rows = pd.DataFrame(cells)
         if not self.problem.intercept:
             return rows
         first = {"term": ["Intercept"], "estimate": [self.intercept]}

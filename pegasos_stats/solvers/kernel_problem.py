@@ -27,6 +27,10 @@ ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with the
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OTHER_NAMES = {"rbf": "gaussian", "radial": "gaussian", "poly": "polynomial"}
 DEGREE, OFFSET = 2, 1.0
+OVERFLOWING = (
+    "The scores overflow: they are no finite numbers any more; bring the predictors to "
+    "a common scale, or give a larger lam."
+)
 
 
 @dataclass(frozen=True)
@@ -139,22 +143,30 @@ class KernelProblem(Problem):
 class KernelSolution:
     """What a solver found for a kernel problem.
 
+    The function is ``sum_j c_j y_j K(x_j, .) / (lam T)``. Pegasos counts the violations
+    of each row; then ``c`` are these times the weights of the rows, and ``T`` is
+    `n_iter`. SDCA has dual weights: then ``c = a``, and ``T`` is the number of rows.
+
     Attributes
     ----------
-    counts : int64 array, shape (n,)
-        Violations ``c`` of each row: the function is ``sum_j c_j w_j y_j K(x_j, .)``
-        divided by ``lam n_iter``, with the weights ``w`` of the rows.
+    counts : int64 array, shape (n,), or None
+        Violations of each row, of Pegasos.
     g : float64 array, shape (n,)
-        ``sum_j c_j w_j y_j K(x_j, x_i)``.
+        ``sum_j c_j y_j K(x_j, x_i)``.
     alpha : float
     n_iter, n_violations : int
     seed : int or None
     n_epochs : int or None
     settled : bool
         As of a `Solution`.
+    dual : float64 array, shape (n,), or None
+        Dual weights ``a`` in [0, w_i], of SDCA; balanced, if the intercept is free.
+    roundings : float, optional
+        Of `g` by SDCA, in units of ``2^-53 sqrt(K(x_i, x_i)) sum_j c_j sqrt(K(x_j,
+        x_j))``, at most.
     """
 
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | None
     g: NDArray[np.float64]
     alpha: float
     n_iter: int
@@ -162,30 +174,34 @@ class KernelSolution:
     seed: int | None
     n_epochs: int | None = None
     settled: bool = False
+    dual: NDArray[np.float64] | None = None
+    roundings: float | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.counts, self.g):
-            array.flags.writeable = False
+        for array in (self.counts, self.g, self.dual):
+            if array is not None:
+                array.flags.writeable = False
         if not (np.isfinite(self.g).all() and np.isfinite(self.alpha)):
-            raise DataError(
-                "The scores overflow: they are no finite numbers any more; bring the "
-                "predictors to a common scale, or give a larger lam."
-            )
+            raise DataError(OVERFLOWING)
 
 
-def weighted_counts(problem: KernelProblem, found: KernelSolution) -> Any:
-    """Violations times the weights of the rows, ``c_j w_j``, shape (n,)."""
-    return found.counts if problem.weights is None else found.counts * problem.weights
+def multiples(problem: KernelProblem, found: KernelSolution) -> tuple[Any, int]:
+    """``c``, shape (n,), and ``T`` of a `KernelSolution`."""
+    if found.dual is not None:
+        return found.dual, problem.n
+    counts: Any = found.counts
+    c = counts if problem.weights is None else counts * problem.weights
+    return c, found.n_iter
 
 
 def support_of(problem: KernelProblem, found: KernelSolution) -> Any:
     """Rows that predictions depend on, counted from zero, and what each adds.
 
-    The latter is ``c_j w_j y_j / (lam T)``, times the kernel.
+    The latter is ``c_j y_j / (lam T)``, times the kernel.
     """
-    counts = weighted_counts(problem, found)
-    support = np.flatnonzero(counts)
-    each = counts[support] / (problem.lam * found.n_iter) * problem.y[support]
+    c, T = multiples(problem, found)
+    support = np.flatnonzero(c)
+    each = c[support] / (problem.lam * T) * problem.y[support]
     return support, each
 
 
@@ -213,10 +229,10 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
     The primal needs no kernel value; the dual one pass over the rows with a count
     above zero, if its point is not the fit's own.
     """
-    y, scale = problem.y, problem.lam * found.n_iter
-    counts, w = weighted_counts(problem, found), problem.row_weights
+    counts, T = multiples(problem, found)
+    y, scale, w = problem.y, problem.lam * T, problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
-        given = problem.lam, found.n_iter, found.alpha, w
+        given = problem.lam, T, found.alpha, w
         kernel_primal = pegasos.kernel_pegasos.kernel_primal
         primal = finite(kernel_primal(y, counts, found.g, *given))
         margins = y * (found.g / scale + found.alpha)
@@ -237,14 +253,17 @@ def _bounds(
 ) -> tuple[Within, Within, Within]:
     """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
     kernels = pegasos.kernel_pegasos
-    y, lam, T, w = problem.y, problem.lam, found.n_iter, problem.weights
-    counts, kernel = weighted_counts(problem, found), problem.kernel.code()
+    y, lam, w, kernel = problem.y, problem.lam, problem.weights, problem.kernel.code()
+    counts, T = multiples(problem, found)
     box: Any = 1.0 if w is None else w
     c = kernels.feasible_counts(y, counts, T, problem.intercept, box)
     given = kernel, problem.X, y, counts, found.g, c
     cost = 0.5 * lam * (kernels.dual_form(*given) / (lam * T) / (lam * T))
-    counted = kernel, problem.X, counts, found.g, c, found.n_violations
-    errors = kernels.form_errors(*counted, _added(problem))
+    roundings = found.roundings
+    if roundings is None:
+        roundings = found.n_violations + kernels.value_roundings(kernel, problem.p)
+    given_errors = kernel, problem.X, counts, found.g, c, roundings
+    errors = kernels.form_errors(*given_errors, _added(problem))
     half = 0.5 / (lam * T) / T
     moved = errors.g / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
     near = problem.row_weights[~(margins >= 1.0 + moved)]

@@ -4,7 +4,7 @@ import numpy as np
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import pegasos
-from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.options import given
@@ -16,10 +16,23 @@ from pegasos_stats.solvers.pegasos_run import (
     shown_epochs,
     visit_epochs,
 )
+from pegasos_stats.solvers.sdca import SDCA
 
-# Options of Pegasos that a kernel model takes.
-WITH_KERNELS = {"epochs", "seed", "order", "steps", "refit_intercept"}
-WITH_KERNELS |= {"sample_kind", "ties", "intercept"}
+# Options that a kernel model takes, of each solver, and what it keeps of a row.
+WITH_KERNELS = {
+    "Pegasos": {
+        "epochs",
+        "seed",
+        "order",
+        "steps",
+        "refit_intercept",
+        "sample_kind",
+        "ties",
+        "intercept",
+    },
+    "SDCA": {"epochs", "tol", "gap_tol", "seed", "sample_kind", "ties"},
+}
+STATE = {"Pegasos": "count", "SDCA": "dual weight"}
 UNINTERRUPTED = 10**8  # products in one call of a kernel, a tenth of a second or so
 
 
@@ -123,17 +136,19 @@ def run_kernel_pegasos(
     return visitor.solution(rng.seed)
 
 
-def check_kernel_solver(problem: KernelProblem, solver: Pegasos) -> None:
+def check_kernel_solver(problem: KernelProblem, solver: Pegasos | SDCA) -> None:
     """Raise `OptionError` for options that make no sense with a kernel."""
-    check_solver(problem, solver)
-    if solver.may_end_early:
+    if isinstance(solver, Pegasos) and solver.may_end_early:
         raise OptionError(
-            "A kernel model has no run that ends by itself; leave tol and change_tol "
-            "out, and look at relative_gap of the result."
+            "A kernel model has no run of Pegasos that ends by itself; leave tol and "
+            "change_tol out, or give SDCA(tol=1e-06)."
         )
     for name, value in given(solver).items():
-        if name not in WITH_KERNELS:
+        if name not in WITH_KERNELS[solver.name]:
             raise OptionError(
-                f"{name}={shown(value)} makes no sense for a kernel model, whose "
-                f"state is a count for each row; leave it out."
+                "makes no sense for a kernel model, whose state is a "
+                f"{STATE[solver.name]} for each row; leave it out.",
+                name,
+                value,
             )
+    check_solver(problem, solver)

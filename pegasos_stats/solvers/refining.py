@@ -1,21 +1,30 @@
-"""The run of a solver on a linear problem, and of Pegasos with SDCA after it."""
+"""The run of a solver, and of Pegasos with SDCA after it."""
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_positive
 from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.solvers.kernel_ascent import KernelAscent, run_kernel_sdca
+from pegasos_stats.solvers.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    multiples,
+)
+from pegasos_stats.solvers.kernel_run import run_kernel_pegasos
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 
 REFINEMENT_EPOCHS = 1000
+
+AnySolution = TypeVar("AnySolution", Solution, KernelSolution)
 
 
 def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
@@ -48,7 +57,7 @@ def run_linear(
     solver: Pegasos | SDCA,
     observe: Observer | None = None,
     progress: bool = False,
-    dual: NDArray[np.float64] | None = None,
+    dual: Vector | None = None,
     warn: bool = True,
     most: float = math.inf,
 ) -> Solution:
@@ -101,6 +110,50 @@ def continued(
     return _counted_through(first, then)
 
 
+def run_kernel(
+    problem: KernelProblem,
+    solver: Pegasos | SDCA,
+    refinement: SDCA | None = None,
+    observe: Observer | None = None,
+    progress: bool = False,
+) -> KernelSolution:
+    """Run a solver on a kernel problem, and SDCA after it, as `run_refined`."""
+    if isinstance(solver, SDCA):
+        return run_kernel_sdca(problem, solver, observe, progress)
+    if refinement is None:
+        return run_kernel_pegasos(problem, solver, observe, progress)
+    through = Through(observe)
+    first = run_kernel_pegasos(problem, solver, through, progress)
+    if first.seed is not None:
+        refinement = refinement.with_seed(first.seed)
+    c, T = multiples(problem, first)
+    onward = through.onward(first)
+    a = c * (problem.n / T)
+    return _counted_through(
+        first, run_kernel_sdca(problem, refinement, onward, progress, a)
+    )
+
+
+def kernel_path(
+    problem: KernelProblem, solver: Pegasos | SDCA, lambdas: Vector
+) -> list[KernelSolution]:
+    """Solve for each lambda, largest first; SDCA goes on from where it is.
+
+    It keeps its rows of the Gram matrix, which do not depend on lambda. Warns of
+    nothing.
+    """
+    if isinstance(solver, Pegasos):
+        each = (replace(problem, lam=float(lam)) for lam in lambdas)
+        return [run_kernel_pegasos(at, solver) for at in each]
+    ascent = KernelAscent(replace(problem, lam=float(lambdas[0])), solver)
+    found: list[KernelSolution] = []
+    for lam in lambdas:
+        if found:
+            ascent.move_to(float(lam))
+        found.append(run_epochs(ascent, problem.n, solver)[0])
+    return found
+
+
 class Through:
     """Observes two runs, one after the other, as one."""
 
@@ -114,7 +167,7 @@ class Through:
         if self._observe is not None:
             self._observe(moment)
 
-    def onward(self, first: Solution) -> Observer | None:
+    def onward(self, first: Solution | KernelSolution) -> Observer | None:
         """Return what observes the second run, counted from the end of the first."""
         last, observe = self._last, self._observe
         if observe is None or last is None:
@@ -132,7 +185,7 @@ class Through:
         return passed_on
 
 
-def _counted_through(first: Solution, then: Solution) -> Solution:
+def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
     return replace(
         then,
         n_iter=first.n_iter + then.n_iter,

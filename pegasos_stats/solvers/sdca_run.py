@@ -1,6 +1,7 @@
 """The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,7 +88,9 @@ def run_sdca(
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
     run: Run = run_of(inner, solver)(inner, solver, dual)
-    found, reached = _run(run, inner.n, solver, centre, observe, progress, most)
+    found: Solution
+    given = run, inner.n, solver, observe, progress, most
+    found, reached = run_epochs(*given, lambda solution: moved(solution, centre))
     if not solver.stops or not warn or (reached and centre is None):
         return found
     at = certificate(problem, found.beta, found.alpha, found.dual)
@@ -99,16 +102,34 @@ def run_sdca(
     return found
 
 
-def _run(
+def run_epochs(
     run: "Run",
     n: int,
     solver: SDCA,
-    centre: Vector | None,
-    observe: Observer | None,
-    progress: bool,
-    most: float,
-) -> tuple[Solution, bool]:
-    """Solution for columns as they were, and whether the tolerance was reached."""
+    observe: Observer | None = None,
+    progress: bool = False,
+    most: float = math.inf,
+    shown: Callable[[Any], Any] = lambda solution: solution,
+) -> tuple[Any, bool]:
+    """Run up to the tolerance or the last epoch.
+
+    Parameters
+    ----------
+    run : Run
+    n : int
+        Number of rows.
+    solver : SDCA
+    observe, progress, most
+        As for `run_sdca`.
+    shown : callable, optional
+        What becomes of a solution of the run.
+
+    Returns
+    -------
+    solution : Solution or KernelSolution
+    reached : bool
+        Whether the tolerance was reached.
+    """
     rng = solver.generator()
     epochs: Any = range(1, solver.epochs + 1)
     clock, spent = clock_for(observe), 0
@@ -119,12 +140,12 @@ def _run(
         run.epoch(rows)
         spent += clock() - began
         if observe is not None:
-            observe(Moment(epoch, moved(run.solution(rng.seed), centre), spent / 1e9))
+            observe(Moment(epoch, shown(run.solution(rng.seed)), spent / 1e9))
         if solver.stops and run.reached():
-            return moved(run.solution(rng.seed), centre), True
+            return shown(run.solution(rng.seed)), True
         if run.visits > most:
             break
-    return moved(run.solution(rng.seed), centre), False
+    return shown(run.solution(rng.seed)), False
 
 
 def run_of(problem: Problem, solver: SDCA) -> Any:
@@ -157,6 +178,7 @@ def warn_of(
     rounded: bool,
     taken_as: str,
     enough: Together | None = None,
+    closest: float = CLOSEST,
 ) -> None:
     """Warn that the tolerance was not reached.
 
@@ -171,6 +193,8 @@ def warn_of(
         By which option the tolerance was given.
     enough : tuple of Setting, optional
         What reaches it.
+    closest : float
+        Relative gap up to which rounding is the cause.
     """
     goal, near = f"tol={solver.tol:g}", at.relative_gap
     if not solver.tol > 0.0:
@@ -185,7 +209,7 @@ def warn_of(
         )
         centred = "Centre the predictors, as by {}."
         cure = one_of([Setting("standardize", True)], centred)
-    elif at.relative_gap <= CLOSEST:
+    elif at.relative_gap <= closest:
         text = (
             f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
             "certificate tell."
@@ -258,8 +282,8 @@ class Run(Protocol):
     def certificate(self) -> Certificate:
         """Primal and dual objective, computed from the rows."""
 
-    def solution(self, seed: int | None) -> Solution:
-        """What the run gives in its present state."""
+    def solution(self, seed: int | None) -> Any:
+        """What the run gives in its present state, a solution."""
 
 
 class Narrow:

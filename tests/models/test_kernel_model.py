@@ -206,16 +206,6 @@ def test_sparse_rows_that_are_too_many_for_an_array_are_refused():
         ps.KernelSVM(y, X)
 
 
-def test_refine_is_an_option_of_linear_models():
-    X, y = rings(20)
-    with pytest.raises(OptionError) as caught:
-        ps.KernelSVM(y, X).fit(SOLVER, refine=1e-6)
-    assert str(caught.value) == (
-        "refine=1e-06 goes with linear models, whose dual weights SDCA takes over; "
-        "leave it out, and give more epochs."
-    )
-
-
 @pytest.mark.parametrize("n", [40, 3010])
 def test_a_matrix_that_is_no_kernel_is_refused(n):
     y = np.arange(n) % 2

@@ -46,6 +46,7 @@ def test_columns_of_a_given_kernel_are_not_to_be_standardized(kernel):
     given = X @ X.T if kernel == "precomputed" else X
     result = ps.KernelSVM(Y, given, lam=1e-3, kernel=kernel).fit(ONE)
     scaled = "" if kernel == "precomputed" else "standardize=True, "
+    scaled += "SDCA(), "
     text = warned(result)["run"].written()
     refit = "Pegasos(refit_intercept=True), more epochs or a larger lambda."
     assert text.endswith(f" Try {scaled}{refit}")

@@ -85,7 +85,10 @@ def tables_of(facts):
         (["--start", "zero", "--solver", "pegasos"], "--start goes with --solver sdca"),
         (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),
         (["--refine", "0"], "--refine 0.0 is"),
-        (["--kernel", "linear", "--refine", "0.1"], "does not go with --kernel"),
+        (
+            ["--kernel", "linear", "--solver", "sdca", "--start", "sgd"],
+            "--start 'sgd' makes no sense for a kernel model",
+        ),
         (["--weights", "nothing"], "weights='nothing' is no column"),
     ],
 )

@@ -356,8 +356,9 @@ def test_wrong_seeds_and_held_out_rows_are_named(hinge):
     with pytest.raises(ColumnError, match="digit"):
         ps.compare_solvers(hinge.model, ONE, test=TEST.drop(columns="digit"))
     kernel = ps.kernel_svm("digit ~ .", TRAIN)
-    with pytest.raises(OptionError, match="SDCA does not take a kernel"):
-        ps.compare_solvers(kernel, {**ONE, "dual": ps.SDCA()}, runs=2, seed=443)
+    solvers = {**ONE, "dual": ps.SDCA(start="sgd")}
+    with pytest.raises(OptionError, match="start='sgd' makes no sense for a kernel"):
+        ps.compare_solvers(kernel, solvers, runs=2, seed=443)
 
 
 def test_a_run_that_is_not_there_is_named(hinge):

@@ -90,8 +90,11 @@ def test_kernel_models_are_cross_validated(data, kernel):
     assert along.fits["n_support"].between(1, 120).all()
     with pytest.raises(OptionError, match="no coefficients"):
         along.plot_coefficients()
-    with pytest.raises(OptionError, match="SDCA does not take"):
-        ps.cross_validate(model, ps.SDCA())
+    with pytest.raises(OptionError, match="algorithm='perm' makes no sense"):
+        ps.cross_validate(model, ps.SDCA(algorithm="perm"))
+    below = ps.lambda_path(model, [1.0, 0.1], ps.SDCA(seed=1), folds=3, seed=1)
+    assert (below.fits["objective"] < along.fits["objective"]).all()
+    assert (below.fits["relative_gap"] <= 1e-6).all()
 
 
 def test_numbers_do_not_depend_on_the_workers(svm):

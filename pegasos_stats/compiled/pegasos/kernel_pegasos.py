@@ -270,22 +270,23 @@ def form_errors(
     counts: Vector,
     g: Vector,
     c: Vector,
-    violations: int,
+    roundings: float,
     added: float = 0.0,
 ) -> FormErrors:
     """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
 
     A value of the kernel is off by some units in the last place for every feature, and
-    `g` by one for every violation (Higham 2002, section 3.1). What is `added` to the
-    diagonal of a given matrix, for it to be that of a kernel, counts too.
+    `g` by one for every row that is added (Higham 2002, section 3.1): by so many
+    `roundings` of `g`, all together. What is `added` to the diagonal of a given matrix,
+    for it to be that of a kernel, counts too.
     """
     size = np.sqrt(diagonal_of(kernel, X))
-    roundings = value_roundings(kernel, X.shape[1])
     unit, d = MARGIN * UNIT, np.abs(counts - c)
-    off = unit * (violations + roundings + 8.0) * size * float(counts @ size)
+    off = unit * (roundings + 8.0) * size * float(counts @ size)
     off = off + MARGIN * added * counts
     dots = unit * (g.size + 8.0)
     norm = float(counts @ off) + dots * float(counts @ np.abs(g))
+    roundings = value_roundings(kernel, X.shape[1])
     rest = unit * (roundings + 2.0 * g.size + 16.0) * float(d @ size) ** 2
     moved = 2.0 * float(d @ off) + 2.0 * dots * float(d @ np.abs(g))
     return FormErrors(off, norm, norm + moved + rest)

@@ -169,7 +169,7 @@ def untried_options(
     found = []
     if not standardized and (kernel is None or kernel.name != "precomputed"):
         found.append(Setting("standardize", True))
-    if not to_optimum and kernel is None:
+    if not to_optimum:
         found.append(Setting("solver", "SDCA"))
     return found
 

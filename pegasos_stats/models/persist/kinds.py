@@ -239,10 +239,11 @@ def check_bootstrap(found: BootstrapResult) -> None:
 
 
 def kernel_out(result: KernelResults, fit: Header) -> Arrays:
-    """Kernel, counts, and the rows that predictions depend on."""
+    """Kernel, counts or dual weights, and the rows that predictions depend on."""
     problem, found = result.problem, result.solution
     fit["kernel"] = [asdict(problem.kernel), int(problem.memory)]
-    arrays: Arrays = {"counts": found.counts, "g": found.g}
+    kept = {"counts": found.counts, "dual": found.dual, "g": found.g}
+    arrays: Arrays = {k: array for k, array in kept.items() if array is not None}
     if result.columns is not None:
         arrays["columns"] = result.columns
     else:
@@ -257,9 +258,21 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
     kernel = kernel_problem.checked_kernel(**options, p=p)
     if kernel != kernel_problem.KernelFunction(**options) or fields.loss != "hinge":
         raise ValueError(f"no kernel has {options}")
-    counts, g = archive.take("counts", "i8", n), archive.take("g", "f8", n)
-    if (counts < 0).any() or not np.isfinite(g).all() or fields.counts[0] < 1:
-        raise ValueError("a count is below zero, or a score not finite")
+    kept = "dual" if (fields.refinement or fields.solver).to_optimum else "counts"
+    each = archive.take(kept, "f8" if kept == "dual" else "i8", n)
+    g = archive.take("g", "f8", n)
+    good = (each >= 0).all() and np.isfinite(each).all() and np.isfinite(g).all()
+    if not good or (kept == "counts" and fields.counts[0] < 1):
+        what = "count" if kept == "counts" else "dual weight"
+        raise ValueError(f"a {what} is below zero, or a score not finite")
+    solution = kernel_problem.KernelSolution(
+        None if kept == "dual" else each,
+        g,
+        fields.alpha,
+        *fields.counts,
+        dual=each if kept == "dual" else None,
+        **fields.ran,
+    )
     columns, X = None, Absent((n, p))
     if kernel.name == "precomputed":
         width = len(fields.design.names)
@@ -269,8 +282,8 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
             raise ValueError(f"columns are not {n} of {width}")
     else:
         fields.check_width(p)
-        weighted = counts if fields.weights is None else counts * fields.weights
-        rows = np.flatnonzero(weighted)
+        weighted = kept == "counts" and fields.weights is not None
+        rows = np.flatnonzero(each * fields.weights if weighted else each)
         support = archive.take("support", "f8 f4", len(rows), p)
         if not np.isfinite(support).all():
             raise ValueError("a support row is not finite")
@@ -280,9 +293,7 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         problem=kernel_problem.KernelProblem(
             X, **fields.problem, kernel=kernel, memory=memory
         ),
-        solution=kernel_problem.KernelSolution(
-            counts, g, fields.alpha, *fields.counts, **fields.ran
-        ),
+        solution=solution,
         columns=columns,
         **fields.results,
     )

@@ -234,8 +234,6 @@ def model_of(
         return (Logit if options.loss == "log" else SVM), arguments
     if options.loss == "log":
         raise OptionError("--kernel goes with --loss hinge only; leave one out.")
-    if options.refine is not None:
-        raise OptionError("--refine does not go with --kernel; leave it out.")
     return KernelSVM, arguments | kernel | {"kernel": options.kernel}
 
 

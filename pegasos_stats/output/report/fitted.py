@@ -52,6 +52,12 @@ def fitting(subject: Subject) -> doc.Section:
 def _method(subject: Subject) -> str:
     """The solver in a sentence or two."""
     solver, refinement = subject.result.solver, subject.result.refinement
+    if isinstance(solver, SDCA) and subject.is_kernel:
+        return (
+            "By SDCA, dual coordinate ascent: it takes some hundred rows at a time, "
+            "moves their weights to the best values in pairs, and stops where the "
+            f"relative duality gap is at most {number(solver.tol)}."
+        )
     if isinstance(solver, SDCA):
         more = ", then in many rows at once," if solver.algorithm == "newton" else ""
         return (
@@ -59,15 +65,15 @@ def _method(subject: Subject) -> str:
             f"row by row{more} and stops where the relative duality gap is at most "
             f"{number(solver.tol)}."
         )
-    if subject.is_kernel:
-        return (
-            "By Pegasos with a kernel: rows are visited one by one, and a row whose "
-            "margin is below 1 gains in weight."
-        )
     then = ""
     if refinement is not None:
         goal = number(refinement.tol)
         then = f" SDCA went on from there to a relative gap of {goal}."
+    if subject.is_kernel:
+        return (
+            "By Pegasos with a kernel: rows are visited one by one, and a row whose "
+            f"margin is below 1 gains in weight.{then}"
+        )
     smaller = isinstance(solver.step, str) and solver.step != "1/(lambda n)"
     return (
         "By Pegasos, stochastic sub-gradient descent: the rows are visited one by one "

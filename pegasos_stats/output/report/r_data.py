@@ -138,8 +138,9 @@ def writing_lines(subject: Subject, solution: bool) -> list[str]:
         lines.append('matrix.insert(1, "(w)", fit.weights)')
     lines.append(f'matrix.to_csv("matrix.csv", index=False, {EXACT})')
     if solution:
+        shown = '("dual",)' if subject.is_kernel else '("beta", "dual")'
         lines += [
-            'for name in ("beta", "dual"):',
+            f"for name in {shown}:",
             "    found = pd.Series(getattr(result.solution, name), name=name)",
             f'    found.to_csv(f"{{name}}.csv", index=False, {EXACT})',
         ]

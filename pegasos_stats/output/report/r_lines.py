@@ -84,7 +84,8 @@ def kind_of(subject: Subject) -> Kind:
     """How R treats a fit: as a loop, by the reference, or as a check."""
     result, solver = subject.result, as_run(subject.result)
     if subject.is_kernel:
-        return "reference"
+        to_optimum = (result.refinement or solver).to_optimum
+        return "check" if to_optimum else "reference"
     if isinstance(solver, SDCA):
         in_r = solver.algorithm == "perm" and subject.weights is None
         return "reference" if in_r else "check"
@@ -120,6 +121,8 @@ def _arguments(solver: Solver) -> set[str]:
 def _body(subject: Subject, kind: Kind) -> list[str]:
     """The lines after those that read the data."""
     solver, kernel = as_run(subject.result), subject.kernel
+    if kind == "check" and kernel is not None:
+        return _check_kernel(subject, kernel)
     if kind == "check":
         return _check(subject)
     if not isinstance(solver, Pegasos):
@@ -265,6 +268,24 @@ def _check(subject: Subject) -> list[str]:
         'a <- read.csv("dual.csv")$dual',
         f"alpha <- {r_number(result.intercept)}",
         *_call("found <- certificate", options),
+        "print(unlist(found), digits = 10)",
+    ]
+
+
+def _check_kernel(subject: Subject, kernel: KernelFunction) -> list[str]:
+    """The same of a kernel, whose function is made of the dual weights."""
+    problem = subject.result.problem
+    options = [
+        "alpha, a",
+        f"lambda = {r_number(problem.lam)}",
+        f'kernel = "{kernel.name}"',
+        *[f"{name} = {r_number(v)}" for name, v in kernel.parameters.items()],
+        *([] if subject.weights is None else ["weights = w"]),
+    ]
+    return [
+        'a <- read.csv("dual.csv")$dual',
+        f"alpha <- {r_number(subject.result.intercept)}",
+        *_call("found <- kernel_certificate", options),
         "print(unlist(found), digits = 10)",
     ]
 

@@ -56,7 +56,7 @@ def cross_validate(
     ----------
     model : SVM, Logit or KernelSVM
     solver : Pegasos or SDCA, optional
-        If left out SDCA to a relative gap of 1e-3, with a kernel ``Pegasos()``.
+        If left out SDCA to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
         fold of each row by number or label, in two dimensions a line for each repeat;

@@ -14,16 +14,15 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, OptionError, counted, warn_caller
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.models.kernel import pegasos_alone
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.kernel_run import check_kernel_solver, run_kernel_pegasos
+from pegasos_stats.solvers.kernel_run import check_kernel_solver
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import run_linear
+from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.sdca_run import within_reach
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
@@ -106,7 +105,7 @@ def checked_fold_solver(
     model : Model
     solver : Pegasos, SDCA or None
     default : SDCA
-        Taken if `solver` is None; with a kernel it is ``Pegasos()``.
+        Taken if `solver` is None.
 
     Raises
     ------
@@ -114,22 +113,18 @@ def checked_fold_solver(
         If it does not suit the model, or lists the rows to visit.
     """
     problem = model.problem
-    kernel = isinstance(problem, KernelProblem)
-    if solver is None and not kernel:
-        return default
-    chosen = checked_solver(solver, Pegasos)
-    if chosen.to_optimum and not kernel:
-        return chosen
-    stepwise = pegasos_alone(model.in_columns(chosen))
-    if not isinstance(stepwise.order, str):
+    chosen = default if solver is None else checked_solver(solver, SDCA)
+    chosen = model.in_columns(chosen)
+    if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
         raise OptionError(
             "order names rows of the whole data, and each fold fits a part of them; "
             "give 'shuffle', 'sequential' or 'replace'."
         )
     if isinstance(problem, KernelProblem):
-        check_kernel_solver(problem, stepwise)
-    check_solver(problem, stepwise)
-    return stepwise
+        check_kernel_solver(problem, chosen)
+    elif isinstance(chosen, Pegasos):
+        check_solver(problem, chosen)
+    return chosen
 
 
 def with_seed(solver: Pegasos | SDCA, seed: int | None) -> Pegasos | SDCA:
@@ -243,16 +238,15 @@ def path_solutions(
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
     number up to 1, are a feasible start for the next.
     """
+    if isinstance(problem, KernelProblem):
+        return kernel_path(problem, solver, lambdas)
     found: list[Any] = []
     before = 0.0
     for lam in lambdas:
         at, dual = replace(problem, lam=float(lam)), None
         if found and solver.to_optimum:
             dual = next_dual(found[-1], before, at)
-        if isinstance(at, KernelProblem):
-            found.append(run_kernel_pegasos(at, pegasos_alone(solver)))
-        else:
-            found.append(run_linear(at, solver, dual=dual, warn=False))
+        found.append(run_linear(at, solver, dual=dual, warn=False))
         before = at.lam
     return found
 

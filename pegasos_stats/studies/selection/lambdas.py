@@ -23,10 +23,9 @@ COUNT = 30
 MOST = 10_000
 LIST = "give a list of different numbers above zero"
 RATIO = 1e-5
-KERNEL_RATIO = 1e-3  # Pegasos is far from the optimum where lambda is small
 
 
-def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) -> Vector:
+def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
     """Propose values of lambda for a path, largest first.
 
     The largest is half the range of the scores ``x_i'g`` (without intercept the
@@ -43,8 +42,8 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     ----------
     model : SVM, Logit or KernelSVM
     count : int, default 30
-    ratio : float, optional
-        Smallest divided by largest value, below 1: 1e-5, with a kernel 1e-3.
+    ratio : float, default 1e-5
+        Smallest divided by largest value, below 1.
 
     Returns
     -------
@@ -71,8 +70,6 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float | None = None) ->
     """
     problem = checked_model(model).problem
     count = check_count("count", count, MOST)
-    if ratio is None:
-        ratio = KERNEL_RATIO if isinstance(problem, KernelProblem) else RATIO
     ratio = check_positive("ratio", ratio)
     if ratio >= 1.0:
         raise OptionError(

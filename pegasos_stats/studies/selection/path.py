@@ -9,6 +9,7 @@ from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.models.base import Model
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
@@ -54,7 +55,7 @@ def lambda_path(
     lambdas : sequence of float, optional
         Those of `lambda_grid` if left out.
     solver : Pegasos or SDCA, optional
-        If left out SDCA to a relative gap of 1e-3, with a kernel ``Pegasos()``.
+        If left out SDCA to a relative gap of 1e-3.
     folds : int, Folds, Series or array, list of pairs, or None; default 10
         As for `cross_validate`; None for the fits on all rows alone.
     repeats, seed, metrics
@@ -164,7 +165,8 @@ def _fits(
         if isinstance(found, Solution):
             line["norm"] = float(np.linalg.norm(found.beta))
         else:
-            line["n_support"] = int((found.counts > 0).sum())
+            assert isinstance(model.problem, KernelProblem)
+            line["n_support"] = len(support_of(model.problem, found)[0])
         lines.append(line)
     return pd.DataFrame(lines)
 

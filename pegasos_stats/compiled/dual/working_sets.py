@@ -1,0 +1,262 @@
+"""Steps on dual weights within a working set: for kernels of many rows.
+
+Of a problem with ``n`` rows some hundred move, the others stay as they are. Their own
+part of the Gram matrix stays in the cache of the processor, and the scores of all rows
+follow when the steps have come to an end. The steps are those of ``pairs.py``. Here the
+rows are gone through in pieces of `PIECE`, a few numbers at a time, and the largest
+number of each piece says where to look for its place.
+
+References
+----------
+Joachims, *Making large-scale SVM learning practical* (1999). Fan, Chen & Lin, *Working
+set selection using second order information for training support vector machines*, JMLR
+6 (2005), WSS 2.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.compiled.arithmetic.lanes import Vector
+from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.dual.pairs import bounded, may_fall, may_rise, room
+
+Matrix = NDArray[Any]  # of float32 or float64
+Places = NDArray[np.int64]
+
+PIECE = 64
+SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
+STRETCH = 2048  # slopes that stay in the first cache meanwhile
+TINIEST = 1e-300
+
+extremes = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
+
+
+class WorkingSet(NamedTuple):
+    """Rows that move, filled up to whole pieces with rows that cannot.
+
+    Attributes
+    ----------
+    K : float32 or float64 array, shape (m, m)
+        Their part of the Gram matrix.
+    diagonal, y, w, a : float64 array, shape (m,)
+        Its diagonal, labels, weights of the rows, dual weights.
+    slope : float64 array, shape (m,)
+        ``y_i - scores_i``.
+    rise, fall : float64 array, shape (m,)
+        0 where ``a_i y_i`` may rise, else minus infinity; 0 where it may fall, else
+        infinity.
+    gains : float64 array, shape (m,)
+    tops : float64 array, shape (m / PIECE,)
+    """
+
+    K: Matrix
+    diagonal: Vector
+    y: Vector
+    w: Vector
+    a: Vector
+    slope: Vector
+    rise: Vector
+    fall: Vector
+    gains: Vector
+    tops: Vector
+
+
+def empty_set(size: int, dtype: Any) -> WorkingSet:
+    """Space for a working set of so many rows."""
+    m = -(-size // PIECE) * PIECE
+    vectors = [np.zeros(m) for _ in range(8)]
+    vectors[1][:] = 1.0
+    vectors.append(np.zeros(m // PIECE))
+    return WorkingSet(np.zeros((m, m), dtype), *vectors)
+
+
+@kernel
+def fill(
+    rows: WorkingSet,
+    taken: Places,
+    kept: Matrix,
+    places: Places,
+    y: Vector,
+    w: Vector,
+    a: Vector,
+    slope: Vector,
+) -> None:
+    """Take these rows as the working set, which are kept at these places."""
+    m = taken.shape[0]
+    for r in range(m):
+        i, row = taken[r], kept[places[r]]
+        rows.y[r], rows.w[r], rows.a[r], rows.slope[r] = y[i], w[i], a[i], slope[i]
+        rows.diagonal[r] = row[i]
+        for c in range(m):
+            rows.K[r, c] = row[taken[c]]
+    for r in range(m, rows.y.shape[0]):
+        rows.w[r] = rows.a[r] = 0.0
+
+
+@inlined
+def note_room(rows: WorkingSet, i: int) -> None:
+    """Note which way row ``i`` may move."""
+    a, y, w = rows.a[i], rows.y[i], rows.w[i]
+    rows.rise[i] = 0.0 if may_rise(a, y, w) else -math.inf
+    rows.fall[i] = 0.0 if may_fall(a, y, w) else math.inf
+
+
+@kernel(fastmath=extremes)
+def pair_steps_within(
+    rows: WorkingSet, scale: float, least: float, flat: float, most: int
+) -> int:
+    """Take steps on pairs; return how many.
+
+    Parameters
+    ----------
+    rows : WorkingSet
+        Dual weights and slopes are changed in place.
+    scale : float
+        ``lam n``.
+    least : float
+        End where no pair of rows has slopes further apart.
+    flat : float
+        Share of the squared norms that their distance is at least taken for.
+    most : int
+        End after so many steps.
+    """
+    m, slope, rise, fall = rows.y.shape[0], rows.slope, rows.rise, rows.fall
+    gains, tops, diagonal = rows.gains, rows.tops, rows.diagonal
+    for i in range(m):
+        note_room(rows, i)
+    for c in range(tops.shape[0]):
+        tops[c] = -math.inf
+        for k in range(c * PIECE, (c + 1) * PIECE):
+            tops[c] = max(tops[c], slope[k] + rise[k])
+    for count in range(most):
+        i, highest = -1, -math.inf
+        for c in range(tops.shape[0]):
+            highest = max(highest, tops[c])
+        if highest == -math.inf:
+            return count
+        for c in range(tops.shape[0]):
+            if tops[c] == highest:
+                for k in range(c * PIECE, (c + 1) * PIECE):
+                    if slope[k] + rise[k] == highest:
+                        i = k
+                        break
+                break
+        row, square, furthest, best, piece = rows.K[i], diagonal[i], 0.0, 0.0, -1
+        for c in range(tops.shape[0]):
+            top = widest = 0.0
+            for k in range(c * PIECE, (c + 1) * PIECE):
+                apart = highest - slope[k] - fall[k]
+                apart = apart if apart > 0.0 else 0.0
+                both = square + diagonal[k]
+                distance = both - 2.0 * row[k]
+                closest = flat * both + TINIEST
+                distance = distance if distance > closest else closest
+                gain = apart * apart / distance
+                gains[k] = gain
+                top = gain if gain > top else top
+                widest = apart if apart > widest else widest
+            furthest = widest if widest > furthest else furthest
+            if top > best:
+                best, piece = top, c
+        if furthest <= least or piece < 0:
+            return count
+        j = -1
+        for k in range(piece * PIECE, (piece + 1) * PIECE):
+            if gains[k] == best:
+                j = k
+                break
+        both = square + diagonal[j]
+        distance = max(both - 2.0 * row[j], flat * both)
+        apart = slope[i] - slope[j]
+        up = room(rows.a[i], rows.y[i], rows.w[i])
+        down = room(rows.a[j], -rows.y[j], rows.w[j])
+        d = min(up, down)
+        if distance * d > scale * apart:
+            d = scale * apart / distance
+        rows.a[i] = bounded(rows.a[i] + rows.y[i] * d, rows.w[i], d == up, rows.y[i])
+        rows.a[j] = bounded(rows.a[j] - rows.y[j] * d, rows.w[j], d == down, -rows.y[j])
+        note_room(rows, i)
+        note_room(rows, j)
+        step, other = d / scale, rows.K[j]
+        for c in range(tops.shape[0]):
+            top = -math.inf
+            for k in range(c * PIECE, (c + 1) * PIECE):
+                new = slope[k] - step * (float(row[k]) - float(other[k]))
+                slope[k] = new
+                new += rise[k]
+                top = new if new > top else top
+            tops[c] = top
+    return most
+
+
+@kernel(fastmath=extremes)
+def single_steps_within(
+    rows: WorkingSet, scale: float, least: float, flat: float, most: int
+) -> int:
+    """Take steps on one weight each, the one that gains most; without intercept.
+
+    Parameters and result are those of `pair_steps_within`; the end is where no row that
+    may move is further than `least` from a margin of 1.
+    """
+    m, slope, gains, tops = rows.y.shape[0], rows.slope, rows.gains, rows.tops
+    y, w, a, diagonal = rows.y, rows.w, rows.a, rows.diagonal
+    for count in range(most):
+        furthest, best, piece = 0.0, 0.0, -1
+        for c in range(tops.shape[0]):
+            top = widest = 0.0
+            for k in range(c * PIECE, (c + 1) * PIECE):
+                slack = y[k] * slope[k]
+                free = w[k] - a[k] if slack > 0.0 else a[k]
+                slack = slack if slack > 0.0 else -slack
+                square = diagonal[k] + TINIEST
+                d = scale * slack / square
+                d = d if d < free else free
+                gain = d * (slack - 0.5 * d * square / scale)
+                gains[k] = gain
+                top = gain if gain > top else top
+                slack = slack if free > 0.0 else 0.0
+                widest = slack if slack > widest else widest
+            furthest = widest if widest > furthest else furthest
+            if top > best:
+                best, piece = top, c
+        if furthest <= least or piece < 0:
+            return count
+        i = -1
+        for k in range(piece * PIECE, (piece + 1) * PIECE):
+            if gains[k] == best:
+                i = k
+                break
+        slack = y[i] * slope[i]
+        direction = 1.0 if slack > 0.0 else -1.0
+        free = w[i] - a[i] if slack > 0.0 else a[i]
+        d = min(free, scale * abs(slack) / (diagonal[i] + TINIEST))
+        a[i] = bounded(a[i] + direction * d, w[i], d == free, direction)
+        row, step = rows.K[i], direction * d * y[i] / scale
+        for k in range(m):
+            slope[k] -= step * float(row[k])
+    return most
+
+
+@kernel(fastmath={"contract"})
+def add_rows(kept: Matrix, places: Places, shares: Vector, total: Vector) -> None:
+    """``total += sum_r shares_r kept[places_r]``, in place."""
+    n, together = total.shape[0], shares.shape[0] // SIDE_BY_SIDE * SIDE_BY_SIDE
+    for first in range(0, n, STRETCH):
+        last = min(n, first + STRETCH)
+        for r in range(0, together, SIDE_BY_SIDE):
+            one, two = kept[places[r]], kept[places[r + 1]]
+            three, four = kept[places[r + 2]], kept[places[r + 3]]
+            a, b, c, d = shares[r], shares[r + 1], shares[r + 2], shares[r + 3]
+            for j in range(first, last):
+                total[j] += (
+                    a * float(one[j])
+                    + b * float(two[j])
+                    + c * float(three[j])
+                    + d * float(four[j])
+                )
+        for r in range(together, shares.shape[0]):
+            for j in range(first, last):
+                total[j] += shares[r] * float(kept[places[r], j])

@@ -1,0 +1,332 @@
+"""SDCA on a kernel problem: working sets of rows, up to a certified optimum."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.kernel_newton import newton_steps
+from pegasos_stats.solvers.kernel_problem import (
+    KernelProblem,
+    KernelSolution,
+    kernel_certificate,
+)
+from pegasos_stats.solvers.kernel_run import check_kernel_solver
+from pegasos_stats.solvers.kernel_values import KeptRows, KernelValues
+from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
+from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.rounding import CLOSEST
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import near_enough, run_epochs, warn_of
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
+PART = 0.1  # of how far slopes are apart, to which a working set is brought
+MOST_STEPS = 20  # in a round, for each row of the working set
+FLAT = {"f": 1e-6, "d": 1e-12}  # of the squared norms: rows that are not told apart
+KNOWN = 0.1  # of a gap, below which the rest of it is a bound of rounding
+SURE = 0.9  # of the tolerance, which an estimate is to reach
+FEW = 2000  # rows, of which double precision costs little
+SLOW = 0.1  # of the gap, which an epoch of rounds is to leave
+FEW_INSIDE, MOST_INSIDE = 300, 1000  # weights in a Newton step
+CHANGED = 0.05  # of these, since the last epoch, at most
+FIRST_LOOK, NEXT_LOOK = 1e-7, 1e-4  # the same of 1, and of the gap of the last look
+
+
+class KernelAscent:
+    """Dual weights of a kernel problem on their way up.
+
+    A round takes the rows whose slopes ``y_i - f(x_i)`` are furthest apart, of those
+    that may move, beside some of the last round. It moves them to their optimum, all
+    others as they are, and adds what they moved by to the scores of all rows. Values of
+    the kernel are of single precision, where that is near enough. Scores of a solution
+    and its certificate are summed anew in double precision, and rounds go on from them.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    solver : SDCA
+    a : float64 array, shape (n,), optional
+        Dual weights to begin with.
+
+    Attributes
+    ----------
+    is_stuck : bool
+        Whether nearly all of the gap is a bound of rounding, so that nothing is done
+        any more.
+
+    References
+    ----------
+    Joachims, *Making large-scale SVM learning practical* (1999). Wen, Shi, Li, He &
+    Chen, *ThunderSVM: a fast SVM library on GPUs and CPUs*, JMLR 19 (2018).
+    """
+
+    def __init__(
+        self, problem: KernelProblem, solver: SDCA, a: Vector | None = None
+    ) -> None:
+        self.problem, self._solver = problem, solver
+        self._y, self._w = problem.y, problem.row_weights
+        self._keep_rows(precise=problem.n <= FEW)
+        self._a, self._slope = np.zeros(problem.n), problem.y.copy()
+        self._order = np.arange(problem.n)
+        self._last, self._inside = np.zeros(0, dtype=np.int64), self._a > 0.0
+        self._steps = self._violations = 0
+        self.is_stuck = False
+        self._settled: KernelSolution | None = None
+        self._seen, self._floor, self._before = 1.0, FIRST_LOOK, np.inf
+        if a is not None:
+            self.start_from(a)
+        self._estimate()
+
+    def _keep_rows(self, precise: bool) -> None:
+        """Begin to keep rows of the Gram matrix, in single precision or in double."""
+        problem, dtype = self.problem, np.float64 if precise else np.float32
+        self._values = KernelValues(problem, precise)
+        self._kept = KeptRows(self._values, problem.n, problem.memory, dtype)
+        self._size = min(WORKING_SET, len(self._kept.rows))
+        self._set = dual.working_sets.empty_set(self._size, dtype)
+
+    def _be_precise(self) -> None:
+        if self._kept.rows.dtype != np.float64:
+            self._keep_rows(precise=True)
+
+    def start_from(self, a: Vector) -> None:
+        """Go on from these dual weights."""
+        problem = self.problem
+        self._a = feasible(a, self._y, problem.intercept, problem.weights)
+        scores = self._values.sums(self._a * self._y) / (problem.lam * problem.n)
+        self._slope, self._settled = self._y - scores, None
+        self._estimate()
+
+    def move_to(self, lam: float) -> None:
+        """Go on with another lambda, from ``t a`` with the ``t`` up to 1 of most dual.
+
+        ``D(t a) = t mean(a) - t^2 sum_i a_i y_i g_i / (2 lam n^2)``.
+        """
+        g, n = self.solution(None).g, self.problem.n
+        self.problem = replace(self.problem, lam=lam)
+        length = float((self._a * self._y) @ g)
+        t = min(1.0, float(self._a.sum()) * lam * n / length) if length > 0.0 else 1.0
+        self._a = t * self._a
+        self._slope = self._y - t * g / (lam * n)
+        self._steps = self._violations = 0
+        self._settled, self._seen, self._floor = None, 1.0, FIRST_LOOK
+        self.is_stuck = False
+        self._estimate()
+
+    @property
+    def visits(self) -> float:
+        """Visits of rows so far."""
+        return float(self._steps)
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch is the first, which takes rows in random order."""
+        return self._last.size == 0
+
+    def epoch(self, rows: Rows) -> None:
+        """Do rounds until as many rows were taken as there are, or the gap is small."""
+        if rows.size:
+            self._order = rows
+        left = 0 if self.is_stuck else self.problem.n
+        while left > 0:
+            left -= self._round()
+            if self._estimate():
+                self._look_anew()
+                return
+        if not self.is_stuck:
+            self._newton()
+
+    def reached(self) -> bool:
+        """Whether the gap is within the tolerance, computed anew."""
+        return self._settled is not None and self._solver.reached(self.certificate())
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective, computed from the rows."""
+        return kernel_certificate(self.problem, self.solution(None))
+
+    def solution(self, seed: int | None) -> KernelSolution:
+        """Return what the run gives in its present state, its scores summed anew."""
+        if self._settled is None:
+            self._settled = self._settle()
+        return replace(self._settled, seed=seed)
+
+    def _settle(self) -> KernelSolution:
+        problem = self.problem
+        # Weights at a bound stay there in the run; the certificate needs equal sums.
+        a = feasible(self._a, self._y, problem.intercept, problem.weights)
+        values = KernelValues(problem, precise=True)
+        g = values.sums(a * self._y)
+        scores, alpha = g / (problem.lam * problem.n), 0.0
+        if problem.intercept and np.isfinite(scores).all():
+            alpha = best_intercept(scores, self._y, "hinge", problem.weights)
+        self._slope = self._y - scores
+        return KernelSolution(
+            counts=None,
+            g=g,
+            alpha=alpha,
+            n_iter=self._steps,
+            n_violations=self._violations,
+            seed=None,
+            dual=a,
+            roundings=values.roundings_of_sums(int(np.count_nonzero(a))),
+        )
+
+    def _look_anew(self) -> None:
+        """Compute the gap from the rows, and choose when to do so again."""
+        at = self.certificate()
+        if not self._solver.reached(at):
+            gap = at.relative_gap
+            if gap > 0.5 * self._seen:
+                self._be_precise()
+            self._seen, self._floor = gap, NEXT_LOOK * gap
+            self._estimate()
+            self.is_stuck = self._gap < KNOWN * at.gap
+
+    def _estimate(self) -> bool:
+        """Find which rows may move; tell whether the gap seems small."""
+        a, w, y, slope, n = self._a, self._w, self._y, self._slope, self.problem.n
+        room, above = a < w, y > 0.0
+        self._rise = np.where(np.where(above, room, a > 0.0), slope, -np.inf)
+        self._fall = np.where(np.where(above, a > 0.0, room), slope, np.inf)
+        self._alpha = 0.0
+        if self.problem.intercept:
+            high, low = float(self._rise.max()), float(self._fall.min())
+            self._alpha, self._apart = 0.5 * (high + low), high - low
+        else:
+            self._apart = max(float(self._rise.max()), -float(self._fall.min()), 0.0)
+        penalty = 0.5 * float((a * y) @ (y - slope)) / n
+        slack = np.maximum(0.0, y * (slope - self._alpha))
+        objective = penalty + float(w @ slack) / n
+        self._gap = objective - (float(a.mean()) - penalty)
+        goals = self._solver.tol * objective, self._solver.gap_tol or 0.0
+        return self._gap <= max(self._floor * objective, SURE * max(goals))
+
+    def _round(self) -> int:
+        """Move a working set to its optimum; return the number of its rows."""
+        taken = self._last = self._chosen()
+        self._settled = None
+        sets, moved, problem = dual.working_sets, self._set, self.problem
+        places = self._kept.places(taken)
+        given = self._y, self._w, self._a, self._slope
+        sets.fill(moved, taken, self._kept.rows, places, *given)
+        self._violations += int(
+            np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
+        )
+        scale = problem.lam * problem.n / self._values.unit
+        steps = (
+            sets.pair_steps_within if problem.intercept else sets.single_steps_within
+        )
+        flat, most = FLAT[self._kept.rows.dtype.char], MOST_STEPS * taken.size
+        self._steps += steps(moved, scale, PART * self._apart, flat, most)
+        after = moved.a[: taken.size]
+        change = (after - self._a[taken]) * self._y[taken]
+        self._a[taken] = after
+        self._add(taken, change)
+        return int(taken.size)
+
+    def _newton(self) -> None:
+        """Take Newton steps where rounds are slow and the same weights stay inside."""
+        slow, self._before = self._gap > SLOW * self._before, self._gap
+        is_inside = (self._a > 0.0) & (self._a < self._w)
+        changed = np.count_nonzero(is_inside != self._inside)
+        self._inside, inside = is_inside, np.flatnonzero(is_inside)
+        settled = inside.size <= FEW_INSIDE or changed <= CHANGED * inside.size
+        if not (slow and settled and 0 < inside.size <= MOST_INSIDE):
+            return
+        problem, y, w = self.problem, self._y[inside], self._w[inside]
+        values = KernelValues(problem, precise=True)
+        scale = problem.lam * problem.n
+        K = np.asarray(values(inside, inside) * (values.unit / scale), dtype=np.float64)
+        u, slope = self._a[inside] * y, self._slope[inside]
+        low, high = np.minimum(0.0, w * y), np.maximum(0.0, w * y)
+        moved = newton_steps(K, slope, u, low, high, problem.intercept)
+        self._a[inside] = moved * y
+        self._add(inside, moved - u)
+        self._steps += 1
+        self._settled = None
+        if self._estimate():
+            self._look_anew()
+
+    def _add(self, rows: Rows, change: Vector) -> None:
+        """Add what ``a_i y_i`` of these rows have changed by to the scores of all."""
+        shares = -change * self._values.unit / (self.problem.lam * self.problem.n)
+        some = shares != 0.0
+        rows, shares = rows[some], shares[some]
+        for first in range(0, rows.size, self._size):
+            part = slice(first, first + self._size)
+            places = self._kept.places(rows[part])
+            dual.working_sets.add_rows(
+                self._kept.rows, places, shares[part], self._slope
+            )
+
+    def _chosen(self) -> Rows:
+        """Rows whose slopes are furthest apart, and some of the last working set."""
+        n, size, last = self.problem.n, self._size, self._last
+        if size == n:
+            return np.arange(n)
+        fresh = self._furthest(size // 2 if last.size else size)
+        rest = last[~np.isin(last, fresh)]
+        inside = (self._a[rest] > 0.0) & (self._a[rest] < self._w[rest])
+        rest = np.concatenate([rest[inside], rest[~inside]])
+        return np.concatenate([fresh, rest[: size - fresh.size]])
+
+    def _furthest(self, count: int) -> Rows:
+        """Rows with the highest slopes that may fall, hmm."""
+        half = max(1, count // 2)
+        rise, fall = self._rise[self._order], -self._fall[self._order]
+        found = []
+        for slopes in (rise, fall):
+            top = np.argpartition(slopes, -half)[-half:]
+            found.append(top[slopes[top] > -np.inf])
+        return np.unique(self._order[np.concatenate(found)])
+
+
+def run_kernel_sdca(
+    problem: KernelProblem,
+    solver: SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+    a: Vector | None = None,
+    warn: bool = True,
+) -> KernelSolution:
+    """Run SDCA on a kernel problem, up to the tolerance.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    solver : SDCA
+        Its options that kernels have: epochs, tolerances, seed, ties.
+    observe, progress, warn
+        As for `run_sdca`.
+    a : float64 array, shape (n,), optional
+        Dual weights to begin with.
+
+    Returns
+    -------
+    KernelSolution
+
+    Raises
+    ------
+    OptionError
+        If the solver has an option that kernels do not have.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
+    """
+    check_kernel_solver(problem, solver)
+    ascent = KernelAscent(problem, solver, a)
+    found: KernelSolution
+    found, reached = run_epochs(ascent, problem.n, solver, observe, progress)
+    if solver.stops and warn and not reached:
+        at = ascent.certificate()
+        if not near_enough(at, solver):
+            closest = np.inf if ascent.is_stuck else CLOSEST
+            taken_as = "tol" if a is None else "refine"
+            warn_of(at, solver, False, taken_as, closest=closest)
+    return found

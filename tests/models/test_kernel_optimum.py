@@ -1,0 +1,329 @@
+"""Kernel models at their optimum: SDCA on working sets, and what its fits give."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
+from pegasos_stats.solvers.kernel_problem import kernel_certificate
+
+TIGHT = ps.SDCA(tol=1e-7, seed=1)
+PEER = 1e-5  # of an objective: SVC at its tolerance of 1e-6 is nearer than that
+KERNELS = [
+    {"kernel": "gaussian", "gamma": 0.7},
+    {"kernel": "polynomial", "degree": 3, "offset": 0.5},
+    {"kernel": "linear"},
+    {"kernel": "precomputed"},
+]
+NAMES = {"gaussian": "rbf", "polynomial": "poly", "linear": "linear"}
+
+
+def data(n=150, seed=0):
+    """Two levels of different sizes, that a curve tells apart; some rows twice."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    X[5:10] = X[:5]
+    y = np.where(X[:, 0] * X[:, 1] + 0.4 * rng.standard_normal(n) > 0.3, "yes", "no")
+    return X, y, rng.uniform(0.0, 3.0, n) * (rng.random(n) > 0.1)
+
+
+def gram(X, Z, kernel):
+    if kernel["kernel"] == "gaussian":
+        apart = ((X[:, None] - Z[None]) ** 2).sum(axis=2)
+        return np.exp(-kernel["gamma"] * apart)
+    inner = X @ Z.T
+    if kernel["kernel"] == "polynomial":
+        return (inner + kernel["offset"]) ** kernel["degree"]
+    return inner
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("lam", [0.5, 0.02])
+@pytest.mark.filterwarnings("ignore:Solver terminated early")  # of the peer
+def test_the_optimum_is_that_of_scikit_learn(kernel, weighted, lam):
+    X, y, w = data()
+    K = gram(X, X, kernel)
+    rows = K if kernel["kernel"] == "precomputed" else X
+    weights = w if weighted else None
+    model = ps.KernelSVM(y, rows, lam=lam, weights=weights, **kernel)
+    result = model.fit(TIGHT)
+    assert result.converged
+    w = model.problem.row_weights
+    peer = SVC(kernel="precomputed", C=1 / (lam * len(y)), tol=1e-6, max_iter=200_000)
+    peer.fit(K[np.ix_(w > 0, w > 0)], y[w > 0], sample_weight=w[w > 0])
+    a = np.zeros(len(y))
+    a[np.flatnonzero(w > 0)[peer.support_]] = peer.dual_coef_[0]  # a_i y_i / (lam n)
+    scores, signs = K @ a, model.problem.y
+    kinks = signs - scores
+    risks = [np.maximum(0.0, 1 - signs * (scores + b)) @ w / len(y) for b in kinks]
+    best = 0.5 * lam * (a @ scores) + min(risks)
+    assert result.objective <= best * (1 + 1e-12) + result.gap
+    assert result.dual_objective <= best * (1 + PEER)
+    assert result.objective == pytest.approx(best, rel=PEER)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_certificate_is_what_the_definitions_say(kernel, intercept):
+    X, y, w = data()
+    K = gram(X, X, kernel)
+    rows = K if kernel["kernel"] == "precomputed" else X
+    model = ps.KernelSVM(y, rows, lam=0.01, weights=w, intercept=intercept, **kernel)
+    result = model.fit(ps.SDCA(tol=1e-6, seed=3))
+    n, signs, a = len(y), model.problem.y, result.solution.dual
+    w = model.problem.row_weights
+    assert (a >= 0).all()
+    assert (a <= w).all()
+    assert (a[w == 0] == 0).all()
+    if intercept:
+        assert a[signs > 0].sum() == pytest.approx(a[signs < 0].sum(), rel=1e-14)
+    else:
+        assert result.intercept == 0.0
+    scores = K @ (a * signs) / (0.01 * n)
+    np.testing.assert_allclose(  # sums of 150 numbers in another order
+        result.decision_function(), scores + result.intercept, rtol=1e-11, atol=1e-11
+    )
+    penalty = 0.5 * (a * signs) @ scores / n
+    risk = w @ np.maximum(0.0, 1 - signs * (scores + result.intercept)) / n
+    assert result.objective == pytest.approx(penalty + risk, rel=1e-12)
+    # less a bound of rounding, which is largest for a matrix that is given
+    assert result.dual_objective == pytest.approx(a.mean() - penalty, rel=1e-8)
+    assert 0.0 < result.relative_gap <= 1e-6
+    assert result.dual_coef.to_numpy() == pytest.approx(
+        (a * signs / (0.01 * n))[a > 0], rel=1e-14
+    )
+    assert result.n_support == (a > 0).sum()
+
+
+def test_without_a_solver_a_fit_goes_to_the_optimum():
+    X, y, _ = data()
+    model = ps.KernelSVM(y, X, lam=0.01)
+    result = model.fit()
+    assert isinstance(result.solver, ps.SDCA)
+    assert result.relative_gap <= 1e-6
+    steps = model.fit(ps.Pegasos(epochs=200, seed=1))
+    assert steps.objective > result.objective
+    assert steps.dual_objective <= result.dual_objective + result.gap
+    again = model.fit(ps.SDCA(seed=result.seed))
+    assert again.objective == result.objective
+    assert (again.dual_coef == result.dual_coef).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_working_sets_smaller_than_the_rows_come_to_the_same_optimum(intercept):
+    X, y, _ = data(900)
+    options = {"lam": 0.001, "gamma": 0.5, "intercept": intercept}
+    fits = [
+        ps.KernelSVM(y, X, memory=memory, **options).fit(TIGHT)
+        for memory in (1, 900 * 8 * 100, 2**29)  # 64 rows, 100, and a set of 512
+    ]
+    best = min(fit.objective for fit in fits)
+    assert all(fit.converged for fit in fits)
+    for fit in fits:
+        assert fit.objective <= best * (1 + 1e-7)
+        assert fit.dual_objective <= best
+
+
+def test_rows_of_single_precision_come_to_the_optimum_too():
+    X, y, _ = data(2500)
+    model = ps.KernelSVM(y, X, lam=1e-4, gamma=0.5)
+    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
+    assert result.converged
+    peer = SVC(gamma=0.5, C=1 / (1e-4 * 2500), tol=1e-3).fit(X, y)
+    assert result.confusion().n_errors == pytest.approx(
+        (peer.predict(X) != y).sum(), abs=10
+    )
+
+
+def test_duplicates_and_constant_columns_are_no_obstacle():
+    X, y, _ = data(60)
+    twice = np.column_stack([np.vstack([X, X]), np.ones(120)])
+    single = ps.KernelSVM(y, X, lam=0.01, gamma=0.5).fit(TIGHT)
+    double = ps.KernelSVM(np.r_[y, y], twice, lam=0.01, gamma=0.5).fit(TIGHT)
+    # each row twice in the mean is each row once
+    assert double.objective == pytest.approx(single.objective, rel=2e-7)
+
+
+def test_far_columns_and_wide_kernels_are_certified():
+    X, y, _ = data()
+    near = ps.KernelSVM(y, X, lam=0.01, gamma=0.5).fit(TIGHT)
+    far = ps.KernelSVM(y, X + 2.0**20, lam=0.01, gamma=0.5).fit(TIGHT)
+    # a shift leaves distances as they are, but for the 32 digits left of a number
+    assert far.objective == pytest.approx(near.objective, rel=1e-6)
+    assert far.converged
+    apart = ps.KernelSVM(y, X * 1e9, lam=1.0, gamma=1.0).fit(TIGHT)
+    K = np.eye(150)  # all rows are far apart, but for those that are there twice
+    K[np.arange(5), np.arange(5, 10)] = K[np.arange(5, 10), np.arange(5)] = 1.0
+    same = ps.KernelSVM(y, K, kernel="precomputed", lam=1.0).fit(TIGHT)
+    assert apart.objective == pytest.approx(same.objective, rel=3e-7)
+
+
+def test_kernels_of_any_size():
+    X, y, _ = data()
+    fits = [
+        ps.KernelSVM(
+            y, X * size, kernel="linear", lam=0.1 * size * size, intercept=False
+        ).fit(TIGHT)
+        for size in (1.0, 1e-60, 1e60)
+    ]
+    for fit in fits[1:]:  # the scores are the same, and the objective
+        assert fit.objective == pytest.approx(fits[0].objective, rel=3e-7)
+    with pytest.raises(DataError, match="overflow"):
+        ps.KernelSVM(y, X * 1e200, kernel="linear").fit(TIGHT)
+
+
+def test_pegasos_is_refined():
+    X, y, w = data()
+    model = ps.KernelSVM(y, X, lam=0.01, weights=w)
+    rough = ps.Pegasos(epochs=3, seed=5)
+    result = model.fit(rough, refine=1e-6, trace=True)
+    first, last = model.fit(rough), model.fit(TIGHT)
+    assert result.relative_gap <= 1e-6
+    assert result.converged
+    assert result.objective == pytest.approx(last.objective, rel=1e-6)
+    assert result.n_iter > first.n_iter == 450
+    assert result.n_violations > first.n_violations
+    assert result.seed == 5
+    assert result.solver_name == "Pegasos, then SDCA"
+    trace = result.trace
+    assert trace["epoch"].tolist() == list(range(1, len(trace) + 1))
+    assert trace["objective"].iloc[2] == first.objective
+    assert trace["objective"].iloc[-1] == result.objective
+    assert "Pegasos, then SDCA" in str(result.summary())
+    with pytest.raises(OptionError, match=r"refine=0\.1 goes on from Pegasos"):
+        model.fit(TIGHT, refine=0.1)
+
+
+def test_a_trace_has_certificates_that_hold():
+    X, y, _ = data(900)
+    model = ps.KernelSVM(y, X, lam=0.001, gamma=0.5)
+    result = model.fit(TIGHT, trace=True, test=(y[:50], X[:50]))
+    best, trace = result.dual_objective, result.trace
+    assert (trace["objective"] - trace["gap"] <= result.objective).all()
+    assert (trace["objective"] >= best).all()
+    assert trace["gap"].iloc[-1] == result.gap
+    assert trace["steps"].is_monotonic_increasing
+    assert (trace["violations"] >= 0).all()
+    assert trace["test_error"].between(0, 1).all()
+
+
+def test_what_a_fit_says_of_itself():
+    X, y, w = data()
+    result = ps.KernelSVM(y, X, lam=0.01, weights=w).fit(TIGHT)
+    table = result.tidy()
+    assert table.columns.tolist() == ["term", "estimate", "dual_weight"]
+    weights = table["dual_weight"].iloc[1:].to_numpy(dtype=float)
+    assert len(table) == 1 + result.n_support
+    assert (weights == result.solution.dual[result.solution.dual > 0]).all()
+    with pytest.raises(OptionError) as caught:
+        _ = result.counts
+    assert str(caught.value) == (
+        "SDCA keeps dual weights in the place of counts of violations; take "
+        "dual_coef or tidy()."
+    )
+    glance = result.glance()
+    assert glance["solver"].item() == "SDCA"
+    assert bool(glance["converged"].item())
+    text = " ".join(str(result.summary()).split())
+    assert "Certified by duality" in text
+    assert "it repeats this fit." in text
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (ps.SDCA(start="sgd"), "start='sgd'"),
+        (ps.SDCA(arithmetic="fast"), "arithmetic='fast'"),
+        (ps.SDCA(algorithm="perm"), "algorithm='perm'"),
+    ],
+)
+def test_options_of_sdca_that_kernels_do_not_have(solver, words):
+    X, y, _ = data(20)
+    with pytest.raises(OptionError) as caught:
+        ps.KernelSVM(y, X, intercept=False).fit(solver)
+    assert str(caught.value) == (
+        f"{words} makes no sense for a kernel model, whose state is a dual weight for "
+        "each row; leave it out."
+    )
+
+
+def test_too_few_epochs_are_warned_of():
+    X, y, _ = data(900)
+    model = ps.KernelSVM(y, X, lam=1e-4, gamma=0.5, memory=1)
+    with pytest.warns(ConvergenceWarning, match="has not reached tol=1e-07 after 1 ep"):
+        result = model.fit(replace(TIGHT, epochs=1))
+    assert result.relative_gap > 1e-7
+    assert not result.converged
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(ps.SDCA(epochs=1, tol=0.0, seed=1))
+
+
+def test_a_tolerance_below_rounding_is_said_to_be_so():
+    X, y, _ = data()
+    model = ps.KernelSVM(y, X @ X.T, kernel="precomputed", lam=0.001)
+    with pytest.warns(ConvergenceWarning, match="as near as rounding lets"):
+        result = model.fit(ps.SDCA(tol=1e-12, seed=1))
+    assert result.relative_gap < 1e-6
+
+
+def test_the_gap_tolerance_alone_ends_a_run():
+    X, y, _ = data()
+    model = ps.KernelSVM(y, X, lam=0.001)
+    result = model.fit(ps.SDCA(tol=0.0, gap_tol=0.01, seed=1))
+    assert result.gap <= 0.01
+    assert result.converged
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+def test_saved_fits_come_back(kernel, tmp_path):
+    X, y, w = data()
+    new = data(20, seed=1)[0]
+    K, there = gram(X, X, kernel), gram(new, X, kernel)
+    known = kernel["kernel"] == "precomputed"
+    model = ps.KernelSVM(y, K if known else X, lam=0.01, weights=w, **kernel)
+    for result in (model.fit(TIGHT), model.fit(ps.Pegasos(2, seed=1), refine=1e-5)):
+        path = tmp_path / result.solver.name
+        ps.save(result, path)
+        back = ps.load(path)
+        assert back.solver == result.solver or back.seed == result.seed
+        assert (back.dual_coef.to_numpy() == result.dual_coef.to_numpy()).all()
+        assert back.certificate == result.certificate
+        rows = there if known else new
+        assert back.decision_function(rows).equals(result.decision_function(rows))
+        assert back.tidy()["dual_weight"].equals(result.tidy()["dual_weight"])
+
+
+def test_a_path_goes_on_from_where_it_is():
+    X, y, w = data(400)
+    model = ps.KernelSVM(y, X, gamma=0.5, weights=w)
+    path = ps.lambda_path(model, [0.3, 1e-2, 1e-3, 1e-4], TIGHT, folds=None, seed=1)
+    assert (path.fits["relative_gap"] <= 1e-7).all()
+    for lam, objective in zip(path.lambdas, path.fits["objective"], strict=True):
+        alone = ps.KernelSVM(y, X, gamma=0.5, weights=w, lam=lam).fit(TIGHT)
+        assert objective == pytest.approx(alone.objective, rel=2e-7)
+        assert objective >= alone.dual_objective
+
+
+def test_cross_validation_scores_are_those_of_fits_on_the_other_folds():
+    X, y, _ = data()
+    model = ps.KernelSVM(y, X, gamma=0.5, lam=0.01, standardize=True)
+    found = ps.cross_validate(model, TIGHT, folds=3, seed=1)
+    assert (found.by_fold["relative_gap"] <= 1e-7).all()
+    for train, test in found.folds:
+        part = ps.KernelSVM(y[train], X[train], gamma=0.5, lam=0.01, standardize=True)
+        scores = part.fit(TIGHT).decision_function(X[test])
+        # the data are scaled twice: rounding, and a gap of 1e-7
+        np.testing.assert_allclose(found.scores.iloc[test], scores, atol=5e-3)
+
+
+def test_a_certificate_with_larger_rounding_is_larger():
+    X, y, _ = data()
+    result = ps.KernelSVM(y, X, lam=0.01).fit(TIGHT)
+    rounder = replace(result.solution, roundings=1e9)
+    assert kernel_certificate(result.problem, rounder).gap > 2 * result.gap
