@@ -118,7 +118,9 @@ class Pegasos(Solver):
     ``Pegasos(order=rows[10:], start=result)``.
 
     The dual weights are those of the steps of the run, and what the duality gap is
-    computed from; that of a run with other steps, or a given start, may be poorer.
+    computed from; that of a run with other steps, or a given start, may be poorer. In R
+    the gap is the same to rounding: where it is that near to `tol`, the run may end at
+    another epoch there.
 
     Raises
     ------

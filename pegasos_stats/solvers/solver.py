@@ -85,6 +85,11 @@ class Solver(ABC):
         """The order in words."""
 
     @property
+    def has_own_steps(self) -> bool:
+        """Whether the sizes of the steps are those of the algorithm."""
+        return True
+
+    @property
     def options(self) -> str:
         """What is not plain about the run, in words; empty if nothing is."""
         return ", ".join(self.words("form"))

@@ -109,9 +109,13 @@ def ran_away(
     moving = problem.intercept and not solver.refit_intercept
     text = (
         f"the objective is above {zero:.4g}, that of the model that is all zero: the "
-        f"{'intercept' if moving else 'coefficients'} ran away in the first, large "
-        "steps."
     )
+    if not solver.has_own_steps:
+        smaller = Setting("step", change="a smaller")
+        text += "steps were too large."
+        return [Note("run", "warning", text, one_of([*untried, smaller]))]
+    what = "intercept" if moving else "coefficients"
+    text += f"{what} ran away in the first, large steps."
     options = [
         *untried,
         *([Setting("refit_intercept", True)] if moving else []),

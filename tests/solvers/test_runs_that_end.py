@@ -1,0 +1,186 @@
+"""Runs of Pegasos that end at a tolerance, and what is said and kept of them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.solvers.objective import certificate
+from tests.models.saved_models import put_together, taken_apart
+from tests.solvers.few_pixels import SOME, TRAIN, K, N, quietly, same_bits, sparse, svm
+
+
+@pytest.mark.parametrize("model", [svm, sparse])
+def test_a_run_ends_after_the_first_epoch_with_so_small_a_gap(model):
+    made = model(lam=20.0)
+    plain = made.fit(ps.Pegasos(30, seed=4), trace=True).trace
+    relative = plain["gap"] / plain["objective"]
+    for tol in (0.5, 0.2, 0.1):
+        epochs = int(np.argmax(relative <= tol)) + 1
+        assert relative.min() <= tol
+        found = made.fit(ps.Pegasos(30, seed=4, tol=tol), trace=True)
+        assert found.n_epochs == len(found.trace) == epochs
+        assert found.n_iter == epochs * N
+        assert found.converged is True
+        same = made.fit(ps.Pegasos(epochs, seed=4))
+        assert same_bits(found.params, same.params)
+
+
+@pytest.mark.parametrize("average", ["none", "all"])
+def test_a_run_ends_after_the_first_epoch_that_changes_little(average):
+    made, seen = svm(lam=5.0), []
+    options = {"seed": 4, "average": average, "refit_intercept": True}
+    made.solve(ps.Pegasos(40, **options), lambda m: seen.append(m.solution))
+    params = np.array([[0.0] * K, *([s.alpha, *s.beta] for s in seen)])
+    change = np.abs(np.diff(params, axis=0)).max(axis=1) / np.abs(params[1:]).max(
+        axis=1
+    )
+    for change_tol in (0.2, 0.05, float(change[5])):
+        epochs = int(np.argmax(change <= change_tol)) + 1
+        found = made.fit(ps.Pegasos(change_tol=change_tol, **options))
+        assert found.n_epochs == epochs < 1000
+        assert found.converged is True
+        assert made.fit(ps.Pegasos(epochs, **options)).converged is None
+
+
+def test_drawn_steps_end_after_a_portion_of_about_n():
+    made = svm(lam=20.0)
+    solver = ps.Pegasos(order="replace", steps=900, batch_size=3, tol=0.9, seed=1)
+    found = made.fit(solver)
+    assert found.n_epochs >= 1
+    assert found.n_iter == found.n_epochs * (N // 3) < 900
+    capped = quietly(made, ps.Pegasos(order="replace", steps=450, tol=1e-9, seed=1))
+    assert (capped.n_epochs, capped.n_iter) == (3, 450)
+
+
+WARNED = {
+    "tol": (
+        ps.Pegasos(2, seed=1, tol=1e-6),
+        "Pegasos has not reached tol 1e-06 after 2 epochs: the relative gap is {:.2g}. "
+        "Try fit(solver, refine=1e-6).",
+    ),
+    "change_tol": (
+        ps.Pegasos(1, seed=1, change_tol=0.25),
+        "Pegasos has not reached change_tol 0.25 after 1 epoch: the last epoch changed "
+        "a coefficient by {:.2g} of the largest. Try fit(solver, refine=1e-6).",
+    ),
+    "both": (
+        ps.Pegasos(1, seed=1, tol=0.001, change_tol=0.25),
+        "Pegasos has not reached tol 0.001 or change_tol 0.25 after 1 epoch: the "
+        "relative gap is {:.2g}, the last epoch changed a coefficient by 1 of the "
+        "largest. Try fit(solver, refine=0.001).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_a_run_that_ends_at_its_limit_warns_and_its_cure_works(name):
+    solver, message = WARNED[name]
+    made = svm()
+    with pytest.warns(ConvergenceWarning) as caught:
+        found = made.fit(solver)
+    number = 1.0 if name == "change_tol" else found.relative_gap
+    assert [str(w.message) for w in caught] == [message.format(number)]
+    assert found.converged is False
+    assert found.n_epochs == solver.epochs
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cured = made.fit(solver, refine=solver.tol or 1e-6)
+    assert cured.converged is True
+
+
+def test_limits_of_epochs():
+    assert ps.Pegasos(tol=0.1).epochs == ps.Pegasos(change_tol=0.1).epochs == 1000
+    assert ps.Pegasos(order=[1, 0], tol=0.1).epochs == 1000
+    assert ps.Pegasos(7, tol=0.1).epochs == 7
+    assert ps.Pegasos().epochs == 20
+    assert ps.Pegasos(order=[1, 0]).epochs == 1
+
+
+def test_the_summary_says_it_all():
+    made = svm(lam=20.0)
+    solver = ps.Pegasos(seed=4, tol=0.5, start="random", first_step=3, step=0.0625)
+    lines = dict(quietly(made, solver).summary().right)
+    assert lines["Order:"] == "shuffle, at most 1,000 epochs"
+    assert lines["Form:"] == "random start, from step 3, step size 0.0625"
+    assert lines["Epochs:"].endswith(", tol 0.5")
+    sizes = ps.Pegasos(1, seed=4, step=np.full(N, 0.01), start=[0.0] * K)
+    lines = dict(made.fit(sizes).summary().right)
+    assert lines["Form:"] == "given start, step size given"
+    assert "Epochs:" not in lines
+
+
+FITS = {
+    "start": ps.Pegasos(
+        2, seed=1, start=[0.1, -0.2, 1.0 / 3.0, 0.0, 5.0], first_step=9
+    ),
+    "sizes": ps.Pegasos(order=[[0, 7], [3, 2]], step=[0.5, 0.25, 1.0 / 3.0, 1.0]),
+    "tolerances": ps.Pegasos(seed=1, tol=0.001, change_tol=0.25, start="random"),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_saved_fits_have_their_forms(tmp_path, name):
+    found = quietly(svm(lam=20.0), FITS[name])
+    ps.save(found, tmp_path / "fit")
+    again = ps.load(tmp_path / "fit")
+    for option in ("start", "step", "first_step", "tol", "change_tol", "epochs"):
+        left, right = (getattr(r.solver, option) for r in (found, again))
+        np.testing.assert_array_equal(left, right)
+    assert again.n_epochs == found.n_epochs
+    assert again.converged is found.converged
+    assert same_bits(again.params, found.params)
+
+
+def test_fits_saved_earlier_began_at_zero_with_steps_of_pegasos(tmp_path):
+    path = tmp_path / "fit"
+    found = svm().fit(ps.Pegasos(2, seed=1))
+    ps.save(found, path)
+    header, arrays = taken_apart(path)
+    later = {"start", "first_step", "step", "tol", "change_tol"}
+    _, options = header["fit"]["solver"]
+    options["value"] = [pair for pair in options["value"] if pair[0] not in later]
+    del header["fit"]["ran"]
+    path.write_bytes(put_together(header, arrays))
+    again = ps.load(path)
+    assert {name: getattr(again.solver, name) for name in later} == {
+        "start": "zero",
+        "first_step": 1,
+        "step": "pegasos",
+        "tol": 0.0,
+        "change_tol": 0.0,
+    }
+    assert (again.n_epochs, again.converged) == (None, None)
+
+
+def test_certificates_of_the_run_are_those_it_ended_by():
+    made = svm(lam=20.0)
+    found = made.fit(ps.Pegasos(seed=4, tol=0.5))
+    solution = found.solution
+    at = certificate(made.problem, solution.beta, solution.alpha, solution.dual)
+    assert at.relative_gap <= 0.5
+    assert found.relative_gap <= at.relative_gap
+
+
+def test_kernel_models_refuse_what_they_do_not_have():
+    made = ps.kernel_svm(SOME, TRAIN)
+    for name, value in {
+        "start": "random",
+        "first_step": 2,
+        "step": 0.5,
+    }.items():
+        with pytest.raises(OptionError) as caught:
+            made.fit(ps.Pegasos(2, **{name: value}))
+        assert str(caught.value) == (
+            f"{name}={value!r} makes no sense for a kernel model, whose state is a "
+            "count for each row; leave it out."
+        )
+    for tolerance in ({"tol": 0.1}, {"change_tol": 0.1}):
+        with pytest.raises(OptionError) as caught:
+            made.fit(ps.Pegasos(2, **tolerance))
+        assert str(caught.value) == (
+            "A kernel model has no run of Pegasos that ends by itself; leave tol and "
+            "change_tol out, or give SDCA(tol=1e-06)."
+        )
