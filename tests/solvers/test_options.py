@@ -119,12 +119,14 @@ def test_a_word_of_each_option_reaches_the_solver(kind):
 
 
 @pytest.mark.parametrize(
-    ("owner", "names"), [(ps.SVM, ["lam", "coding", "standardize", "intercept"])]
+    ("owner", "names"), [(ps.SVM, ["coding", "standardize", "intercept"])]
 )
 def test_defaults_of_models_are_those_of_the_command_line(owner, names):
     known, _ = arguments("fit")
     usual = inspect.signature(owner).parameters
     assert {n: known[n].default for n in names} == {n: usual[n].default for n in names}
+    assert known["lam"].default is None  # that of the model, or of the profile
+    assert f"(default: {usual['lam'].default:g}" in known["lam"].help
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
