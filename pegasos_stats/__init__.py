@@ -41,6 +41,7 @@ from pegasos_stats.studies.selection.cross_validation import (
     cross_validate,
 )
 from pegasos_stats.studies.selection.folds import Folds
+from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_kernel
 from pegasos_stats.studies.selection.lambdas import lambda_grid
 from pegasos_stats.studies.selection.path import lambda_path
 from pegasos_stats.studies.selection.path_results import LambdaPath
@@ -60,6 +61,7 @@ __all__ = [
     "Folds",
     "KernelResults",
     "KernelSVM",
+    "KernelTuning",
     "LabelCoding",
     "LambdaPath",
     "LinearResults",
@@ -93,6 +95,7 @@ __all__ = [
     "save",
     "session_info",
     "svm",
+    "tune_kernel",
 ]
 
 

@@ -188,6 +188,13 @@ SELECTION = [
             )
         },
     ),
+    Door(
+        "tune_kernel",
+        ps.tune_kernel,
+        {"model": ps.KernelSVM(Y, X), "gammas": [0.1, 1.0], "lambdas": [1, 0.1]}
+        | {"solver": ROUGH, "metric": None, "metrics": None}
+        | FOLDS,
+    ),
     Door("calibrate", ps.calibrate, {"model": ps.SVM(Y, X), "solver": ROUGH} | FOLDS),
     Door(
         "lambda_grid", ps.lambda_grid, {"model": ps.SVM(Y, X), "count": 3, "ratio": 0.1}

@@ -78,7 +78,7 @@ class KernelSVM(Model):
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> X, y = np.vstack([ring, 3 * ring]), ["inner"] * 40 + ["outer"] * 40
     >>> model = ps.KernelSVM(y, X, kernel="polynomial", degree=2, lam=0.01)
-    >>> model.fit().confusion().n_errors
+    >>> model.fit(ps.SDCA(seed=1)).confusion().n_errors
     0
     """
 

@@ -1,0 +1,205 @@
+"""Cross-validation over gamma and lambda: a path of lambda for each gamma."""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.checks import check_positive
+from pegasos_stats.data.foreign import refusing
+from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.models.kernel import KernelSVM
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.other_names import answering
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection.fold_fits import checked_model
+from pegasos_stats.studies.selection.path import lambda_path
+from pegasos_stats.studies.selection.path_results import LambdaPath
+
+TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
+LIST = "give a list of different numbers above zero"
+
+
+@answering
+def tune_kernel(
+    model: KernelSVM,
+    gammas: object = None,
+    lambdas: object = None,
+    solver: Pegasos | SDCA | None = None,
+    *,
+    folds: object = 10,
+    repeats: int = 1,
+    seed: int | None = None,
+    metrics: object = None,
+    metric: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "KernelTuning":
+    """Cross-validate a Gaussian kernel over gamma and lambda, on the same folds.
+
+    For each gamma a `lambda_path`: within it SDCA goes on from lambda to lambda, and
+    keeps its rows of the Gram matrix.
+
+    Parameters
+    ----------
+    model : KernelSVM
+        With a Gaussian kernel; its own lambda is not used.
+    gammas : sequence of float, optional
+        1/16, 1/4, 1, 4 and 16 times the gamma of the model if left out.
+    lambdas : sequence of float, optional
+        For all gammas; if left out those of `lambda_grid` for each.
+    solver, folds, repeats, seed, metrics, metric, workers, progress
+        As for `lambda_path`; folds are drawn once.
+
+    Returns
+    -------
+    KernelTuning
+
+    Raises
+    ------
+    OptionError
+        If the model has no Gaussian kernel, or an option is not allowed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        For each gamma, if SDCA does not reach its tolerance in some fit.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.table[["gamma", "lam"]].to_numpy().tolist()
+    [[0.001, 0.01], [0.001, 0.0001], [0.1, 0.01], [0.1, 0.0001]]
+    >>> found.gamma
+    0.001
+    """
+    checked_model(model)
+    kernel = getattr(model.problem, "kernel", None)
+    if kernel is None or kernel.gamma is None:
+        raise OptionError(
+            "The model has no gamma to choose; give one with a Gaussian kernel, such "
+            "as ps.kernel_svm(formula, data)."
+        )
+    grid = _checked_gammas(gammas, kernel.gamma)
+    if folds is None:
+        raise OptionError(
+            "folds=None leaves nothing to choose by; give folds=10, or take "
+            "lambda_path()."
+        )
+    paths: list[LambdaPath] = []
+    for gamma in grid:
+        path = lambda_path(
+            at_gamma(model, gamma),
+            lambdas,
+            solver,
+            folds=paths[0].folds if paths else folds,
+            repeats=1 if paths else repeats,
+            seed=paths[0].seed if paths else seed,
+            metrics=metrics,
+            metric=metric,
+            workers=workers,
+            progress=progress,
+        )
+        paths.append(path)
+    return KernelTuning(tuple(grid), tuple(paths))
+
+
+def _checked_gammas(gammas: object, gamma: float) -> list[float]:
+    """Read gammas, in rising order; multiples of the model's if none are given."""
+    if gammas is None:
+        return [times * gamma for times in TIMES]
+    with refusing(OptionError(f"gammas={shown(gammas)} cannot be read; {LIST}.")):
+        items = list(gammas) if np.ndim(gammas) == 1 else []  # type: ignore[call-overload,arg-type]
+    values = sorted({check_positive("gammas", item) for item in items})
+    if not items or len(values) < len(items):
+        raise OptionError(f"gammas={shown(gammas)} are not allowed; {LIST}.")
+    return values
+
+
+def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
+    """Return the same model with another gamma; the data are shared."""
+    other = copy(model)
+    kernel = replace(model.problem.kernel, gamma=gamma)
+    other.problem = replace(model.problem, kernel=kernel)
+    return other
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelTuning:
+    """Paths of lambda for several gammas; made by `tune_kernel`.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        In rising order.
+    paths : tuple of LambdaPath
+        One for each gamma, on the same folds.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.kernel_svm("digit ~ .", train)
+    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> found.refit().confusion(test).n_errors < 5
+    True
+    """
+
+    gammas: tuple[float, ...]
+    paths: tuple[LambdaPath, ...]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """``gamma`` and the columns of ``LambdaPath.table``, a line for each pair."""
+        parts = []
+        for gamma, path in zip(self.gammas, self.paths, strict=True):
+            part = path.table.copy()
+            part.insert(0, "gamma", gamma)
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    @property
+    def best(self) -> LambdaPath:
+        """The path of the gamma with the best mean; of several the smallest gamma."""
+        metric = next(m for m in self.paths[0].metrics if m.name == self.metric)
+        sign = -1.0 if metric.larger_is_better else 1.0
+        means = [sign * path.table[self.metric] for path in self.paths]
+        return self.paths[int(np.nanargmin([float(np.nanmin(m)) for m in means]))]
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric that decides."""
+        return self.paths[0].metric
+
+    @property
+    def gamma(self) -> float:
+        """Gamma that was chosen."""
+        return self.gammas[self.paths.index(self.best)]
+
+    @property
+    def lam(self) -> float:
+        """Lambda that was chosen: ``lambda_min`` of the path of that gamma."""
+        return self.best.lambda_min
+
+    def refit(self) -> KernelResults:
+        """Fit all rows at the gamma and lambda that were chosen.
+
+        Their cross-validated error is that of the best of many: for an honest one
+        take new rows, or `cross_validate` the model inside folds of its own.
+        """
+        found = self.best.refit("min")
+        assert isinstance(found, KernelResults)
+        return found
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.table), "pair")
+        return (
+            f"<KernelTuning: {pairs} of gamma and lambda, best {self.metric} at gamma "
+            f"{self.gamma:g}, lam {self.lam:g}>"
+        )
