@@ -11,6 +11,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.problem import Problem
 
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
+MARGIN = 1.0 + 1e-9  # for the rounding of a bound itself
 
 
 def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
@@ -72,13 +73,15 @@ def raise_to_rounding(
     """Raise variances that are lost in rounding to a bound of it; return their number.
 
     The bound is `ROUNDING` of ``(|H^-1| |G| |H^-1|)_jj``, of which the variance is
-    what is left after cancellation.
+    what is left after cancellation. It is no more than that of ``(|H^-1| g)_j^2`` with
+    ``g`` the roots of the largest ``|G_jl|`` of a row, which is enough for most.
     """
-    sizes = np.abs(inverse)
-    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
-    variances = np.diag(matrix)
-    lost = variances < bound
-    np.fill_diagonal(matrix, np.where(lost, bound, variances))
+    sizes, middle = np.abs(inverse), np.abs(meat)
+    most = ROUNDING * factor * np.square(sizes @ np.sqrt(middle.max(axis=1)))
+    near = np.flatnonzero(~(np.diag(matrix) > MARGIN * most))
+    bound = ROUNDING * factor * ((sizes[near] @ middle) * sizes[near]).sum(axis=1)
+    lost = matrix[near, near] < bound
+    matrix[near[lost], near[lost]] = bound[lost]
     return int(np.count_nonzero(lost))
 
 

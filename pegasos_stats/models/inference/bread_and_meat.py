@@ -246,6 +246,45 @@ def meat_of(problem: Problem, s: Vector, stretch: Vector | float = 1.0) -> Matri
     return total / problem.n
 
 
+def sandwiched(
+    problem: Problem, s: Vector, stretch: Vector | float, meat: Matrix, inverse: Matrix
+) -> Matrix:
+    """``H^-1 G H^-1``; with fewer rows than coefficients by way of the rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    s, stretch
+        As for `meat_of`.
+    meat, inverse : float64 array, shape (k, k)
+        ``G`` and ``H^-1``.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
+    >>> given = problem, np.ones(2), 1.0, meat_of(problem, np.ones(2))
+    >>> sandwiched(*given, np.diag([1.0, 0.5]))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    n, k = problem.n, len(inverse)
+    if n >= k:
+        return inverse @ meat @ inverse
+    first, w, g = int(problem.intercept), problem.row_weights, -s * problem.y
+    scores = np.ones((n, k))
+    for block, rows in blocks_of(problem.X):
+        scores[rows, first:] = (
+            block if isinstance(block, np.ndarray) else block.toarray()
+        )
+    scores *= (w * g)[:, None]
+    for group in groups_of(problem):
+        weights = np.where(group, w, 0.0)
+        scores -= np.outer(weights, scores[group].sum(axis=0) / weights.sum())
+    scores *= np.broadcast_to(stretch, (n,))[:, None]
+    half = scores @ inverse
+    return half.T @ half / n
+
+
 def groups_of(problem: Problem) -> list[NDArray[np.bool_]]:
     """Rows whose scores have a mean of their own: all, or those of each class."""
     if is_balanced(problem):
@@ -269,7 +308,7 @@ def cross_product(problem: Problem, d: Vector) -> Matrix:
     Parameters
     ----------
     problem : Problem
-    d : float64 array, shape (n,)
+    d : float64 array, shape (n,), none below 0
 
     Returns
     -------
@@ -284,10 +323,11 @@ def cross_product(problem: Problem, d: Vector) -> Matrix:
     """
     first = int(problem.intercept)
     found = np.zeros((problem.p + first, problem.p + first))
-    inner = found[first:, first:]
+    inner, root = found[first:, first:], np.sqrt(d)
     for block, rows in blocks_of(problem.X):
         if isinstance(block, np.ndarray):
-            inner += block.T @ (block * d[rows, None])
+            scaled = block * root[rows, None]
+            inner += scaled.T @ scaled  # half of the products, as BLAS sees
         else:
             inner += (block.T @ block.multiply(d[rows, None]).tocsr()).toarray()
     if problem.intercept:

@@ -10,6 +10,7 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
     SANDWICH,
     Bootstrap,
@@ -19,7 +20,7 @@ from pegasos_stats.models.inference.options import (
     checked_cov_type,
 )
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.sandwich import Covariance, sandwich
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.problem import Problem, Solution

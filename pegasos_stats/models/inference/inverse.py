@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix
+from pegasos_stats.arrays import Matrix, Vector
 
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, and of sums
 
@@ -19,21 +19,43 @@ def inverse_of(H: Matrix) -> Matrix:
     array([[nan, nan],
            [nan, nan]])
     """
-    from scipy.linalg import cho_solve, cholesky
+    from scipy.linalg.lapack import dpotri
 
-    undefined = np.full_like(H, np.nan)
+    scale, root = _factored(H)
+    if root is None:
+        return np.full_like(H, np.nan)
+    found = dpotri(root, lower=1, overwrite_c=1)[0] * scale * scale[:, None]
+    return np.asarray(np.tril(found) + np.tril(found, -1).T)
+
+
+def solved(H: Matrix, b: Vector) -> Vector | None:
+    """``H^-1 b`` in the same way; None if ``H`` is singular.
+
+    Examples
+    --------
+    >>> solved(np.array([[4.0, 0.0], [0.0, 0.5]]), np.array([2.0, 1.0]))
+    array([0.5, 2. ])
+    """
+    from scipy.linalg import cho_solve
+
+    scale, root = _factored(H)
+    if root is None:
+        return None
+    return np.asarray(cho_solve((root, True), b * scale) * scale)
+
+
+def _factored(H: Matrix) -> tuple[Vector, Matrix | None]:
+    """What scales the diagonal to 1, and Cholesky's factor; None for a singular one."""
+    from scipy.linalg.lapack import dpotrf
+
     diagonal = np.diag(H)
     if not np.isfinite(H).all() or (diagonal <= 0.0).any():
-        return undefined
+        return diagonal, None
     scale = 1.0 / np.sqrt(diagonal)
     scaled = H * scale * scale[:, None]
     if not np.isfinite(scaled).all():
-        return undefined
-    try:
-        root = cholesky(scaled, lower=True)
-    except np.linalg.LinAlgError:
-        return undefined
-    if np.square(np.diag(root)).min() <= ROUNDING * len(H):
-        return undefined
-    found = cho_solve((root, True), np.diag(scale)) * scale[:, None]
-    return np.asarray((found + found.T) / 2.0)
+        return scale, None
+    root, failed = dpotrf(scaled.T, lower=1, overwrite_a=1)  # symmetric, so its own
+    if failed or np.square(np.diag(root)).min() <= ROUNDING * len(H):
+        return scale, None
+    return scale, root

@@ -1,6 +1,8 @@
 """The sandwich covariance of a penalised fit."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,10 +15,10 @@ from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.clustering import clustered_meat
-from pegasos_stats.models.inference.inverse import inverse_of
+from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
-from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centred, far_centre
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
@@ -25,81 +27,7 @@ JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
-
-
-@dataclass(frozen=True, eq=False)
-class Covariance:
-    """Estimated covariance of the coefficients, ``k`` of them, the intercept first.
-
-    Attributes
-    ----------
-    matrix : float64 array, shape (k, k)
-        ``(1/n) H^-1 G H^-1``; NaN throughout where it is not defined.
-    bread : float64 array, shape (k, k)
-        ``H``, the curvature of the risk, penalty included.
-    meat : float64 array, shape (k, k)
-        ``G``, the covariance of the scores of the rows.
-    bandwidth : float or None
-        ``h`` for the hinge; None for the log loss.
-    newton_step : float64 array, shape (k,), or None
-        ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
-        nearly. None for the hinge, which has no gradient at its optimum.
-    df : float
-        Degrees of freedom of tests and intervals; infinite for the normal law.
-    description : str
-        The estimate in words.
-    notes : tuple of Note
-        Why it is not defined, or what is lost in rounding.
-    joint : float64 array, shape (k, k), optional
-        For the hinge the covariance for tests of several hypotheses together.
-    rows : float
-        How many rows that covariance is worth; infinite for the log loss.
-    fixed : float64 array, shape (k, k), optional
-        Of standardized predictors the covariance of the coefficients for predictors as
-        the fit standardized them, which become those on the original scale.
-    pull : float64 array, shape (k,), optional
-        ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
-        from these, to first order.
-    why : str
-        Why the sandwich does not cover; empty if it does.
-    """
-
-    matrix: Matrix
-    bread: Matrix
-    meat: Matrix
-    bandwidth: float | None
-    newton_step: Vector | None
-    df: float
-    description: str
-    notes: tuple[Note, ...] = ()
-    joint: Matrix | None = None
-    rows: float = float("inf")
-    fixed: Matrix | None = None
-    pull: Vector | None = None
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-
-    @property
-    def std_error(self) -> Vector:
-        """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
-        found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
-        return found
-
-    def combined(self, R: Matrix) -> "Covariance":
-        """The covariance of the linear combinations ``R theta``."""
-        joint = None if self.joint is None else R @ self.joint @ R.T
-        plain = replace(self, joint=joint, fixed=None, pull=None)
-        return replace(plain, matrix=R @ self.matrix @ R.T)
-
-    def original(self, R: Matrix) -> "Covariance":
-        """That of ``R theta`` for predictors as they were before the fit."""
-        if self.fixed is None:
-            return self.combined(R)
-        return replace(self, matrix=self.fixed, joint=None).combined(R)
+WIDE = 1000  # coefficients, of more of which only what is asked for is computed
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -194,7 +122,10 @@ def _of_rows(
     inverse = inverse_of(H)
     stretch, factor = _corrected(problem, curvature, inverse, options)
     meat, sums = _meat(problem, s, stretch, options, groups), None
-    matrix, fixed = inverse @ meat @ inverse * (factor / problem.n), None
+    of_rows = groups is None and options.correction != "nonrobust"
+    given = problem, s, stretch, meat, inverse
+    middle = parts.sandwiched(*given) if of_rows else inverse @ meat @ inverse
+    matrix, fixed = middle * (factor / problem.n), None
     matrix, below = amiss.without_negative(matrix, groups)
     lost = amiss.raise_to_rounding(matrix, inverse, meat, factor / problem.n)
     if scaling is not None and options.correction == "nonrobust":
@@ -220,11 +151,12 @@ def _of_rows(
         description=_described(curvature, options, groups),
         notes=amiss.notes_on(reason, lost, len(H), below),
         fixed=None if reason else fixed,
-        pull=_pull(problem, beta, H),
+        pull=_pull(problem, beta, H, inverse),
     )
     if reason or problem.loss == "log":
         return found
-    return _with_joint(found, problem, u, s, inverse, options, sums, groups)
+    add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
+    return replace(found, later=add) if len(H) > WIDE else add()
 
 
 def _meat(
@@ -242,16 +174,16 @@ def _meat(
     return parts.meat_of(problem, s, stretch)
 
 
-def _pull(problem: Problem, beta: Vector, H: Matrix) -> Vector:
+def _pull(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
     """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
     first = int(problem.intercept)
     free = H.copy()
     penalised = np.arange(first, len(H))
     free[penalised, penalised] -= problem.lam
-    inverse = inverse_of(free)
-    if not np.isfinite(inverse).all():
-        inverse = inverse_of(H)
-    return np.asarray(problem.lam * inverse[:, first:] @ beta)
+    pull = solved(free, np.concatenate([np.zeros(first), problem.lam * beta]))
+    if pull is None:
+        return np.asarray(problem.lam * inverse[:, first:] @ beta)
+    return pull
 
 
 def _with_joint(
@@ -275,8 +207,11 @@ def _with_joint(
             return found
     n, stretch = problem.n, _corrected(problem, curvature, inverse, narrow)
     if sums is None:
-        meat = _meat(problem, s, stretch[0], options, groups)
-        matrix = inverse @ meat @ inverse * (stretch[1] / n)
+        plain = np.ndim(stretch[0]) == 0  # as it was
+        meat = found.meat if plain else _meat(problem, s, stretch[0], options, groups)
+        given = problem, s, stretch[0], meat, inverse
+        middle = inverse @ meat @ inverse if groups else parts.sandwiched(*given)
+        matrix = middle * (stretch[1] / n)
     else:
         matrix, _ = sums.covariances(inverse, n / stretch[1])
     d, w = curvature.d, problem.weights
@@ -288,8 +223,13 @@ def _with_joint(
     return replace(found, joint=(matrix + matrix.T) / 2.0, rows=float(rows))
 
 
+def _uncentred_later(later: Callable[[], Covariance], centre: Vector) -> Covariance:
+    return _uncentred(later(), centre)
+
+
 def _uncentred(found: Covariance, centre: Vector) -> Covariance:
     """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
+    later = found.later and partial(_uncentred_later, found.later, centre)
     C = np.eye(centre.size + 1)
     C[0, 1:] = centre
     back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)  # C^-1
@@ -310,6 +250,7 @@ def _uncentred(found: Covariance, centre: Vector) -> Covariance:
         joint=joint,
         fixed=fixed,
         pull=None if found.pull is None else back @ found.pull,
+        later=later,
     )
 
 

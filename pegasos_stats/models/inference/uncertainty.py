@@ -15,8 +15,8 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
+from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
@@ -155,10 +155,9 @@ class Uncertainty:
         if isinstance(V, BootstrapResult):
             if V.is_symmetric:
                 return joint_tests.resampled_test(V, R, q, written)
-        elif V.joint is not None and np.linalg.matrix_rank(R) > 1:
-            return joint_tests.hotelling_test(
-                self._theta, V.joint, V.rows, R, q, written
-            )
+        elif np.linalg.matrix_rank(R) > 1 and self._completed.joint is not None:
+            joint, rows = self._completed.joint, self._completed.rows
+            return joint_tests.hotelling_test(self._theta, joint, rows, R, q, written)
         return joint_tests.wald_test(self._theta, V.matrix, R, q, V.df, written)
 
     def remarks(self) -> list[Note]:
@@ -219,6 +218,12 @@ class Uncertainty:
             return []
         most = float(np.nanmax(self.distance[self.far]))
         return [notes.too_far(most, self.std_error[self.far], self.remedy)]
+
+    @cached_property
+    def _completed(self) -> Covariance:
+        """The sandwich with what tests of several hypotheses need."""
+        assert isinstance(self.covariance, Covariance)
+        return self.covariance.completed()
 
     @property
     def _resampled(self) -> BootstrapResult | None:

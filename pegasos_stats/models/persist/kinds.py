@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import estimating
+from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
     Bootstrap,
     Cluster,
@@ -18,7 +19,6 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
 )
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.sandwich import Covariance
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note
@@ -33,6 +33,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
+APART = ("options", "notes", "later")  # fields that are written apart, or not at all
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 
 
@@ -132,12 +133,14 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     if options is None or not (result.has_covariance or little):
         return {}
     found = result.estimated
+    if isinstance(found, Covariance):
+        found = found.completed()
     facts, arrays = {}, {}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)
         if isinstance(value, np.ndarray):
             arrays[field.name] = value
-        elif field.name not in ("options", "notes"):  # which are written apart
+        elif field.name not in APART:
             facts[field.name] = packed(value)
     remarks = [note.text for note in found.notes]
     fit["covariance"] = [type(found).__name__, facts, list(arrays), remarks]

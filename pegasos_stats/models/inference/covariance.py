@@ -1,0 +1,94 @@
+"""The estimated covariance of coefficients, by the sandwich."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.models.notes.note import Note
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """Estimated covariance of the coefficients, ``k`` of them, the intercept first.
+
+    Attributes
+    ----------
+    matrix : float64 array, shape (k, k)
+        ``(1/n) H^-1 G H^-1``; NaN throughout where it is not defined.
+    bread : float64 array, shape (k, k)
+        ``H``, the curvature of the risk, penalty included.
+    meat : float64 array, shape (k, k)
+        ``G``, the covariance of the scores of the rows.
+    bandwidth : float or None
+        ``h`` for the hinge; None for the log loss.
+    newton_step : float64 array, shape (k,), or None
+        ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
+        nearly. None for the hinge, which has no gradient at its optimum.
+    df : float
+        Degrees of freedom of tests and intervals; infinite for the normal law.
+    description : str
+        The estimate in words.
+    notes : tuple of Note
+        Why it is not defined, or what is lost in rounding.
+    joint : float64 array, shape (k, k), optional
+        For the hinge the covariance for tests of several hypotheses together.
+    rows : float
+        How many rows that covariance is worth; infinite for the log loss.
+    fixed : float64 array, shape (k, k), optional
+        Of standardized predictors the covariance of the coefficients for predictors as
+        the fit standardized them, which become those on the original scale.
+    pull : float64 array, shape (k,), optional
+        ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
+        from these, to first order.
+    why : str
+        Why the sandwich does not cover; empty if it does.
+    later : callable, optional
+        Gives the same with `joint`, where that takes long; see `completed`.
+    """
+
+    matrix: Matrix
+    bread: Matrix
+    meat: Matrix
+    bandwidth: float | None
+    newton_step: Vector | None
+    df: float
+    description: str
+    notes: tuple[Note, ...] = ()
+    joint: Matrix | None = None
+    rows: float = float("inf")
+    fixed: Matrix | None = None
+    pull: Vector | None = None
+    why: str = ""
+    later: "Callable[[], Covariance] | None" = None
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    @property
+    def std_error(self) -> Vector:
+        """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
+        found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
+        return found
+
+    def completed(self) -> "Covariance":
+        """The same with `joint`, computed now if it was left for later."""
+        if self.later is None:
+            return self
+        whole = self.later()
+        return replace(self, joint=whole.joint, rows=whole.rows, later=None)
+
+    def combined(self, R: Matrix) -> "Covariance":
+        """The covariance of the linear combinations ``R theta``."""
+        joint = None if self.joint is None else R @ self.joint @ R.T
+        plain = replace(self, joint=joint, fixed=None, pull=None, later=None)
+        return replace(plain, matrix=R @ self.matrix @ R.T)
+
+    def original(self, R: Matrix) -> "Covariance":
+        """That of ``R theta`` for predictors as they were before the fit."""
+        if self.fixed is None:
+            return self.combined(R)
+        return replace(self, matrix=self.fixed, joint=None).combined(R)
