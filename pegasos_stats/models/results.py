@@ -241,7 +241,8 @@ class Results(Predictor):
         if not isinstance(found, Solution) or not has_rows(problem):
             return (*about_fit(*given, *others), *data)
         spread, names = spreads(problem), self.design.names
-        reach = float(np.abs(found.beta) @ spread)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = float(np.abs(found.beta) @ spread)
         penalty = problem, found, names, spread, self.relative_gap, standardized
         return (*about_fit(*given, *others, reach), *data, *about_penalty(*penalty))
 

@@ -182,3 +182,22 @@ def test_no_penalty_at_all_is_refused_with_what_comes_near(made):
     assert str(caught.value) == (
         "lam=-1.0 is not allowed; give a finite number above zero."
     )
+
+
+def test_a_tenth_of_the_predictors_may_vary_little():
+    rng = np.random.default_rng(6)
+    y = rng.choice(["a", "b"], 60)
+    X = rng.normal(size=(60, 20))
+    X[:, :2] *= 1e-3
+    assert hints(ps.SVM(y, X, lam=0.1).fit()) == []
+    X[:, 2] *= 2e-3
+    (hint,) = hints(ps.SVM(y, X, lam=0.1).fit())
+    assert f" is {X[:, 2].std(ddof=1):.2g} for x3 and " in hint
+    assert "holds back 3 of 20 predictors, those that vary least" in hint
+    constant = np.zeros((60, 2))
+    assert hints(ps.SVM(y, constant, lam=0.1).fit()) == []
+
+
+def test_pixels_have_one_scale():
+    train, _ = ps.datasets.load_digits56()
+    assert hints(ps.svm("digit ~ .", train).fit()) == []

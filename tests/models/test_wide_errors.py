@@ -102,10 +102,12 @@ def test_what_joint_tests_need_is_computed_when_one_is_asked_for(
     assert later.bse.equals(at_once.bse)
     assert later.covariance.joint is None
     assert later.covariance.later is not None
-    assert later.wald_test("x1 = x2 = 0") == expected
-    assert pickle.loads(pickle.dumps(later)).wald_test("x1 = x2 = 0") == expected
+    assert later.wald_test("x1 = x2 = 0").statistic == expected.statistic
+    again = pickle.loads(pickle.dumps(later))
+    assert again.wald_test("x1 = x2 = 0").statistic == expected.statistic
     assert later.tidy(original=True).equals(at_once.tidy(original=True))
     ps.save(later, tmp_path / "model")
-    assert ps.load(tmp_path / "model").wald_test("x1 = x2 = 0") == expected
+    loaded = ps.load(tmp_path / "model").wald_test("x1 = x2 = 0")
+    assert (loaded.statistic, loaded.pvalue) == (expected.statistic, expected.pvalue)
     monkeypatch.setattr(sandwiches, "WIDE", 5)  # coefficients, the intercept too
     assert model.fit(given, cov_type="sandwich").covariance.later is None

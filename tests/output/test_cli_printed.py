@@ -78,6 +78,7 @@ def test_a_fit_is_told_in_these_lines(words, capsys):
         "Outcome    y: no is -1, yes is +1",
         "Labels     training no: 10, yes: 9",
         f"Rows       19 used, 1 dropped for missing values; {size}",
+        "Missing    1 in 'x'",
         *(line.format(violations, result.n_iter) for line in lines),
         f"Objective  {result.objective:.6g}; the optimum is not below "
         f"{result.dual_objective:.6g}",

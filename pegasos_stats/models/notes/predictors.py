@@ -20,7 +20,7 @@ from pegasos_stats.tables import significant
 SHRUNK = 1.25  # slope of calibration
 OPTIMAL = 0.01  # relative gap, beyond which a fit is no optimum to speak of
 APART = 100.0  # ratio of standard deviations
-HALF = 4.0  # a logistic coefficient is halved at least where lam > spread^2 / 4
+HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
 NEGLIGIBLE = 1e-7  # a penalty, beside the curvature of the log loss
 
 
@@ -57,6 +57,8 @@ def about_penalty(
     relative_gap : float
     standardized : bool
     """
+    if not np.isfinite(spread).all():
+        return []
     found = [] if standardized else held_back(problem.lam, spread, names)
     enough = problem.n >= FEW * (problem.p + 1)
     if problem.loss == "log" and enough and relative_gap <= OPTIMAL:
@@ -68,13 +70,19 @@ def about_penalty(
 
 
 def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
-    """Note that predictors of a small spread are held back beside those of a large."""
-    varying = np.flatnonzero(spread > 0.0)
-    if not varying.size:
+    """Note that predictors of a small spread are held back beside those of a large.
+
+    Of many predictors some may be constant but for a few rows: the tenth of them that
+    vary least is left out of account.
+    """
+    ordered = np.argsort(spread, kind="stable")
+    ordered = ordered[spread[ordered] > 0.0]
+    if not ordered.size:
         return []
-    least, most = (varying[f(spread[varying])] for f in (np.argmin, np.argmax))
-    held = int((np.square(spread[varying]) < HALF * lam).sum())
-    if spread[most] < APART * spread[least] or not held:
+    least, most = ordered[ordered.size // 10], ordered[-1]
+    small = HALF * math.sqrt(lam)
+    held = int((spread[ordered] < small).sum())
+    if spread[most] / APART < spread[least] or spread[least] >= small:
         return []
     text = (
         "Predictors differ widely in scale: the standard deviation is "
@@ -90,7 +98,8 @@ def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
 def shrunk_scores(slope: float, spread: Vector) -> Note:
     """Note that the penalty made scores too small, and what repeats glm()."""
     smallest = float(spread[spread > 0.0].min())
-    lam = 10.0 ** min(-9, math.floor(math.log10(NEGLIGIBLE * smallest**2)))
+    power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
+    lam = 10.0 ** max(min(-9, power), -300)
     text = (
         "The penalty shrinks the coefficients: probabilities agree best with the "
         f"training labels if scores are multiplied by {significant(slope, 2)} "
