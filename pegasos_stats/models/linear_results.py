@@ -12,6 +12,8 @@ from pegasos_stats.models.inference import options
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
 from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.scoring.sql import Dialect, sql_of
+from pegasos_stats.models.scoring.to_json import json_of
 from pegasos_stats.tables import Summary, aligned, estimate_cells
 
 if TYPE_CHECKING:
@@ -110,6 +112,69 @@ class LinearResults(LinearInference):
             transform = self.scaling.undoing(self.problem.intercept)
             inference = inference.original(transform)
         return inference.frame(level)
+
+    def to_sql(self, dialect: Dialect = "ansi") -> str:
+        """The score ``x'beta + alpha`` as one SQL expression, for scores in a database.
+
+        Factors are ``CASE``; a row with a missing value, or with a level that did not
+        occur at fit, has the score NULL. Names are quoted, and booleans that are
+        predictors themselves are 0 and 1.
+
+        Parameters
+        ----------
+        dialect : "ansi", "sqlite", "duckdb", "postgresql", "mysql" or "sqlserver"
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OptionError
+            If a term has no form in SQL, such as ``poly()`` and ``bs()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": [0, 0, 1, 1], "x": range(4)})
+        >>> result = ps.svm("y ~ x", data, lam=0.25).fit(ps.Pegasos(2, seed=1))
+        >>> print(result.to_sql())
+        ((-2.8333333333333335e0)
+         + 1.0e0 * CAST("x" AS DOUBLE PRECISION))
+        """
+        return sql_of(self, dialect)
+
+    def to_json(self) -> str:
+        """The fit as JSON, for other languages.
+
+        An object with ``format``, ``version``, ``loss``, ``lam``, ``formula``,
+        ``outcome`` (``name``, and the levels ``negative`` and ``positive``),
+        ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and
+        the sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
+        A part is a list that begins with its operation: ``["column", name]``,
+        ``["number", x]``, ``["levels", part, levels, values]`` (the value beside the
+        level), ``["if", condition, part, part]``, ``["+", part, part]``,
+        ``["ln", part]``, and so on. Numbers are objects of ``value`` and ``hex``, the
+        same double in decimal digits and bit for bit.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OptionError
+            If a term has no such form, such as ``poly()`` and ``bs()``.
+
+        Examples
+        --------
+        >>> import json, pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.svm("digit ~ p34", train).fit(ps.Pegasos(2, seed=1))
+        >>> json.loads(result.to_json())["terms"][0]["parts"]
+        [['column', 'p34']]
+        """
+        return json_of(self)
 
     def summary(self, alpha: float = 0.05, max_terms: int | None = 30) -> Summary:
         """Header, coefficients with standard errors and intervals, and notes.

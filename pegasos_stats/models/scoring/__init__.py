@@ -1,0 +1,1 @@
+"""Linear fits for other languages: as SQL, and as JSON."""

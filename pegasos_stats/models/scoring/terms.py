@@ -1,0 +1,323 @@
+"""A linear fit as sums of products of parts, trees that any language can read.
+
+A tree is a list that begins with its operation: ``["column", "x"]``, ``["text", "a"]``,
+``["number", 2.0]``, ``["+", tree, tree]``, ``["ln", tree]``, ``["levels", tree, levels,
+values]``: the value that belongs to the level.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Column,
+    Comparison,
+    Constant,
+    Node,
+    Operation,
+)
+from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import OptionError, listing
+
+if TYPE_CHECKING:
+    from formulaic.materializers.base import EncodedTermStructure
+
+    from pegasos_stats.models.linear_results import LinearResults
+
+Tree: TypeAlias = list[object]
+Level: TypeAlias = str | bool | int | float
+
+CONDITIONS = {"==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "not"}
+# Functions of one number, under the names that trees have for them.
+FUNCTIONS = {
+    "abs": "abs", "absolute": "abs", "fabs": "abs", "sqrt": "sqrt", "exp": "exp",
+    "log": "ln", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "asin": "asin",
+    "acos": "acos", "atan": "atan", "floor": "floor", "ceil": "ceiling",
+    "ceiling": "ceiling",
+}  # fmt: skip
+SUMMARIES = {"max", "mean", "median", "min", "quantile", "std", "sum", "var", "sd"}
+ARITHMETIC = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "true_divide": "/",
+    "power": "**",
+    "pow": "**",
+}
+REWRITTEN: dict[str, Callable[[Tree], Tree]] = {
+    "log2": lambda x: ["/", ["ln", x], ["number", math.log(2.0)]],
+    "log1p": lambda x: ["ln", ["+", ["number", 1.0], x]],
+    "expm1": lambda x: ["-", ["exp", x], ["number", 1.0]],
+    "square": lambda x: ["*", x, x],
+    "negative": lambda x: ["negative", x],
+}
+EXTREMES = {"pmin", "minimum", "pmax", "maximum"}
+KNOWN = {*FUNCTIONS, *ARITHMETIC, *REWRITTEN, *EXTREMES}
+
+
+@dataclass(frozen=True)
+class Term:
+    """``coefficient * (product of parts - centre) / scale``.
+
+    Attributes
+    ----------
+    name : str
+    coefficient, centre, scale : float
+        The last two 0 and 1 unless predictors were standardized.
+    parts : tuple of trees
+    """
+
+    name: str
+    coefficient: float
+    centre: float
+    scale: float
+    parts: tuple[Tree, ...]
+
+
+def terms_of(result: "LinearResults") -> list[Term]:
+    """Write a fit as terms, whose sum and the intercept are the score.
+
+    Raises
+    ------
+    OptionError
+        If a term has no form that other languages have too.
+    """
+    design: Design = result.design
+    p = len(design.names)
+    centre, scale = np.zeros(p), np.ones(p)
+    if isinstance(design, ScaledDesign):
+        centre, scale = design.scaling.centre, design.scaling.scale
+        design = design.design
+    parts = list(_products(design))
+    numbers = zip(result.solution.beta, centre, scale, strict=True)
+    return [
+        Term(name, float(beta), float(c), float(s), each)
+        for name, (beta, c, s), each in zip(design.names, numbers, parts, strict=True)
+    ]
+
+
+def _products(design: Design) -> Iterator[tuple[Tree, ...]]:
+    """The parts of every column of a design."""
+    if isinstance(design, FrameDesign):
+        for name in design.names:
+            yield (["column", name],)
+        return
+    assert isinstance(design, FormulaDesign)
+    for part in design.spec.structure:
+        for parts in _columns(design, part):
+            if parts:  # not the intercept
+                yield parts
+
+
+def _columns(
+    design: FormulaDesign, part: "EncodedTermStructure"
+) -> Iterator[tuple[Tree, ...]]:
+    """The parts of each column of a term, the first factor changing fastest."""
+    count = 0
+    for scoped in part.scoped_terms:
+        coded = [
+            _factor(design, factor.factor.expr, factor.reduced)
+            for factor in scoped.factors
+        ]
+        for chosen in product(*reversed(coded)):
+            count += 1
+            extra: list[Tree] = []
+            if scoped.scale != 1:
+                extra = [["number", float(scoped.scale)]]
+            yield (*extra, *reversed(chosen))
+    if count != len(part.columns):
+        raise cannot(f"the term {part.term}")
+
+
+def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
+    """The columns of a factor: a number, or the contrasts of its levels."""
+    spec = design.spec
+    kind, state = spec.encoder_state[text]
+    # By its name alone, which may be one that is no word.
+    plain = text.strip("`") if text.strip("`") in design.variables else None
+    node = Column(plain) if plain else _read(design, text)
+    if kind.value != "categorical":
+        return [Lowering(spec.transform_state).number(node)]
+    while isinstance(node, Call) and node.name in ("C", "relevel", "I"):
+        node = node.arguments[0]
+    contrasts = state.get("contrasts")
+    if contrasts is None:
+        raise cannot(text)
+    levels = [plain_level(level) for level in contrasts.levels]
+    codes = contrasts.contrasts.get_coding_matrix(
+        contrasts.levels, reduced_rank=reduced
+    )
+    inner = Lowering(spec.transform_state).factor(node)
+    return [
+        ["levels", inner, levels, [float(value) for value in column]]
+        for column in np.asarray(codes, dtype=np.float64).T
+    ]
+
+
+def _read(design: FormulaDesign, text: str) -> Node:
+    return read_expression(text, design.variables, design.formula, design.functions)
+
+
+def plain_level(level: object) -> Level:
+    """Return a level as text, number or boolean, or raise `OptionError`."""
+    found = level.item() if isinstance(level, np.generic) else level
+    if not isinstance(found, str | bool | int | float):
+        raise cannot(f"levels of type {type(level).__name__}")
+    return found
+
+
+def cannot(what: str) -> OptionError:
+    """The error for what other languages have no word for."""
+    return OptionError(
+        f"{what} cannot be written for other languages; compute it as a column of the "
+        "data, and fit that."
+    )
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Turns the trees of formulas into those of `terms_of`.
+
+    Attributes
+    ----------
+    state : mapping
+        What transformations found at fit, by the text of their calls.
+    """
+
+    state: Mapping[str, Mapping[str, object]]
+
+    def number(self, node: Node) -> Tree:
+        """A tree that gives a number; of a condition 1 or 0."""
+        tree = self._tree(node)
+        if tree[0] == "text":
+            raise cannot(f"text {tree[1]!r} as a number")
+        return as_number(tree)
+
+    def factor(self, node: Node) -> Tree:
+        """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
+        return as_number(self._tree(node))
+
+    def _tree(self, node: Node) -> Tree:
+        match node:
+            case Column():
+                return ["column", node.name]
+            case Constant():
+                return _constant(node.value)
+            case Operation():
+                return self._operation(node)
+            case Comparison():
+                return self._comparison(node)
+            case Call():
+                return self._call(node)
+
+    def _operation(self, node: Operation) -> Tree:
+        name = {"&": "and", "|": "or", "not": "not"}.get(node.operator)
+        if name is not None:
+            parts = [self._tree(operand) for operand in node.operands]
+            if not all(part[0] in CONDITIONS for part in parts):
+                raise cannot(f"'{node.operator}' of what is no comparison")
+            return _joined(name, parts)
+        if node.operator not in ("+", "-", "*", "/", "**", "negative", "positive"):
+            raise cannot(f"'{node.operator}'")
+        numbers = [self.number(operand) for operand in node.operands]
+        return numbers[0] if node.operator == "positive" else _joined(
+            node.operator, numbers
+        )  # fmt: skip
+
+    def _comparison(self, node: Comparison) -> Tree:
+        found: list[Tree] = []
+        for i, name in enumerate(node.operators):
+            left, right = node.operands[i], node.operands[i + 1]
+            if isinstance(right, Constant) and isinstance(right.value, list):
+                values = [plain_level(value) for value in right.value]
+                inside: Tree = ["in", as_number(self._tree(left)), values]
+                known = name in ("in", "==")
+                found.append(inside if known else ["not", inside])
+            elif name in ("in", "not in"):
+                raise cannot(f"'{name}'")
+            else:
+                sides = [as_number(self._tree(side)) for side in (left, right)]
+                found.append([name, *sides])
+        return found[0] if len(found) == 1 else _joined("and", found)
+
+    def _call(self, node: Call) -> Tree:
+        name = node.name.removeprefix("np.")
+        if node.name in ("I", "as_numeric") and len(node.arguments) == 1:
+            return self._tree(node.arguments[0])
+        if name in SUMMARIES and "value" in self.state.get(node.key, {}):
+            return _constant(self.state[node.key]["value"])
+        given = [*node.arguments, *(value for _, value in node.keywords)]
+        if name in ("center", "scale", "standardize"):
+            return self._scaled(node)
+        if name == "where":
+            name = "ifelse"
+        if name == "ifelse" and len(given) == 3 and not node.keywords:
+            test, yes, no = (self._tree(part) for part in given)
+            if test[0] not in CONDITIONS:
+                raise cannot("ifelse() of what is no comparison")
+            return ["if", test, as_number(yes), as_number(no)]
+        if node.keywords or name not in KNOWN:
+            raise cannot(f"{node.name}()")
+        return self._of_numbers(node.name, name, [self.number(part) for part in given])
+
+    def _of_numbers(self, called: str, name: str, given: list[Tree]) -> Tree:
+        if name == "log" and len(given) == 2:
+            return ["/", ["ln", given[0]], ["ln", given[1]]]
+        if name in FUNCTIONS and len(given) == 1:
+            return [FUNCTIONS[name], *given]
+        if name in ARITHMETIC and len(given) == 2:
+            return [ARITHMETIC[name], *given]
+        if name in REWRITTEN and len(given) == 1:
+            return REWRITTEN[name](given[0])
+        if name in EXTREMES:
+            return _joined("least" if "min" in name else "greatest", given)
+        raise cannot(f"{called}()")
+
+    def _scaled(self, node: Call) -> Tree:
+        """``(x - center) / scale`` with the numbers of the fit."""
+        tree, state = self.number(node.arguments[0]), self.state.get(node.key, {})
+        known = [state.get(name) for name in ("center", "scale", "mean", "sd")]
+        numbers = [value for value in known if isinstance(value, int | float)]
+        if any(isinstance(value, np.ndarray) for value in known) or not numbers:
+            raise cannot(f"{node.name}()")
+        centre, scale = state.get("center"), state.get("scale")
+        if isinstance(centre, int | float):
+            tree = ["-", tree, _constant(float(centre))]
+        if isinstance(scale, int | float):
+            tree = ["/", tree, _constant(float(scale))]
+        return tree
+
+
+def as_number(tree: Tree) -> Tree:
+    """Return a condition as 1 and 0; anything else as it is."""
+    if tree[0] not in CONDITIONS:
+        return tree
+    return ["if", tree, ["number", 1.0], ["number", 0.0]]
+
+
+def _constant(value: object) -> Tree:
+    if isinstance(value, str):
+        return ["text", value]
+    if not isinstance(value, bool | int | float) or not math.isfinite(value):
+        raise cannot(f"the constant {listing([value])}")
+    return ["number", float(value)]
+
+
+def _joined(name: str, trees: list[Tree]) -> Tree:
+    """One operation after the other, from the first."""
+    if len(trees) == 1:
+        return [name, trees[0]] if name in ("negative", "not") else trees[0]
+    found: Tree = trees[0]
+    for tree in trees[1:]:
+        found = [name, found, tree]
+    return found

@@ -1,0 +1,142 @@
+# Fits that Python wrote as JSON (result$to_json()), read and used in R, without packages.
+#
+#   fit <- read_fit("fit.json")
+#   score_fit(fit, data)      # as decision_function() in Python
+#   predict_fit(fit, data)    # labels, NA at a score of exactly 0
+
+read_fit <- function(path) {
+  text <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  fit <- parse_json(text)
+  known <- identical(fit$format, "pegasos_stats linear fit") &&
+    fit$version$text == "1"
+  if (!known) stop("this is no linear fit of version 1 as pegasos_stats writes it")
+  fit
+}
+
+# JSON as lists: objects with names, arrays without; numbers stay text, in $text.
+parse_json <- function(text) {
+  token <- paste0(
+    "\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
+    "|true|false|null|[][{}:,]"
+  )
+  tokens <- regmatches(text, gregexpr(token, text, perl = TRUE))[[1]]
+  at <- 0
+  following <- function() {
+    at <<- at + 1
+    tokens[at]
+  }
+  # Items up to a closing sign; those of an object by their names.
+  items <- function(closing, named) {
+    found <- list()
+    names <- character()
+    if (tokens[at + 1] == closing) {
+      following()
+      return(found)
+    }
+    repeat {
+      if (named) {
+        names <- c(names, json_text(following()))
+        following()  # the colon
+      }
+      found[[length(found) + 1]] <- value()
+      if (following() == closing) break
+    }
+    if (named) names(found) <- names
+    found
+  }
+  value <- function() {
+    sign <- following()
+    if (sign == "{") return(items("}", TRUE))
+    if (sign == "[") return(items("]", FALSE))
+    if (sign == "true") return(TRUE)
+    if (sign == "false") return(FALSE)
+    if (sign == "null") return(NA)
+    if (startsWith(sign, "\"")) return(json_text(sign))
+    list(text = sign)
+  }
+  value()
+}
+
+json_text <- function(quoted) {
+  inner <- substr(quoted, 2, nchar(quoted) - 1)
+  pattern <- "\\\\(u[0-9a-fA-F]{4}|.)"
+  escapes <- gregexpr(pattern, inner, perl = TRUE)
+  meant <- lapply(regmatches(inner, escapes), function(found) {
+    vapply(found, function(escape) {
+      sign <- substr(escape, 2, 2)
+      if (sign == "u") return(intToUtf8(strtoi(substr(escape, 3, 6), 16L)))
+      known <- c(n = "\n", t = "\t", r = "\r", b = "\b", f = "\f")
+      if (sign %in% names(known)) known[[sign]] else sign
+    }, "", USE.NAMES = FALSE)
+  })
+  regmatches(inner, escapes) <- meant
+  enc2utf8(inner)
+}
+
+# The double itself: R reads its hexadecimal digits exactly, decimal ones to rounding.
+exact <- function(number) as.numeric(number$hex)
+
+score_fit <- function(fit, data) {
+  total <- rep(exact(fit$intercept), nrow(data))
+  for (term in fit$terms) {
+    value <- rep(1, nrow(data))
+    for (part in term$parts) value <- value * tree_value(part, data)
+    value <- (value - exact(term$centre)) / exact(term$scale)
+    total <- total + exact(term$coefficient) * value
+  }
+  total
+}
+
+predict_fit <- function(fit, data) {
+  score <- score_fit(fit, data)
+  plain <- function(level) if (is.list(level)) as.numeric(level$text) else level
+  levels <- c(plain(fit$outcome$negative), plain(fit$outcome$positive))
+  labels <- rep(levels[NA_integer_], nrow(data))
+  labels[which(score < 0)] <- levels[1]
+  labels[which(score > 0)] <- levels[2]
+  labels
+}
+
+# Value of a tree in every row, NA where a column is missing.
+tree_value <- function(tree, data) {
+  operation <- tree[[1]]
+  if (operation == "column") return(json_column(tree[[2]], data))
+  if (operation == "number") return(exact(tree[[2]]))
+  if (operation == "text") return(tree[[2]])
+  if (operation %in% c("levels", "in")) {
+    place <- json_match(tree_value(tree[[2]], data), tree[[3]])
+    if (operation == "in") return(ifelse(is.na(place), NA, place > 0))
+    values <- vapply(tree[[4]], exact, 0)
+    place[which(place == 0)] <- NA
+    return(values[place])
+  }
+  parts <- lapply(tree[-1], tree_value, data = data)
+  if (operation == "if") {
+    test <- rep_len(parts[[1]], nrow(data))
+    return(ifelse(test, parts[[2]], parts[[3]]))
+  }
+  computed <- list(
+    "+" = `+`, "-" = `-`, "*" = `*`, "/" = `/`, "**" = `^`, negative = `-`,
+    "==" = `==`, "!=" = `!=`, "<" = `<`, "<=" = `<=`, ">" = `>`, ">=" = `>=`,
+    and = `&`, or = `|`, not = `!`, least = pmin, greatest = pmax, ln = log,
+    log10 = log10, exp = exp, sqrt = sqrt, abs = abs, sin = sin, cos = cos, tan = tan,
+    asin = asin, acos = acos, atan = atan, floor = floor, ceiling = ceiling
+  )
+  do.call(computed[[operation]], unname(parts))
+}
+
+json_column <- function(name, data) {
+  place <- match(name, enc2utf8(names(data)))
+  if (is.na(place)) stop("the data have no column ", name)
+  column <- data[[place]]
+  if (is.factor(column)) as.character(column) else column
+}
+
+# Place of each value among levels: 0 of an unknown one, NA of a missing one.
+json_match <- function(values, levels) {
+  plain <- lapply(levels, function(level) {
+    if (is.list(level)) as.numeric(level$text) else level
+  })
+  place <- match(values, unlist(plain), nomatch = 0L)
+  ifelse(is.na(values), NA, place)
+}

@@ -1,0 +1,220 @@
+"""``to_sql``: one expression, whose value in a database is the score."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.scoring.sql import Writer
+
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}  # sums and functions of another library
+
+
+def scores_in_sqlite(result, data):
+    """Scores that SQLite computes, NaN for NULL, in the order of the rows."""
+    base = sqlite3.connect(":memory:")
+    base.execute("PRAGMA trusted_schema = OFF")
+    names = ", ".join("`" + str(c).replace("`", "``") + "`" for c in data.columns)
+    base.execute(f"CREATE TABLE given ({names})")
+    rows = data.astype(object).where(data.notna(), None)
+    places = ", ".join("?" * data.shape[1])
+    plain = [
+        [value.item() if isinstance(value, np.generic) else value for value in row]
+        for row in rows.itertuples(index=False)
+    ]
+    base.executemany(f"INSERT INTO given VALUES ({places})", plain)
+    expression = result.to_sql("sqlite")
+    found = base.execute(f"SELECT {expression} FROM given ORDER BY rowid").fetchall()
+    assert base.execute("SELECT count(*) FROM given").fetchone() == (len(data),)
+    return np.array([np.nan if row[0] is None else row[0] for row in found])
+
+
+@pytest.fixture
+def data():
+    draw = np.random.default_rng(8)
+    n = 40
+    frame = pd.DataFrame(
+        {
+            "y": draw.integers(0, 2, n),
+            "x": draw.normal(size=n) * 3.0 + 5.0,
+            "k": draw.integers(1, 9, n),
+            "z": draw.uniform(0.1, 2.0, n),
+            "g": draw.choice(["u", "v", "w's"], n),
+            "h": draw.choice([1, 2, 4], n),
+            "b": draw.choice([True, False], n),
+        }
+    )
+    frame["c"] = pd.Categorical(draw.choice(["lo", "mid", "hi"], n))
+    return frame
+
+
+FORMULAS = [
+    "y ~ x + k + z",
+    "y ~ x + g + b",
+    "y ~ g + c - 1",
+    "y ~ C(h) + x:g",
+    "y ~ g*c + g:k",
+    "y ~ g*c*x",
+    "y ~ C(g, contr.sum) + C(c, contr.helmert) + C(h, contr.poly)",
+    "y ~ C(g, contr.treatment('v')) + relevel(c, 'mid')",
+    "y ~ log(z) + sqrt(k) + I(x**2) + exp(z) + log10(k) + log(k, 2)",
+    "y ~ I(k / h) + I(k / 3) + I(-x * 2 + 1) + I(z**-1.5) + np.log2(z) + np.log1p(z)",
+    "y ~ np.sin(x) + np.arctan(x) + abs(x - 5) + floor(x) + ceiling(x) + np.square(z)",
+    "y ~ scale(x) + center(k) + I(x - mean(x)) + I(x / sd(x)) + I(x > median(x))",
+    "y ~ I(x > 5) + C(k > 3) + I((x > 4) & (k < 6)) + I((x > 4) | ~(k < 6))",
+    "y ~ I(3 < k <= 7) + I(k == 3) + I(h != 2)",
+    "y ~ ifelse(x > 5, z, -1) + pmin(x, k) + pmax(x, k, 6) + I(g == 'v') + I(g != 'v')",
+    "y ~ I(g in c('u', 'v')) + I(h in c(1, 4)) + np.where(g == 'u', x, 2)",
+    "y ~ np.expm1(z) + np.add(x, k) + np.power(z, 3) + np.maximum(x, 4)",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("standardize", [False, True])
+def test_sqlite_computes_the_scores(data, formula, standardize):
+    model = ps.svm(formula, data, lam=0.1, standardize=standardize)
+    result = model.fit(ps.Pegasos(2, seed=1))
+    scores = result.decision_function(data).to_numpy()
+    assert scores.std() > 1e-3
+    np.testing.assert_allclose(scores_in_sqlite(result, data), scores, **CLOSE)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_frames_without_a_formula(data, intercept):
+    X = data[["x", "k", "z"]]
+    result = ps.Logit(data["y"], X, lam=0.1, intercept=intercept).fit(ps.SDCA(seed=1))
+    scores = result.decision_function(X)
+    np.testing.assert_allclose(scores_in_sqlite(result, X), scores, **CLOSE)
+    assert result.to_sql().count("\n + ") == 3 - (not intercept)
+    numbered = ps.SVM(data["y"], X.to_numpy(), lam=0.1).fit(ps.SDCA(seed=1))
+    named = X.set_axis(["x1", "x2", "x3"], axis=1)
+    np.testing.assert_allclose(
+        scores_in_sqlite(numbered, named), numbered.decision_function(X), **CLOSE
+    )
+
+
+def test_missing_values_and_unknown_levels_are_null(data):
+    formula = "y ~ x + g + ifelse(x > 5, 1, 0) + C(h) + pmin(x, k)"
+    result = ps.svm(formula, data, lam=0.1).fit(ps.Pegasos(2, seed=1))
+    holes = data.copy().astype({"k": float, "h": float, "g": object})
+    for row, column in enumerate(["x", "g", "h", "k"]):
+        holes.loc[row, column] = None
+    scores = result.decision_function(holes).to_numpy()
+    assert np.isnan(scores).tolist() == [True] * 4 + [False] * 36
+    np.testing.assert_allclose(scores_in_sqlite(result, holes), scores, **CLOSE)
+    other = data.head(2).assign(g=["new", "u"])
+    assert np.isnan(scores_in_sqlite(result, other)).tolist() == [True, False]
+
+
+HOSTILE = [
+    'a"b', "a`b", "a]b[", "it's", "two\nlines", "select", "a b", "Größe", "日本",
+    "x;--", '"); DROP TABLE given; --', "`; DROP TABLE given; --", "%s", "?", ":x",
+    "a\\", "a.b",
+]  # fmt: skip
+
+
+def test_hostile_names_of_columns(data):
+    draw = np.random.default_rng(1)
+    X = pd.DataFrame(draw.normal(size=(40, len(HOSTILE))), columns=HOSTILE)
+    result = ps.SVM(data["y"], X, lam=0.1).fit(ps.Pegasos(2, seed=1))
+    np.testing.assert_allclose(
+        scores_in_sqlite(result, X), result.decision_function(X), **CLOSE
+    )
+
+
+def test_hostile_levels(data):
+    text = [*HOSTILE, "U", "u", "' OR 1=1 --", "''", ""]
+    frame = pd.DataFrame({"y": [0, 1] * len(text), "g": text * 2})
+    result = ps.svm("y ~ C(g)", frame, lam=0.01).fit(ps.Pegasos(5, seed=1))
+    np.testing.assert_allclose(
+        scores_in_sqlite(result, frame), result.decision_function(), **CLOSE
+    )
+
+
+def test_a_column_that_is_not_there_is_an_error_in_sqlite(data):
+    result = ps.svm("y ~ x + g", data).fit(ps.Pegasos(1, seed=1))
+    for lost in ("x", "g"):
+        with pytest.raises(sqlite3.OperationalError, match="no such column"):
+            scores_in_sqlite(result, data.drop(columns=lost))
+
+
+DIALECTS = [
+    ("ansi", '"x`]"""', "DOUBLE PRECISION", "(\"g'\" = 'b''s')"),
+    ("postgresql", '"x`]"""', "DOUBLE PRECISION", "(\"g'\" = 'b''s')"),
+    ("duckdb", '"x`]"""', "DOUBLE", "(\"g'\" = 'b''s')"),
+    ("sqlite", '`x``]"`', "REAL", "(`g'` = 'b''s')"),
+    (
+        "mysql",
+        '`x``]"`',
+        "DOUBLE",
+        "(CAST(CONVERT(`g'` USING utf8mb4) AS BINARY) = X'622773')",
+    ),
+    (
+        "sqlserver",
+        '[x`]]"]',
+        "FLOAT",
+        "([g'] COLLATE Latin1_General_BIN2 = N'b''s')",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "column", "number", "level"), DIALECTS)
+def test_dialects(dialect, column, number, level):
+    writer = Writer(dialect)
+    assert writer.value(["column", 'x`]"']) == f"CAST({column} AS {number})"
+    assert writer.equal(["column", "g'"], "b's") == level
+
+
+def test_booleans_and_logarithms_by_dialect(data):
+    result = ps.svm("y ~ C(b) + log(z) + ceiling(z)", data).fit(ps.Pegasos(1, seed=1))
+    assert '("b" = TRUE)' in result.to_sql("postgresql")
+    assert "(CAST([b] AS FLOAT) = 1.0e0)" in result.to_sql("sqlserver")
+    assert "LOG(CAST([z] AS FLOAT))" in result.to_sql("sqlserver")
+    assert 'LN(CAST("z" AS DOUBLE))' in result.to_sql("duckdb")
+    assert "CEIL(CAST(`z` AS REAL))" in result.to_sql("sqlite")
+
+
+@pytest.mark.parametrize(
+    ("term", "what"),
+    [
+        ("poly(x, 2)", "poly()"),
+        ("bs(x, df=4)", "bs()"),
+        ("I(k % 3)", "'%'"),
+        ("I(k // 3)", "'//'"),
+        ("cut(x, [0, 5, 9, 20])", "cut()"),
+        ("round(x, 1)", "round()"),
+        ("lag(x)", "lag()"),
+        ("double(x)", "double()"),
+    ],
+)
+def test_what_sql_has_no_word_for_is_refused_in_one_sentence(data, term, what):
+    functions = {"double": lambda x: 2 * x}
+    model = ps.svm(f"y ~ z + {term}", data, lam=1.0, functions=functions)
+    result = model.fit(ps.Pegasos(1, seed=1))
+    for written in (result.to_sql, result.to_json):
+        with pytest.raises(OptionError) as caught:
+            written()
+        assert str(caught.value) == (
+            f"{what} cannot be written for other languages; compute it as a column of "
+            "the data, and fit that."
+        )
+
+
+def test_what_else_is_refused(data):
+    result = ps.svm("y ~ x", data).fit(ps.Pegasos(1, seed=1))
+    with pytest.raises(OptionError) as caught:
+        result.to_sql("oracle")
+    assert str(caught.value) == (
+        "dialect='oracle' is not known; give one of 'ansi', 'sqlite', 'duckdb', "
+        "'postgresql', 'mysql' and 1 more."
+    )
+    zero = ps.SVM(data["y"], pd.DataFrame({"a\0b": data["x"]})).fit(ps.Pegasos(seed=1))
+    with pytest.raises(OptionError) as caught:
+        zero.to_sql()
+    assert str(caught.value) == (
+        "The name of a column 'a\\x00b' holds a zero byte, which ends a statement in "
+        "SQL; rename it."
+    )
