@@ -155,7 +155,10 @@ BAD_INPUT = {
     "kernel and log": (["demo", "--kernel", "linear", "--loss", "log"], "hinge only"),
     "gamma": (["demo", "--gamma", "1"], "--gamma needs --kernel"),
     "degree": (["demo", "--kernel", "gaussian", "--degree", "2"], "degree=2"),
-    "kernel option": (["demo", "--kernel", "linear", "--project"], "project=True"),
+    "kernel option": (
+        ["demo", "--kernel", "linear", "--project"],
+        "--project True makes no",
+    ),
     "refit": (["demo", "--no-intercept", "--refit-intercept"], "refit_intercept=True"),
     "save": (["demo", "--save", "no/such/model"], "cannot be written to no/such/model"),
     "no model": (["predict", "nosuch", "test.csv"], "nosuch is not there"),

@@ -74,7 +74,7 @@ def test_missing_values_are_counted_by_column(capsys):
 def test_only_what_a_kernel_takes_is_named(capsys):
     lines = warned(capsys, "--lambda", 100, "--kernel", "gaussian", x=np.arange(N) / N)
     (line,) = (line for line in lines if "every training row" in line)
-    cures = "--standardize, --weights balanced or a smaller --lambda"
+    cures = "--standardize, --solver sdca, --weights balanced or a smaller --lambda"
     assert line.endswith(f" is that of always answering so. Try {cures}.")
 
 
