@@ -133,7 +133,7 @@ def test_what_is_penalised_and_what_repeats_the_fit(model, solver, notes):
 @pytest.mark.parametrize(
     ("model", "solver", "what", "cure"),
     [
-        (ps.KernelSVM, ONE, "intercept", f"Try standardize=True, {REFIT}{MORE}"),
+        (ps.KernelSVM, ONE, "intercept", f"{EXACT}{REFIT}{MORE}"),
         (ps.SVM, ONE, "intercept", f"{EXACT}{REFIT}{MORE}"),
         (
             ps.SVM,
