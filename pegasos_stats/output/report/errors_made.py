@@ -161,8 +161,6 @@ def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
             "cannot be listed."
         )
     found = misclassified(subject.result, rows)
-    if subject.result.counted is not None:
-        found = found.drop_duplicates()
     if not len(found):
         return doc.Paragraph(f"No {name} row is misclassified.")
     shown = found.head(MOST_ROWS)

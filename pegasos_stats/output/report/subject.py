@@ -211,7 +211,8 @@ def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``row`` (its label), ``actual``, ``predicted`` and ``score``.
+        Columns ``row`` (its label), ``actual``, ``predicted`` and ``score``; a row
+        that counts for several is there once.
     """
     columns = ["row", "actual", "predicted", "score"]
     if rows.scores is None:
@@ -225,4 +226,5 @@ def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
     actual = rows.codes[worst]
     names = [str(name) for name in rows.scores.index[worst]]
     found = (names, levels[actual], levels[1 - actual], scores[worst])
-    return pd.DataFrame(dict(zip(columns, found, strict=True)))
+    table = pd.DataFrame(dict(zip(columns, found, strict=True)))
+    return table if result.counted is None else table.drop_duplicates()
