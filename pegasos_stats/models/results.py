@@ -255,6 +255,9 @@ class Results(Predictor):
         title: str | None = None,
         source: str | PathLike[str] | None = None,
         image_shape: tuple[int, int] | None = None,
+        positive: object = None,
+        path_of_lambda: object = None,
+        validation: object = None,
         overwrite: bool = False,
     ) -> "Report":
         """Report the fit on one page; as `pegasos_stats.report`."""
@@ -266,6 +269,9 @@ class Results(Predictor):
             title=title,
             source=source,
             image_shape=image_shape,
+            positive=positive,
+            path_of_lambda=path_of_lambda,
+            validation=validation,
             overwrite=overwrite,
         )
 

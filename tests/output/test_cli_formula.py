@@ -34,7 +34,8 @@ def test_a_saved_formula_predicts(folder, capsys):
     fitting = ["--formula", FORMULAS[0], "--save", "a.model"]
     fitted = run(capsys, "fit", "train.csv", *fitting).out
     predicted = run(capsys, "predict", "a.model", "train.csv").err
-    table = fitted[fitted.index("Predicted") : fitted.index("Fitted in")]
+    # A saved model does not hold its rows, so that it cannot know them again.
+    table = fitted[fitted.index("Predicted") : fitted.index("No interval")]
     assert table.strip() in predicted
 
 

@@ -63,7 +63,7 @@ def test_the_lines_of_a_report_read_the_file(folder):
     command = [sys.executable, "-c", code]
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
     usual = ps.svm("digit ~ .", pd.read_csv(folder / "usual.csv"))
-    params = usual.fit(ps.Pegasos(seed=443)).params
+    params = usual.fit(ps.SDCA(seed=443)).params
     assert pd.read_pickle(folder / "params.pkl").equals(params)
 
 

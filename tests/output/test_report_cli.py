@@ -5,6 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -148,3 +150,52 @@ def test_lines_about_an_svmlight_file_make_the_same_rows_of_it(
     assert sp.issparse(again.problem.X) == (not kernel)  # which kernels do not take
     assert abs(again.problem.X - (rows.toarray() if kernel else rows)).max() == 0.0
     assert again.intercept == ps.load(model).intercept
+
+
+def studied(tmp_path, *options):
+    """What the report of a small file says, with options."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    frame["y"] = np.where(frame["a"] + rng.normal(size=60) > 0, 6, 5)
+    frame.to_csv(tmp_path / "small.csv", index=False)
+    page = tmp_path / "page.md"
+    command = ["report", str(tmp_path / "small.csv"), "--outcome", "y"]
+    code = main([*command, "-o", str(page), *options])
+    return code, page.read_text(encoding="utf-8") if page.exists() else ""
+
+
+def test_a_report_is_of_the_optimum_unless_a_run_is_described(tmp_path, capsys):
+    assert "By SDCA" in studied(tmp_path, "--lambda", "0.1")[1]
+    assert "By Pegasos" in studied(tmp_path, "--epochs", "2")[1]
+    assert "By Pegasos" in studied(tmp_path, "--solver", "pegasos")[1]
+    assert "By Pegasos" in studied(tmp_path, "--kernel", "linear")[1]
+    assert "By Pegasos" in studied(tmp_path, "--profile", "r_script")[1]
+    assert capsys.readouterr().err == ""
+
+
+def test_lambda_is_chosen_and_errors_are_out_of_fold(tmp_path, capsys):
+    code, page = studied(tmp_path, "--cv", "3", "--rule", "min", "--loss", "log")
+    assert code == 0
+    assert "was chosen among 30 values" in page
+    assert "rule “min”: the best mean log" in page
+    assert "Lambda was chosen anew in each fold" in page
+    code, page = studied(tmp_path, "--cv", "3", "--lambda", "0.1")
+    assert "was fixed beforehand" in page
+    assert "misclassified by fits that had not seen them" in page
+    small = str(tmp_path / "small.csv")
+    code, page = studied(tmp_path, "--cv", "3", "--test", small)
+    assert "was chosen among" in page
+    assert "out-of-fold" not in page
+    capsys.readouterr()
+
+
+def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
+    assert "Sensitivity (6)" in studied(tmp_path, "--lambda", "0.1")[1]
+    named = studied(tmp_path, "--lambda", "0.1", "--positive", "5")[1]
+    assert "Sensitivity (5)" in named
+    (tmp_path / "page.md").unlink()
+    code, page = studied(tmp_path, "--positive", "7")
+    assert (code, page) == (2, "")
+    assert capsys.readouterr().err == (
+        "pegasos-stats: --positive '7' is not among the levels; give one of 5, 6.\n"
+    )

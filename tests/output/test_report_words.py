@@ -109,7 +109,12 @@ def test_misclassified_rows_are_counted_in_their_caption(
         {"row": "r", "actual": 1, "predicted": 2, "score": np.linspace(-3, 2, wrong)}
     )
     monkeypatch.setattr(errors_made, "misclassified", lambda *_: found)
-    subject = SimpleNamespace(is_logistic=True, result=None)
+    result = SimpleNamespace(
+        counted=None,
+        problem=SimpleNamespace(prior_shift=0.0),
+        coding=SimpleNamespace(positive=1),
+    )
+    subject = SimpleNamespace(is_logistic=True, result=result)
     judged = SimpleNamespace(name="test", scores=pd.Series(0.0, rows))
     table = errors_made._misclassified(subject, judged)
     first = "Misclassified test rows, those farthest on the wrong side first"

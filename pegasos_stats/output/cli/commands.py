@@ -15,7 +15,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli import pages, printed
+from pegasos_stats.output.cli import pages, printed, studied
 from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.input import (
     Rows,
@@ -28,7 +28,11 @@ from pegasos_stats.output.cli.options import flag, model_of, solver_of
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.writing import checked_place, outputs
+
+Solver = Pegasos | SDCA
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,12 @@ def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a report."""
     check_places(options)
     formula, train, tests = _files(options)
-    result, tests = _fit_rows(formula, train, tests, options)
-    made = pages.page_of_files(result, train, tests, options)
+    solver = solver_of(options)
+    model, studies = _model(formula, train, solver, options), studied.NO_STUDIES
+    if options.cv is not None:
+        model, studies = studied.validated(model, solver, bool(tests), options)
+    result, tests = _fit(model, solver, tests, options)
+    made = pages.page_of_files(result, train, tests, studies, options)
     tables = _tables(result, tests)
     warned = [*cautions(result), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
@@ -179,12 +187,24 @@ def _fit_rows(
 ) -> tuple[Fitted, dict[str, Rows]]:
     """The fit, and the test data as its model takes them."""
     solver = solver_of(options)
+    return _fit(_model(formula, train, solver, options), solver, tests, options)
+
+
+def _model(
+    formula: str | None, train: Rows, solver: Solver, options: argparse.Namespace
+) -> Any:
+    """The model of the training data, not yet fitted."""
     model_class, arguments = model_of(options, solver)
     if formula is None:
         y, X = train.labelled()
-        model = model_class(y, X, **arguments)
-    else:
-        model = model_class.from_formula(formula, train.frame, **arguments)
+        return model_class(y, X, **arguments)
+    return model_class.from_formula(formula, train.frame, **arguments)
+
+
+def _fit(
+    model: Any, solver: Solver, tests: dict[str, Rows], options: argparse.Namespace
+) -> tuple[Fitted, dict[str, Rows]]:
+    """The fit of a model, and the test data as it takes them."""
     unseen = getattr(options, "unseen", None)
     tests = {name: rows.known_to(model.design, unseen) for name, rows in tests.items()}
     held_out = tests["test"].labelled() if options.trace and tests else None

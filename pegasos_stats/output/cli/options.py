@@ -170,7 +170,7 @@ def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
         If options do not go together.
     """
     own, others = offered(Pegasos), offered(SDCA)
-    if options.solver == "sdca":
+    if (options.solver or usual_solver(options)) == "sdca":
         unknown = {*own, "rows", "profile", "refine"} - {*others}
         _refuse(options, sorted(unknown), "pegasos")
         return SDCA(**_given(options, SDCA))
@@ -191,6 +191,13 @@ def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
         return replace(Pegasos.paper(options.steps), **given)
     profile: Pegasos = getattr(Pegasos, options.profile)()
     return replace(profile, **given)
+
+
+def usual_solver(options: argparse.Namespace) -> str:
+    """The solver where none is named: the optimum, unless a run of Pegasos is asked."""
+    own = {*offered(Pegasos)} - {*offered(SDCA)} | {"epochs", "rows", "profile"}
+    asked = {name for name in own | {"refine"} if getattr(options, name) is not None}
+    return "pegasos" if asked or options.kernel is not None else "sdca"
 
 
 def _given(options: argparse.Namespace, owner: type) -> dict[str, Any]:

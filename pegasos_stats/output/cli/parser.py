@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from pegasos_stats.data.levels import UNSEEN
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
+from pegasos_stats.output.cli import studied
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
@@ -150,6 +151,7 @@ def _add_report(commands: Commands) -> None:
         "report.html); an earlier report is replaced, any other file is not",
     )
     _add_overwrite(report)
+    studied.add_options(report)
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
         "--image-shape",
@@ -161,7 +163,7 @@ def _add_report(commands: Commands) -> None:
     _add_model_options(report)
     _add_error_options(report)
     _add_solver_options(report)
-    report.set_defaults(trace=True, progress=False)
+    report.set_defaults(trace=True, progress=False, solver=None)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -325,7 +327,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         "--solver",
         choices=list(cli.SOLVERS),
         default="pegasos",
-        help="steps as in R, or on to the certified optimum (default: pegasos)",
+        help="steps as in R, or on to the certified optimum (default: pegasos; of a "
+        "report sdca, unless a run of pegasos is described)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":

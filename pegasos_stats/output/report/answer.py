@@ -16,11 +16,13 @@ FEW_ROWS = 30
 
 def answer(subject: Subject) -> doc.Section:
     """Error rates, area under the curve, distance from the optimum; warnings."""
-    tiles = [_error_tile(rows) for rows in reversed(subject.judged)]
-    area = subject.held_out.report.overall.get("auc")
-    if area is not None:
-        note = f"of the {subject.held_out.name} rows: 1 is perfect, 0.5 is guessing"
-        tiles.append(Tile("Area under the ROC curve", decimals(area), note))
+    tiles = [_error_tile(subject, rows) for rows in reversed(subject.judged)]
+    overall = subject.held_out.report.overall
+    for name, folds in (("auc", ""), ("auc_pooled", ", scores of all folds pooled")):
+        if name in overall:
+            note = f"of the {subject.held_out.name} rows{folds}: 1 is perfect, 0.5 is "
+            area = decimals(overall[name])
+            tiles.append(Tile("Area under the ROC curve", area, f"{note}guessing"))
     tiles.append(_distance_tile(subject.result))
     blocks: list[doc.Block] = [doc.Tiles(tiles), doc.Paragraph(_verdict(subject))]
     blocks += [doc.Notice(text, "warning") for text in warnings_of(subject)]
@@ -37,12 +39,14 @@ def _distance_tile(result: Fitted) -> Tile:
     return Tile(name, shown, "of the objective, at most: certified by duality")
 
 
-def _error_tile(rows: Judged) -> Tile:
+def _error_tile(subject: Subject, rows: Judged) -> Tile:
     table = rows.table
     note = f"{table.n_errors:,} of {counted(table.n_classified, 'row')}"
     if rows.is_new:
         interval = formatting.limits(table.error_interval("exact"))
         note += f"; 95% interval {interval}"
+    elif rows.table.source == "out of fold":
+        note += f"; {_spread(subject)}"
     return Tile(f"{rows.name.capitalize()} error", percent(rows.error_rate), note)
 
 
@@ -70,19 +74,51 @@ def _in_words(subject: Subject) -> Sequence[Piece]:
         "was" if table.n_errors == 1 else "were",
         Strong(percent(rows.error_rate)),
     ]
+    if subject.validation is not None and rows.name == "out-of-fold":
+        how = subject.validation.folds.description
+        return prose(
+            "{} of {} {} misclassified by fits that had not seen them, an error rate "
+            "of {}, {} ({}). " + _honest(subject),
+            *numbers,
+            _spread(subject),
+            how,
+        )
     if not is_tested:
         return prose(
             "{} of {} {} misclassified, an error rate of {}. The fit has seen these "
-            "rows; on new ones more errors are to be expected, and test data tell how "
-            "many.",
+            "rows, so nothing can be inferred from them: on new ones more errors are "
+            "to be expected, and test data or a cross-validation tell how many.",
             *numbers,
         )
     return prose(
         "{} of {}, which the fit has not seen, {} misclassified: an error rate of {}. "
-        "On new rows of this kind it lies between {}, with 95% confidence.",
+        "On new rows of this kind it lies between {}, with 95% confidence, if the test "
+        "rows are an independent random sample of them and nothing was chosen by them.",
         *numbers,
         formatting.limits(table.error_interval("exact")).replace(" to ", " and "),
     )
+
+
+def _spread(subject: Subject) -> str:
+    """The standard error of the error out of fold."""
+    assert subject.validation is not None
+    errors = subject.validation.std_error
+    if subject.weights is not None or "error_rate" not in errors:
+        return "standard error not known"
+    return f"standard error {percent(float(errors['error_rate']))}"
+
+
+def _honest(subject: Subject) -> str:
+    """Whether the choice of lambda is in the estimate."""
+    assert subject.validation is not None
+    if subject.validation.choosing is not None:
+        return "Lambda was chosen anew in each fold, so that the choice is counted."
+    if subject.path is not None:
+        return (
+            "Lambda was chosen on the same rows, so this is optimistic; with "
+            "cross_validate(model, lambda_path=path) the choice is counted."
+        )
+    return "Rows share these fits, so that there is no exact interval."
 
 
 def warnings_of(subject: Subject) -> list[Text]:

@@ -3,21 +3,28 @@
 import math
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from pegasos_stats.errors import counted
-from pegasos_stats.metrics import Interval
+from pegasos_stats.metrics import Interval, area_under_curve
 from pegasos_stats.metrics.catalogue import (
     class_reasons,
     label_of,
     overall_reasons,
+    with_zero_f,
     written_reasons,
 )
+from pegasos_stats.output.plotting.margins import draw_margins
+from pegasos_stats.output.plotting.roc import draw_roc
+from pegasos_stats.output.plotting.style import Axes
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Text
 from pegasos_stats.output.report.drawing import picture
 from pegasos_stats.output.report.formatting import NBSP, aligned, decimals, p_value
 from pegasos_stats.output.report.subject import Judged, Subject, misclassified
+from pegasos_stats.studies.reliability import Reliability, reliability
 
 MOST_ROWS = 30  # of misclassified rows
 P_VALUES = {"accuracy_p_value", "mcnemar_p_value"}
@@ -28,6 +35,7 @@ OVERALL = {
     "mcnemar_p_value": "McNemar's test, p-value",
     "mcc": "Matthews correlation",
     "auc": "Area under the ROC curve",
+    "auc_pooled": "Area under the ROC curve, scores of all folds pooled",
     "log_loss": "Log loss",
     "brier_score": "Brier score",
 }
@@ -49,6 +57,7 @@ def errors_made(subject: Subject) -> doc.Section:
         if reasons:
             named = written_reasons(reasons)
             blocks.append(doc.Paragraph(f"NA in the {rows.name} data: {named}."))
+    blocks += _calibration(subject)
     pictures = _pictures(subject)
     if pictures:
         blocks.append(doc.Beside(pictures))
@@ -75,15 +84,24 @@ def _counts(rows: Judged) -> doc.Table:
 def _statistics(subject: Subject) -> doc.Table:
     """Every statistic of the tables, a column for each data set."""
     names = [_terms(rows) for rows in subject.judged]
+    every = dict.fromkeys(name for terms in names for name in terms)
     lines: list[list[Text]] = [
-        [name, *(terms.get(name, "") for terms in names)] for name in names[0]
+        [name, *(terms.get(name, "") for terms in names)] for name in every
     ]
     caption = doc.prose(
-        "Statistics of the rows of either kind; of test rows with 95% intervals in "
-        "brackets, where there is one. Sensitivity and what follows it are those of "
-        "the class {}.",
-        doc.Strong(str(subject.training.table.positive)),
+        "Statistics of the rows. The positive class is {}; what is of it alone has its "
+        "name. ",
+        doc.Strong(str(subject.positive)),
     )
+    if any(rows.is_new for rows in subject.judged):
+        caption += (
+            "In brackets are 95% intervals, of test rows alone and where there is one.",
+        )
+    else:
+        caption += (
+            "There are no intervals and tests: the fit has seen the training rows, and "
+            "rows out of fold share their fits.",
+        )
     columns = ["Statistic", *(rows.name.capitalize() for rows in subject.judged)]
     return doc.Table(columns, lines, caption)
 
@@ -92,7 +110,9 @@ def _terms(rows: Judged) -> dict[str, str]:
     """Names and values of all statistics of a table."""
     report = rows.report
     overall = report.overall
-    ((_, of_class),) = report.classes.items()
+    ((level, of_class),) = report.classes.items()
+    counts, at = rows.table.counts[:, :-1], rows.table.levels.index(level)
+    with_zeros = with_zero_f(of_class, counts, at)
     accuracy = Interval(overall["accuracy_low"], overall["accuracy_high"])
     error = Interval(1.0 - accuracy.high, 1.0 - accuracy.low)
     found = {
@@ -104,8 +124,11 @@ def _terms(rows: Judged) -> dict[str, str]:
             found[label] = p_value(overall[name]) if rows.is_new else ""
         elif name in overall:
             found[label] = _with(overall[name], report.intervals.get(name))
-    for name, value in of_class.items():
-        found[_label(name)] = _with(value, report.intervals.get(name))
+    for name, value in with_zeros.items():
+        label = _label(name)
+        if name != "balanced_accuracy":
+            label += f" ({level})"
+        found[label] = _with(value, report.intervals.get(name))
     return found
 
 
@@ -127,29 +150,92 @@ def undefined_terms(rows: Judged) -> dict[str, str]:
     counts, levels = rows.table.counts[:, :-1], rows.table.levels
     reasons = overall_reasons(rows.report.overall, counts, rows.table.source)
     for level, terms in rows.report.classes.items():
-        reasons |= class_reasons(terms, counts, levels.index(level), level)
+        at = levels.index(level)
+        reasons |= class_reasons(with_zero_f(terms, counts, at), counts, at, level)
     return reasons
 
 
 def _pictures(subject: Subject) -> list[doc.Picture]:
     """Margins and ROC curve of the rows that errors are quoted for."""
-    rows, plot = subject.held_out, subject.result.plot
-    if rows.scores is None or not rows.table.n_classified:
+    rows, scored = subject.held_out, subject.held_out.table.scored
+    if scored is None or scored.scores is None or not rows.table.n_classified:
         return []
-    given, name = (rows.data, rows.labels), rows.name
+    name, levels = rows.name, subject.result.coding.levels
+    codes, scores, logistic = scored.codes, scored.scores, subject.is_logistic
     found = [
         picture(
-            lambda ax: plot.margins(*given, ax=ax),
+            lambda ax: draw_margins(codes, scores, levels, ax, logistic=logistic),
             f"Histogram of the margins of the {name} rows of both levels",
             f"Margins of the {name} rows: below 0 a row is on the wrong side.",
         )
     ]
-    area = rows.report.overall.get("auc", math.nan)
+    area = area_under_curve(codes[codes >= 0], scores[codes >= 0])
     if not math.isnan(area):
         alt = f"ROC curve of the {name} rows, area {decimals(area)}"
         caption = f"ROC curve of the {name} rows, with the point of score 0."
-        found.append(picture(lambda ax: plot.roc(*given, ax=ax), alt, caption))
+        found.append(picture(lambda ax: _roc(subject, ax), alt, caption))
+    if _is_calibrated(rows):
+        alt = f"Observed shares of the {name} rows against their probabilities"
+        caption = (
+            f"Calibration: observed shares of the {name} rows against mean "
+            "probabilities; on the dashed line both are the same."
+        )
+        found.append(picture(lambda ax: _reliability(subject).plot(ax), alt, caption))
     return found
+
+
+def _roc(subject: Subject, ax: Axes) -> None:
+    """The ROC curve with the positive class of the page."""
+    rows, result = subject.held_out, subject.result
+    scored, levels = rows.table.scored, list(result.coding.levels)
+    assert scored is not None
+    assert scored.scores is not None
+    codes, scores, ties = scored.codes, scored.scores, result.solver.ties
+    if subject.positive == levels[0]:
+        codes, scores = np.where(codes < 0, -1, 1 - codes), -scores
+        levels = levels[::-1]
+        # At a score of 0 the level is now the positive one that was the negative one.
+        ties = "positive" if ties == "negative" else "negative"
+    draw_roc(codes, scores, levels, ax, ties=ties, source=rows.table.source)
+
+
+def _is_calibrated(rows: Judged) -> bool:
+    """Whether there are probabilities that the rows can be compared with."""
+    scored = rows.table.scored
+    known = scored is not None and scored.probabilities is not None
+    return known and rows.table.source != "training" and rows.table.n_classified > 0
+
+
+def _reliability(subject: Subject) -> Reliability:
+    """Probabilities of the positive class beside observed shares."""
+    scored, levels = subject.held_out.table.scored, subject.result.coding.levels
+    assert scored is not None
+    known = scored.codes >= 0
+    actual = np.array(levels, dtype=object)[scored.codes[known]]
+    frame = pd.DataFrame(scored.probabilities, columns=list(levels))[known]
+    return reliability(actual, frame, positive=subject.positive)
+
+
+def _calibration(subject: Subject) -> list[doc.Block]:
+    """Whether probabilities are near what happened."""
+    rows = subject.held_out
+    if not (subject.is_logistic and _is_calibrated(rows)):
+        return []
+    found = _reliability(subject)
+    table = found.table[found.table["n"] > 0]
+    mean, share = (
+        float((table[name] * table["n"]).sum() / table["n"].sum())
+        for name in ("mean_predicted", "observed")
+    )
+    text = doc.prose(
+        "The mean probability of {} is {}, and {} of the " + rows.name + " rows have "
+        "it; the calibration error is {}.",
+        doc.Strong(str(subject.positive)),
+        decimals(mean),
+        decimals(share),
+        decimals(found.calibration_error),
+    )
+    return [doc.Paragraph(text)]
 
 
 def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
@@ -173,7 +259,9 @@ def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
     ]
     if subject.is_logistic:
         columns.append("Probability of the actual label")
-        cells.append(f"{1.0 / (1.0 + math.exp(abs(s))):.3f}" for s in shown["score"])
+        odds = shown["score"] - subject.result.problem.prior_shift
+        signs = np.where(shown["actual"] == subject.result.coding.positive, 1.0, -1.0)
+        cells.append(f"{p:.3f}" for p in expit(signs * odds.to_numpy()))
     caption = f"Misclassified {name} rows, those farthest on the wrong side first"
     if len(found) > len(shown):
         caption += f": {len(shown)} of {len(found):,}"

@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import counted
-from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.fits import UNCERTIFIED
-from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
-from pegasos_stats.output.report.document import Strong, Text, prose
-from pegasos_stats.output.report.formatting import NBSP, aligned, number
+from pegasos_stats.output.report.document import Text, prose
+from pegasos_stats.output.report.formatting import number
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
@@ -34,8 +32,6 @@ GENERATORS = {
     "rejection": "R's: Mersenne-Twister, inversion, rejection (R's default since 3.6)",
     "rounding": "R's: Mersenne-Twister, inversion, rounding (as R before 3.6)",
 }
-MOST_TERMS, MOST_DRAWN = 30, 20  # coefficients in the table, and in the figure
-LINE = 0.22  # inches of a coefficient
 PANEL = 2.1  # inches of each panel of the trace
 
 
@@ -45,8 +41,39 @@ def fitting(subject: Subject) -> doc.Section:
     blocks: list[doc.Block] = [doc.Paragraph(_method(subject))]
     if isinstance(solver, Pegasos) and not subject.is_kernel:
         blocks += _step(subject, solver, averaged=solver.batch_size > 1)
-    blocks.append(doc.Definitions(_facts(subject)))
+    blocks += [doc.Paragraph(_choice(subject)), doc.Definitions(_facts(subject))]
     return doc.Section("How it was fitted", "fitted", blocks)
+
+
+def _choice(subject: Subject) -> Text:
+    """How lambda was chosen."""
+    path, lam = subject.path, subject.result.problem.lam
+    start = prose(r"$\lambda$ = {} ", number(lam, 6))
+    if path is None or path.folds is None:
+        return (
+            *start,
+            "was fixed beforehand: standard errors, p-values and errors are for this "
+            "value, and hold only if these data had no part in choosing it.",
+        )
+    rule = "1se" if lam == path.marks().get("1se") else "min"
+    least = prose(
+        r"the best mean {}, at $\lambda$ = {}", path.metric, number(path.lambda_min)
+    )
+    words = {
+        "1se": "the largest value within a standard error of ",
+        "min": "",
+    }
+    ends = float(path.lambdas[-1]), float(path.lambdas[0])
+    low, high = map(number, ends)
+    return (
+        *start,
+        f"was chosen among {counted(len(path.lambdas), 'value')} from {low} to {high} "
+        f"by cross-validation of the training rows ({path.folds.description}) and the "
+        f"rule “{rule}”: {words[rule]}",
+        *least,
+        ". Standard errors and p-values take it as fixed, and are rather too small.",
+        " It is at an end of the path: a better one may lie beyond." * (lam in ends),
+    )
 
 
 def _method(subject: Subject) -> str:
@@ -222,102 +249,3 @@ def _trace_figure(result: Fitted, trace: pd.DataFrame) -> doc.Figure:
         result.plot.trace(ax=figure.subplots(3, 1, sharex=True))
 
     return drawing.drawn(draw, alt, drawing.WIDTH, 3 * PANEL)
-
-
-def coefficients(subject: Subject) -> doc.Section:
-    """Coefficients with standard errors and intervals; of a kernel its support."""
-    result = subject.result
-    if isinstance(result, KernelResults):
-        return doc.Section("The fitted function", "coefficients", _support(result))
-    notes, table = result.notes_on_errors(), result.coefficient_table()
-    if subject.is_scaled:
-        table = table.assign(original=result.params_original.to_numpy())
-    hints = [note for note in result.notes if note.severity == "note" and note.cure]
-    warned = [note for note in notes if note.severity == "warning"]
-    blocks: list[doc.Block] = [
-        doc.Paragraph(_reading(subject)),
-        *(doc.Notice(note.sentence, "warning") for note in warned),
-        *(doc.Paragraph(note.sentence) for note in hints),
-        _table(table),
-        *(doc.Paragraph(note.sentence) for note in notes if note not in warned),
-        doc.Beside(_pictures(result, subject.image_shape)),
-    ]
-    return doc.Section("Coefficients", "coefficients", blocks)
-
-
-def _support(result: KernelResults) -> list[doc.Block]:
-    """How large the fitted function of a kernel is."""
-    sentence = (
-        "The score of a new row is a weighted sum of its kernel values with the "
-        "support rows; the other training rows play no part."
-    )
-    rows: list[tuple[Text, Text]] = [
-        ("Kernel", str(result.problem.kernel)),
-        ("Support rows", f"{result.n_support:,} of {result.nobs:,}"),
-        (prose(r"Intercept $\alpha$"), number(result.intercept, 5)),
-    ]
-    return [doc.Paragraph(sentence), doc.Definitions(rows)]
-
-
-def _reading(subject: Subject) -> Text:
-    """What a coefficient means."""
-    negative, positive = (Strong(str(c)) for c in subject.result.coding.levels)
-    scale = "one standard deviation" if subject.is_scaled else "one unit"
-    unit = "the log odds of {}" if subject.is_logistic else "the score"
-    sentence = (
-        "A predictor that grows by {} changes {} by its coefficient: above 0 it speaks "
-        "for {}, below 0 for {}. The penalty draws all coefficients towards 0."
-    )
-    if subject.is_scaled:
-        sentence += " The last column is for predictors as they were, per unit."
-    what = unit.format(positive.text)
-    return prose(sentence, scale, what, positive, negative)
-
-
-def _table(table: pd.DataFrame) -> doc.Table:
-    """Coefficients with what is known of their precision."""
-    shown = largest_terms(table, MOST_TERMS)
-    columns: list[Text] = ["Term", "Estimate"]
-    cells: list[list[str]] = [list(map(str, shown["term"])), aligned(shown["estimate"])]
-    if shown["std_error"].notna().any():
-        columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value"]
-        error = shown["std_error"]
-        names = ("estimate", "conf_low", "conf_high", "std_error")
-        value, low, high, errors = (aligned(shown[name], error) for name in names)
-        limits = zip(value, low, high, strict=True)
-        intervals = [f"{x} [{a},{NBSP}{b}]" for x, a, b in limits]
-        p_values = [formatting.p_value(p) for p in shown["p_value"]]
-        cells = [cells[0], intervals, errors, p_values]
-    if "original" in shown:
-        columns.append("As they were")
-        cells.append(aligned(shown["original"]))
-    caption = ""
-    if len(shown) < len(table):
-        slopes = counted(int((table["term"] != INTERCEPT).sum()), "coefficient")
-        caption = f"The {MOST_TERMS} largest of {slopes} by absolute value"
-    return doc.Table(columns, list(zip(*cells, strict=True)), caption)
-
-
-def _pictures(
-    result: LinearResults, image_shape: tuple[int, int] | None
-) -> list[doc.Picture]:
-    """The coefficients, and their image where the predictors are pixels."""
-    plot, n = result.plot, min(len(result.coef), MOST_DRAWN)
-    found = [
-        drawing.picture(
-            lambda ax: plot.coefficients(n, ax=ax),
-            f"The {n} largest coefficients by absolute value, sorted",
-            "Coefficients, the intercept left out.",
-            max(2.2, LINE * n + 1.2),
-        )
-    ]
-    if image_shape is not None:
-        rows, columns = image_shape
-        image = drawing.picture(
-            lambda ax: plot.coefficient_image((rows, columns), ax=ax),
-            f"Coefficients as an image of {rows} by {columns} pixels",
-            "Coefficients at the places of their pixels.",
-            drawing.WIDTH,
-        )
-        found.append(image)
-    return found

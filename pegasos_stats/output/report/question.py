@@ -8,6 +8,11 @@ from pegasos_stats.errors import counted
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Math, Strong, Text, prose
 from pegasos_stats.output.report.formatting import joined, number
+from pegasos_stats.output.report.predictors import (
+    missing_blocks,
+    newness,
+    predictors_by_class,
+)
 from pegasos_stats.output.report.subject import Judged, Subject, factor_levels
 
 LOSSES = {
@@ -55,9 +60,12 @@ WORDS: list[tuple[str, Text]] = [
         "what a longer fit could gain, whatever the optimum is.",
     ),
     (
-        "95% interval of a rate",
-        "Clopper and Pearson's, exact in that it covers the rate on new rows of the "
-        "same kind at least 95 times in 100.",
+        "95% interval",
+        "Of a rate Clopper and Pearson's, exact in that it covers the rate on new rows "
+        "of the same kind at least 95 times in 100. Of balanced accuracy it is made of "
+        "Wilson's, of kappa and Matthews' correlation on Fisher's scale, and of the "
+        "area under the ROC curve DeLong's on the scale of the log odds: these cover "
+        "nearly 95 times in 100.",
     ),
     (
         "No-information rate",
@@ -80,7 +88,17 @@ WORDS: list[tuple[str, Text]] = [
     (
         "Area under the ROC curve",
         "The probability that a row of the level coded +1 has a larger score than one "
-        "of the other level.",
+        "of the other level; the same for either level as the positive one.",
+    ),
+    (
+        "Holm's adjustment",
+        "Of p-values that are looked at together: with adjusted ones the chance of one "
+        "below 0.05 or more is at most 5% if no coefficient differs from 0.",
+    ),
+    (
+        "Calibration error",
+        "Mean distance, over the rows, of the probability and the observed share in "
+        "ten bins of probabilities.",
     ),
 ]
 
@@ -172,9 +190,11 @@ def _symbols(subject: Subject) -> list[tuple[Text, Text]]:
 
 def data(subject: Subject) -> doc.Section:
     """Rows, missing values, levels and their coding, predictors."""
-    columns = ["", *(rows.name.capitalize() for rows in subject.judged)]
+    columns = ["", *(rows.name.capitalize() for rows in subject.with_data)]
     blocks: list[doc.Block] = [
         doc.Table(columns, _row_counts(subject)),
+        *missing_blocks(subject),
+        *newness(subject),
         doc.Definitions(_predictors(subject)),
     ]
     factors = factor_levels(subject.result.design)
@@ -184,6 +204,7 @@ def data(subject: Subject) -> doc.Section:
         ]
         caption = "Text and categories became contrasts with their first level."
         blocks.append(doc.Table(["Factor", "Levels"], rows, caption, words=(1,)))
+    blocks += predictors_by_class(subject)
     return doc.Section("The data", "data", blocks)
 
 
@@ -196,7 +217,7 @@ def _row_counts(subject: Subject) -> list[list[Text]]:
         prose("Labelled {}, coded −1", negative),
         prose("Labelled {}, coded +1", positive),
     ]
-    columns = [_counts(subject, rows) for rows in subject.judged]
+    columns = [_counts(subject, rows) for rows in subject.with_data]
     return [
         [name, *(f"{column[at]:,}" for column in columns)]
         for at, name in enumerate(names)
@@ -219,8 +240,6 @@ def _predictors(subject: Subject) -> list[tuple[Text, Text]]:
         ("Outcome", f"{result.coding.name}; levels {RULES[result.coding.rule]}"),
         (counted(len(names), "predictor"), joined(names)),
     ]
-    if result.dropped.missing:
-        found.append(("Missing values", result.dropped.by_column))
     constant = constant_columns(result.problem.X) if subject.has_rows else 0
     if constant:
         same = f"{constant:,}, with one value in all training rows"

@@ -7,8 +7,10 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.errors import DataError, OptionError, counted, listing
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
@@ -16,15 +18,18 @@ from pegasos_stats.output.plotting.coefficients import checked_shape
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
 from pegasos_stats.output.report.answer import answer
+from pegasos_stats.output.report.coefficients import coefficients
 from pegasos_stats.output.report.destination import Format, checked_page, write_page
 from pegasos_stats.output.report.document import Document, Section
 from pegasos_stats.output.report.errors_made import errors_made
-from pegasos_stats.output.report.fitted import coefficients, fitting, optimum
+from pegasos_stats.output.report.fitted import fitting, optimum
 from pegasos_stats.output.report.origin import Fitted, Origin, checked_source
 from pegasos_stats.output.report.question import data, glossary, model_name, question
 from pegasos_stats.output.report.repeating import repeating
 from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
+from pegasos_stats.studies.selection.cross_validation import CrossValidation
+from pegasos_stats.studies.selection.path_results import LambdaPath
 from pegasos_stats.writing import checked_path, shown_path
 
 PARTS: tuple[Callable[[Subject], Section], ...] = (
@@ -125,6 +130,9 @@ def report(
     title: str | None = None,
     source: str | PathLike[str] | None = None,
     image_shape: tuple[int, int] | None = None,
+    positive: object = None,
+    path_of_lambda: object = None,
+    validation: object = None,
     overwrite: bool = False,
 ) -> Report:
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
@@ -151,6 +159,14 @@ def report(
     image_shape : pair of int, optional
         Rows and columns, if the predictors are the pixels of an image, row by row:
         the coefficients are then drawn as an image too.
+    positive : label, optional
+        The positive class of sensitivity and the like, and of the ROC curve; the level
+        coded +1 if left out.
+    path_of_lambda : LambdaPath, optional
+        Where lambda was chosen, which the report then tells; without one it says that
+        lambda was fixed beforehand.
+    validation : CrossValidation, optional
+        Of the same model. Without test data the report draws on it.
     overwrite : bool
         Whether any other file at `path`, or in the folder of its figures, may be
         replaced as well.
@@ -191,7 +207,16 @@ def report(
                 "give another path."
             )
     origin = checked_source(source, fitted, test is not None)
-    made = report_of(fitted, test, origin, title=title, image_shape=image_shape)
+    made = report_of(
+        fitted,
+        test,
+        origin,
+        title=title,
+        image_shape=image_shape,
+        positive=positive,
+        path=path_of_lambda,
+        validation=validation,
+    )
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
 
@@ -210,6 +235,36 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
     return result
 
 
+def _checked_studies(
+    result: Fitted, path: object, validation: object
+) -> tuple[LambdaPath | None, CrossValidation | None]:
+    """Path and validation, or an `OptionError` unless they are of the fit."""
+    y, lam = result.problem.y, result.problem.lam
+    if not (path is None or isinstance(path, LambdaPath)):
+        what = type(path).__name__
+        raise OptionError(f"path_of_lambda is of type {what}; give a LambdaPath.")
+    if not (validation is None or isinstance(validation, CrossValidation)):
+        what = type(validation).__name__
+        raise OptionError(f"validation is of type {what}; give a CrossValidation.")
+    for name, study in (("path_of_lambda", path), ("validation", validation)):
+        if study is not None and not np.array_equal(study.model.problem.y, y):
+            raise OptionError(
+                f"{name} is of other rows than the fit; give that of the same model."
+            )
+    if path is not None and lam not in path.marks().values():
+        raise OptionError(
+            f"path_of_lambda chose {listing(path.marks().values())} and the fit has "
+            f"lam={lam!r}; give the path that the fit came from, as by path.refit()."
+        )
+    fixed = validation is not None and validation.choosing is None
+    if validation is not None and fixed and validation.model.problem.lam != lam:
+        raise OptionError(
+            f"validation is of lam={validation.model.problem.lam!r} and the fit has "
+            f"lam={lam!r}; give that of the same model."
+        )
+    return path, validation
+
+
 def report_of(
     result: Fitted,
     test: object,
@@ -217,20 +272,28 @@ def report_of(
     *,
     title: str | None = None,
     image_shape: tuple[int, int] | None = None,
+    positive: object = None,
+    path: object = None,
+    validation: object = None,
 ) -> Report:
     """Report a fit whose data came from a known place.
 
     Parameters
     ----------
-    result, test, title, image_shape
+    result, test, title, image_shape, positive, validation
         As for `report`.
     origin : Origin
+    path : LambdaPath, optional
+        ``path_of_lambda`` of `report`.
     """
     # An error if jinja2 is missing comes before any work.
     rendering.templates(escape)
-    held_out = None if test is None else about.held_out_rows(result, test)
-    training = about.training_rows(result)
-    subject = Subject(result, training, held_out, origin, image_shape)
+    studies = _checked_studies(result, path, validation)
+    chosen = result.coding.positive if positive is None else positive
+    held_out = None if test is None else about.held_out_rows(result, test, chosen)
+    training = about.training_rows(result, chosen)
+    given = result, training, held_out, origin, image_shape
+    subject = Subject(*given, *studies)
     rows = counted(result.nobs, "row")
     predictors = counted(len(result.design.names), "predictor")
     lead = f"{model_name(subject).capitalize()} of {rows} and {predictors}"

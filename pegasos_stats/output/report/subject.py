@@ -1,7 +1,8 @@
 """What a report is about: a fit, and the rows it is judged on."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,11 @@ from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import DataError
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.output.report.origin import Fitted, Origin
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
+from pegasos_stats.studies.selection.cross_validation import CrossValidation
+from pegasos_stats.studies.selection.path_results import LambdaPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +33,7 @@ class Judged:
     Attributes
     ----------
     name : str
-        ``"training"`` or ``"test"``.
+        ``"training"``, ``"test"`` or ``"out-of-fold"``.
     rows : int
         All rows of the data, those left out at fit with them.
     table : ConfusionMatrix
@@ -106,6 +110,9 @@ class Subject:
         Where the data came from.
     image_shape : pair of int or None
         Rows and columns of the image whose pixels the predictors are.
+    path : LambdaPath or None
+        Where lambda was chosen.
+    validation : CrossValidation or None
     """
 
     result: Fitted
@@ -113,16 +120,39 @@ class Subject:
     test: Judged | None
     origin: Origin
     image_shape: tuple[int, int] | None = None
+    path: LambdaPath | None = None
+    validation: CrossValidation | None = None
 
     @property
-    def judged(self) -> list[Judged]:
+    def with_data(self) -> list[Judged]:
         """Training rows, and test rows if there are any."""
         return [self.training] if self.test is None else [self.training, self.test]
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """Training rows, then out of fold if they were cross-validated, then test rows.
+
+        The last ones are those that errors are quoted for.
+        """
+        found = [self.training]
+        if self.validation is not None:
+            found.append(out_of_fold(self.validation, self.positive))
+        return found if self.test is None else [*found, self.test]
 
     @property
     def held_out(self) -> Judged:
         """The rows that errors are quoted for: test rows where there are any."""
-        return self.training if self.test is None else self.test
+        return self.judged[-1]
+
+    @property
+    def positive(self) -> object:
+        """The positive class of the page."""
+        return self.training.table.positive
+
+    @property
+    def has_gram(self) -> bool:
+        """Whether there are no predictors, but a precomputed kernel."""
+        return self.kernel is not None and self.kernel.name == "precomputed"
 
     @property
     def kernel(self) -> KernelFunction | None:
@@ -169,23 +199,36 @@ def factor_levels(design: Design) -> dict[str, list[str]]:
     }
 
 
-def training_rows(result: Fitted) -> Judged:
+def training_rows(result: Fitted, positive: object = None) -> Judged:
     """The rows of the fit, with its predictions of them."""
     rows = result.nobs + result.dropped.total
     try:
         scores = result.decision_function()
     except DataError:  # loaded from a file, which holds no training rows
-        return Judged("training", rows, result.training_table, None)
-    return Judged("training", rows, result.confusion(), scores)
+        known = result.training_table
+        chosen = checked_choices(known.levels, positive, None, 1.0, None)
+        return Judged("training", rows, replace(known, choices=chosen), None)
+    return Judged("training", rows, result.confusion(positive=positive), scores)
 
 
-def held_out_rows(result: Fitted, test: object) -> Judged:
+def out_of_fold(validation: CrossValidation, positive: object = None) -> Judged:
+    """The rows of a cross-validation, predicted by fits that have not seen them."""
+    table = validation.confusion()
+    chosen = checked_choices(table.levels, positive, None, 1.0, None)
+    table = replace(table, choices=chosen)
+    column = validation.scores_by_repeat[1].dropna()
+    return Judged("out-of-fold", len(column), table, column)
+
+
+def held_out_rows(result: Fitted, test: object, positive: object = None) -> Judged:
     """Held-out rows, with the predictions of the fit.
 
     Parameters
     ----------
     result : Results
     test : DataFrame or pair (y, X)
+    positive : label, optional
+        The positive class; the first level if left out.
 
     Raises
     ------
@@ -198,7 +241,7 @@ def held_out_rows(result: Fitted, test: object) -> Judged:
     if isinstance(test, tuple) and len(test) == 2:
         labels, data = aligned_labels(*test), test[1]
     scores = result.decision_function(data)
-    table = result.confusion(data, labels)
+    table = result.confusion(data, labels, positive=positive)
     counts = column_of_counts(None, result.counted, data)
     if counts is not None:
         scores = scores.iloc[repeated(counts, data, scores.index)]

@@ -1,6 +1,5 @@
 """Cross-validation: every row scored by a fit that has not seen it."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ import pandas as pd
 
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.errors import OptionError, UndefinedMetricWarning, counted, shown
+from pegasos_stats.errors import OptionError, counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.other_names import answering
@@ -118,10 +117,9 @@ def cross_validate(
     """
     model = fold_fits.checked_model(model)
     choosing = nested.checked_choosing(lambda_path, rule, model)
-    usual = SDCA(tol=fold_fits.FOLD_TOL)
-    if choosing is not None:
-        usual = replace(usual, epochs=EPOCHS)
-    solver = fold_fits.checked_fold_solver(model, solver, usual)
+    usual = fold_fits.FOLD_TOL
+    default = SDCA(tol=usual) if choosing is None else SDCA(EPOCHS, tol=usual)
+    solver = fold_fits.checked_fold_solver(model, solver, default)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng)
@@ -150,7 +148,7 @@ def cross_validate(
         scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
         choosing=choosing,
     )
-    found.warn_undefined()
+    fold_metrics.warn_undefined(by_fold, chosen)
     return found
 
 
@@ -185,8 +183,6 @@ class CrossValidation:
     >>> found = ps.cross_validate(ps.logit("digit ~ .", train), folds=5, seed=1)
     >>> found.tidy()["term"].tolist()
     ['error_rate', 'log_loss', 'brier_score', 'auc']
-    >>> bool(found.scores.index.equals(train.index))
-    True
     """
 
     model: Model
@@ -201,14 +197,18 @@ class CrossValidation:
     @cached_property
     def _estimates(self) -> pd.DataFrame:
         names = [metric.name for metric in self.metrics]
-        return fold_metrics.estimates(self.by_fold, names)
+        found = fold_metrics.estimates(self.by_fold, names)
+        if self.choosing is not None:
+            found["std_error"] *= nested.corrected(self.by_fold)
+        return found
 
     def tidy(self) -> pd.DataFrame:
         """Each metric as a row: ``term, estimate, std_error``, as broom has it.
 
         The estimate is the mean over the folds, weighted by their held-out rows. The
         standard error is that of one repeat, root mean square over the repeats; folds
-        share their training rows, so it is an approximation, rather too small.
+        share their training rows, so it is an approximation, rather too small. Nested
+        ones are corrected for that, see `nested.corrected`.
         """
         return self._estimates.copy()
 
@@ -371,7 +371,9 @@ class CrossValidation:
             notes.append(
                 "Nested: in each fold lambda was chosen anew, from the rows that were "
                 f"fitted, by {inner} of them, {self.choosing.metric.name} and the rule "
-                f"{self.choosing.rule}; the estimate is one of this whole procedure."
+                f"{self.choosing.rule}; the estimate is one of this whole procedure. "
+                "Standard errors are Nadeau and Bengio's, which allow for rows that "
+                "fits share."
             )
         if self.folds.repeats > 1:
             notes.append(
@@ -386,15 +388,3 @@ class CrossValidation:
                 "reference draws the same folds."
             )
         return notes
-
-    def warn_undefined(self) -> None:
-        """Warn of each metric that is NaN in some folds."""
-        names = [metric.name for metric in self.metrics]
-        missing = self.by_fold[names].isna().sum()
-        for name, count in missing[missing > 0].items():
-            warnings.warn(
-                f"{name} is not defined in {counted(int(count), 'fold')} and is left "
-                "out there: a level has no held-out row, or no row is decided.",
-                UndefinedMetricWarning,
-                stacklevel=3,
-            )

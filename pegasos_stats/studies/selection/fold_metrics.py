@@ -1,5 +1,6 @@
 """Metrics of held-out scores: a line for each fold, means and standard errors."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +12,13 @@ import pandas as pd
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
-from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.errors import (
+    OptionError,
+    UndefinedMetricWarning,
+    counted,
+    listing,
+    shown,
+)
 from pegasos_stats.metrics import area_under_curve
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.problem import LossName
@@ -265,8 +272,20 @@ def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     repeats = lines["repeat"].to_numpy(dtype=np.int64)
     pairs = []
     for name in names:
-        counted = "decided" if name == "error_rate" else "weight"
-        values, weights = lines[[name, counted]].to_numpy(dtype=np.float64).T
+        by = "decided" if name == "error_rate" else "weight"
+        values, weights = lines[[name, by]].to_numpy(dtype=np.float64).T
         pairs.append(mean_and_error(values, weights, repeats))
     rows = [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
     return pd.DataFrame(rows, columns=["term", "estimate", "std_error"])
+
+
+def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:
+    """Warn of each metric that is NaN in some folds."""
+    missing = by_fold[[metric.name for metric in metrics]].isna().sum()
+    for name, count in missing[missing > 0].items():
+        warnings.warn(
+            f"{name} is not defined in {counted(int(count), 'fold')} and is left out "
+            "there: a level has no held-out row, or no row is decided.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,139 @@
+"""The predictors of a report: by class, and where they are missing."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.errors import counted
+from pegasos_stats.output.report import document as doc
+from pegasos_stats.output.report.document import Text, prose
+from pegasos_stats.output.report.formatting import NBSP, number
+from pegasos_stats.output.report.subject import Subject
+
+MOST = 30  # lines of the table
+COMPLETE = (
+    "Rows with a missing value were left out. What is said is of complete rows; it "
+    "holds for others as well if being incomplete has nothing to do with the outcome, "
+    "given the predictors."
+)
+
+
+def predictors_by_class(subject: Subject) -> list[doc.Block]:
+    """Mean and standard deviation of every predictor in both classes, or its share."""
+    if not subject.has_rows or subject.has_gram:
+        return []
+    X, y = unscaled(subject), subject.result.problem.y
+    sides = [moments(X, y < 0.0), moments(X, y > 0.0)]
+    (low, low_sd), (high, high_sd) = sides
+    pooled = np.sqrt((low_sd**2 + high_sd**2) / 2.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.where(pooled > 0.0, (high - low) / pooled, np.nan)
+    names = list(subject.result.design.names)
+    shown = np.arange(len(names))
+    if len(names) > MOST:
+        order = np.argsort(-np.nan_to_num(np.abs(apart)), kind="stable")
+        shown = np.sort(order[:MOST])
+    shares = are_shares(X)
+    sizes = [int((y == sign).sum()) for sign in (-1.0, 1.0)]
+    rows: list[list[Text]] = []
+    for j in shown:
+        cells: list[Text] = [
+            _share(mean[j], size) if shares[j] else _spread(mean[j], sd[j])
+            for (mean, sd), size in zip(sides, sizes, strict=True)
+        ]
+        rows.append([str(names[j]), *cells, number(round(float(apart[j]), 2), 4)])
+    levels = subject.result.coding.levels
+    heads = [
+        f"{level}, {counted(n, 'row')}" for level, n in zip(levels, sizes, strict=True)
+    ]
+    caption = (
+        "Predictors by class in the training rows: mean (standard deviation), of "
+        "columns of 0 and 1 the number of ones (share); last the difference of the "
+        "means in standard deviations"
+    )
+    if len(shown) < len(names):
+        caption += f". The {MOST} of {len(names):,} with the largest difference"
+    return [doc.Table(["Predictor", *heads, "Difference"], rows, caption)]
+
+
+def unscaled(subject: Subject) -> Any:
+    """Predictors of the training rows as they were before the fit."""
+    X, scaling = subject.result.problem.X, subject.result.scaling
+    return X if scaling is None else scaling.unapply(X)
+
+
+def moments(X: Any, rows: Any) -> tuple[Vector, Vector]:
+    """Mean and standard deviation of every column in some rows, dense or sparse.
+
+    Examples
+    --------
+    >>> moments(np.array([[1.0], [3.0], [9.0]]), np.array([True, True, False]))
+    (array([2.]), array([1.41421356]))
+    """
+    part = X[np.flatnonzero(rows)]
+    n = part.shape[0]
+    mean = np.asarray(part.mean(axis=0), dtype=np.float64).ravel()
+    if isinstance(part, np.ndarray):
+        squares = np.square(part - mean).sum(axis=0)
+    else:
+        squares = np.asarray(part.multiply(part).sum(axis=0)).ravel() - n * mean**2
+    return mean, np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1))
+
+
+def are_shares(X: Any) -> Any:
+    """Which columns hold 0 and 1 alone."""
+    if isinstance(X, np.ndarray):
+        return ((X == 0.0) | (X == 1.0)).all(axis=0)
+    others = (X.data != 0.0) & (X.data != 1.0)
+    return np.bincount(X.indices[others], minlength=X.shape[1]) == 0
+
+
+def _share(mean: float, size: int) -> str:
+    return f"{round(mean * size):,} ({mean:.0%})"
+
+
+def _spread(mean: float, sd: float) -> str:
+    return f"{number(float(mean), 3)}{NBSP}({number(float(sd), 3)})"
+
+
+def missing_blocks(subject: Subject) -> list[doc.Block]:
+    """Missing values by variable, and what leaving rows out assumes."""
+    found = [dict(subject.result.dropped.missing)]
+    if subject.test is not None:
+        lacking = subject.result.design.matrix(subject.test.data).missing
+        found.append({name: len(rows) for name, rows in lacking.items()})
+    names = list(dict.fromkeys(name for each in found for name in each))
+    blocks: list[doc.Block] = []
+    if names:
+        heads = (rows.name.capitalize() for rows in subject.with_data)
+        columns = ["Variable", *heads]
+        rows: list[list[Text]] = [
+            [name, *(f"{each.get(name, 0):,}" for each in found)] for name in names
+        ]
+        blocks.append(doc.Table(columns, rows, "Missing values by variable"))
+    if names or subject.result.dropped.total:
+        blocks.append(doc.Paragraph(COMPLETE))
+    return blocks
+
+
+def deviations(subject: Subject) -> "pd.Series[float]":
+    """Standard deviation of every predictor in the training rows, by name."""
+    X = unscaled(subject)
+    _, sd = moments(X, np.ones(X.shape[0], dtype=bool))
+    return pd.Series(sd, list(subject.result.design.names))
+
+
+def newness(subject: Subject) -> list[doc.Block]:
+    """What makes the test rows new, which no computation can check."""
+    if subject.test is None or not subject.test.is_new:
+        return []
+    text = prose(
+        "Intervals and tests of the test rows are right if these are **an independent "
+        "random sample** of the rows that the fit is meant for, and nothing was chosen "
+        "by them: neither predictors nor {} nor the model. Several rows of one person, "
+        "or of one writer, are not independent.",
+        doc.Math(r"\lambda"),
+    )
+    return [doc.Paragraph(text)]
