@@ -130,7 +130,11 @@ INFERENCE = [
         {"r_matrix": st.text("uv=+-*/() 19e.,^`", max_size=12)},
     ),
     Door("log.wald_test", of("log", "wald_test"), {"r_matrix": "u = v = 0"}),
-    Door("log.tidy", of("log", "tidy"), {"conf_level": 0.9, "original": False}),
+    Door(
+        "log.tidy",
+        of("log", "tidy"),
+        {"conf_level": 0.9, "original": False, "exponentiate": True},
+    ),
     Door("log.summary", of("log", "summary"), {"alpha": 0.05, "max_terms": 3}),
     Door(
         "log.with_covariance",

@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
@@ -188,6 +190,46 @@ class LinearInference(Results):
             for the hinge, see `Sandwich`; from resamples with symmetric intervals.
         """
         return self._errors.wald_test(r_matrix)
+
+    def wald_test_terms(self) -> pd.DataFrame:
+        """Test every term alone: that all its coefficients are 0.
+
+        A factor is one term, however many levels it has. Each line is ``wald_test`` of
+        the coefficients of a term.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, statistic, df, df_denom, p_value``; `df_denom` is infinite
+            where the statistic is of the chi-squared law, else it is of F, or missing
+            where it is compared with resamples. The intercept is the first line.
+
+        Raises
+        ------
+        OptionError
+            With ``cov_type="none"``.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+        >>> data["x"] = [float(i % 7) for i in range(30)]
+        >>> result = ps.logit("y ~ g + x", data, lam=0.01).fit(ps.SDCA(seed=1))
+        >>> result.wald_test_terms()[["term", "df"]]
+                term  df
+        0  Intercept   1
+        1          g   2
+        2          x   1
+        """
+        names, lines = list(self.params.index), []
+        own = {"Intercept": ["Intercept"]} if self.problem.intercept else {}
+        for term, columns in (own | terms_of(self.design)).items():
+            rows = np.eye(len(names))[[names.index(column) for column in columns]]
+            found = self._errors.wald_test(rows)
+            df = np.nan if found.replicates else found.df_denom
+            lines.append((term, found.statistic, found.df_num, df, found.pvalue))
+        titles = ["term", "statistic", "df", "df_denom", "p_value"]
+        return pd.DataFrame(lines, columns=titles)
 
     def with_covariance(
         self, cov_type: options.CovType | options.CovName, groups: object = None

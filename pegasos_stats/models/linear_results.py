@@ -1,14 +1,18 @@
 """What a linear fit gives: coefficients, standard errors, tests, intervals."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_flag, check_fraction
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models import summaries
-from pegasos_stats.models.inference import options
+from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference.inverse import inverse_of
+from pegasos_stats.models.inference.sandwich import bread_at
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
 from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes.note import Note
@@ -64,6 +68,64 @@ class LinearResults(LinearInference):
         return -self.nobs * loss
 
     @property
+    def llnull(self) -> float:
+        """Log-likelihood of the intercept alone, ``sum_c W_c log(W_c / n)``.
+
+        ``W_c`` is the weight of the rows of level ``c``, their number without weights.
+        NaN for the hinge loss.
+        """
+        if self.problem.loss != "log":
+            return float("nan")
+        w, y = self.problem.row_weights, self.problem.y
+        shares = np.array([w[y == sign].sum() for sign in (-1.0, 1.0)])
+        return float(shares @ np.log(shares / shares.sum()))
+
+    @property
+    def prsquared(self) -> float:
+        """McFadden's ``R^2 = 1 - llf / llnull``, with `llf` at the penalised fit.
+
+        The penalty makes it smaller than that of the maximum likelihood fit. NaN for
+        the hinge loss.
+        """
+        return 1.0 - self.llf / self.llnull
+
+    @cached_property
+    def df_effective(self) -> float:
+        """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
+
+        ``H`` is the curvature of the penalised risk: without penalty the number of
+        coefficients and intercept, less with it. NaN for the hinge loss; where it would
+        take long; and for a loaded fit that was saved without the sandwich.
+
+        References
+        ----------
+        Gray, *Flexible methods for analyzing survival data using splines*, JASA 87
+        (1992).
+        """
+        if self.problem.loss != "log":
+            return float("nan")
+        bread = getattr(vars(self).get("estimated"), "bread", None)
+        if estimating.has_rows(self.problem) and estimating.is_quick(self.problem):
+            bread = bread_at(self.problem, self.solution)
+        if bread is None:
+            return float("nan")
+        penalised = np.diag(inverse_of(bread))[int(self.problem.intercept) :]
+        return float(len(bread) - self.problem.lam * penalised.sum())
+
+    @property
+    def aic(self) -> float:
+        """``-2 llf + 2 df_effective``, Akaike's criterion of a penalised fit.
+
+        With `llf` at the penalised fit; NaN where `df_effective` is.
+        """
+        return -2.0 * self.llf + 2.0 * self.df_effective
+
+    @property
+    def bic(self) -> float:
+        """``-2 llf + log(nobs) df_effective``; NaN where `df_effective` is."""
+        return -2.0 * self.llf + float(np.log(self.nobs)) * self.df_effective
+
+    @property
     def n_support(self) -> int:
         """Rows with a dual weight above zero; for the log loss all of them."""
         return int((self.solution.dual > 0.0).sum())
@@ -81,7 +143,24 @@ class LinearResults(LinearInference):
         """
         return self.nobs - self.df_model - int(self.problem.intercept)
 
-    def tidy(self, conf_level: float = 0.95, original: bool = False) -> pd.DataFrame:
+    def glance(self) -> pd.DataFrame:
+        """The fit in one row, as by broom's ``glance``.
+
+        Returns
+        -------
+        DataFrame, one row
+            Columns as `Results.glance` has them, then ``llf, df_effective, aic, bic,
+            prsquared``, which are NaN for the hinge loss: it is no likelihood.
+        """
+        of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
+        return super().glance().assign(**{n: getattr(self, n) for n in of_likelihood})
+
+    def tidy(
+        self,
+        conf_level: float = 0.95,
+        original: bool = False,
+        exponentiate: bool = False,
+    ) -> pd.DataFrame:
         """Coefficients, a row each, with the columns of broom's ``tidy``.
 
         Parameters
@@ -90,6 +169,10 @@ class LinearResults(LinearInference):
         original : bool, default False
             Of a fit with ``standardize=True`` whether to give `params_original`, the
             coefficients of the predictors as they were, instead.
+        exponentiate : bool, default False
+            Of the log loss whether to give odds ratios ``exp(beta)``: `estimate`,
+            `conf_low` and `conf_high` are exponentiated, and the rest is of the log
+            odds, as by broom.
 
         Returns
         -------
@@ -100,10 +183,26 @@ class LinearResults(LinearInference):
         Raises
         ------
         OptionError
-            If `conf_level` is not between 0 and 1.
+            If `conf_level` is not between 0 and 1, or odds ratios are asked for of the
+            hinge loss.
         """
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
+        check_flag("exponentiate", exponentiate)
+        table = self._tidied(level, original)
+        if not exponentiate:
+            return table
+        if self.problem.loss != "log":
+            raise OptionError(
+                "exponentiate=True gives odds ratios, which a fit by the hinge loss "
+                "does not have; fit ps.logit() for them."
+            )
+        numbers = ["estimate", "conf_low", "conf_high"]
+        with np.errstate(over="ignore"):
+            table[numbers] = np.exp(table[numbers].astype(np.float64))
+        return table
+
+    def _tidied(self, level: float, original: bool) -> pd.DataFrame:
         if self.cov_type is None:
             chosen = self.params_original if original else self.params
             return self._plain_table().assign(estimate=chosen.to_numpy())

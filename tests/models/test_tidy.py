@@ -80,6 +80,11 @@ GLANCE = [
     "solver",
     "seed",
     "converged",
+    "llf",
+    "df_effective",
+    "aic",
+    "bic",
+    "prsquared",
 ]
 
 
@@ -87,7 +92,7 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
     (row,) = result.glance().itertuples(index=False)
     assert result.glance().columns.tolist() == GLANCE
     for name in set(GLANCE) - {"dropped", "loss", "lam", "error_rate", "solver"}:
-        assert getattr(row, name) == getattr(result, name)
+        np.testing.assert_equal(getattr(row, name), getattr(result, name))
     assert row.error_rate == result.confusion().error_rate
     assert (row.loss, row.lam, row.solver, row.converged) == (
         "hinge",

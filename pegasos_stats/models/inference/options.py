@@ -135,7 +135,8 @@ class Cluster(Sandwich):
     For the log loss and ``lam -> 0`` the standard errors are those of
     ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which test by the normal law
     for a logistic regression: ``use_t=False``. In simulations with 30 and 100 groups
-    intervals by t covered more often than those by the normal law, and nearer to 95%
+    of 4 to 16 rows intervals by t covered 93% to 97%, those by the normal law 92% to
+    96%, and those of rows taken for independent 78% to 93%
     (``benchmarks/cluster_coverage.py``). Standard errors need groups as they need rows:
     with fewer than 10 they are rough.
 
@@ -154,7 +155,8 @@ class Cluster(Sandwich):
     >>> school = pd.Series([1, 1, 2, 2, 3, 3, 4, 4, 5, 5], name="school")
     >>> x = pd.DataFrame({"x": [1.0, 2, 1, 3, 2, 5, 4, 4, 3, 6]})
     >>> model = ps.Logit(list("aabababbab"), x, lam=0.01)
-    >>> result = model.fit(cov_type=ps.Cluster(use_t=False), groups=school)
+    >>> normal = ps.Cluster(use_t=False)
+    >>> result = model.fit(ps.SDCA(seed=1), cov_type=normal, groups=school)
     >>> str(result.groups)
     '5 groups of school'
     """

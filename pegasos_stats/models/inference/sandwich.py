@@ -19,9 +19,9 @@ from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
-from pegasos_stats.solvers.centring import centred, far_centre
+from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 
 JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 LARGEST_LEVERAGE = 0.99
@@ -98,8 +98,8 @@ def sandwich(
     given = options, dual, scaling, groups
     if centre is None:
         return _of_rows(problem, beta, alpha, *given)
-    inner, moved = centred(problem, centre), float(alpha + centre @ beta)
-    return _uncentred(_of_rows(inner, beta, moved, *given), centre)
+    inner, there = centred(problem, centre), float(alpha + centre @ beta)
+    return _uncentred(_of_rows(inner, beta, there, *given), centre)
 
 
 def _of_rows(
@@ -157,6 +157,16 @@ def _of_rows(
         return found
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()
+
+
+def bread_at(problem: Problem, found: Solution) -> Matrix:
+    """``H`` at a fit, for rows about their centre, if they are far from zero."""
+    centre = far_centre(problem)
+    if centre is not None:
+        found, problem = moved(found, -centre), centred(problem, centre)
+    u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
+    s = parts.slopes_of(problem, u)
+    return parts.bread(problem, parts.curvature_of(problem, u, s, Sandwich()))
 
 
 def _meat(
@@ -304,8 +314,8 @@ def _described(
     if curvature.bandwidth is None:
         return kind
     rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
-    moved = ", rows moved to it" if options.move else ""
+    told = ", rows moved to it" if options.move else ""
     return (
         f"{kind}, kernel at the margin of width "
-        f"{curvature.bandwidth:.3g} ({rule}){moved}"
+        f"{curvature.bandwidth:.3g} ({rule}){told}"
     )
