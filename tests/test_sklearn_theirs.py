@@ -19,6 +19,7 @@ Those left out, and why:
 * ``early_stopping``, ``validation``, ``n_iter_no_change``, ``learning_rate``,
   ``power_t``, ``eta0``, ``adaptive``: steps are ``1 / (lam t)``, and runs end at a
   certified gap or after their epochs.
+* ``partial_fit``: in `test_sklearn_partial_fit`.
 * ``coef_init``, ``intercept_init``, ``warm_start``, ``late_onset_averaging``: no such
   parameters; averages are those of the solver, with tests of their own.
 * ``probability``, ``probA``: LogitClassifier has probabilities, SVMClassifier none.

@@ -111,8 +111,13 @@ class LinearModel(Model):
             functions,
             standardize,
         )
+        return cls.of_sample(sample, lam, kept)
+
+    @classmethod
+    def of_sample(cls, sample: samples.Sample, lam: float, intercept: bool) -> Self:
+        """Build the model from rows that are numbers already."""
         model = cls.__new__(cls)
-        model._set_up(sample, lam, kept)
+        model._set_up(sample, lam, intercept)
         return model
 
     def _set_up(self, sample: samples.Sample, lam: float, intercept: bool) -> None:

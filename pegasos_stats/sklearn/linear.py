@@ -1,17 +1,55 @@
 """Linear classifiers for scikit-learn."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.data.design import FrameDesign
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.sample import Dropped, Sample, owned
+from pegasos_stats.errors import LabelError, OptionError, listing
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
+from pegasos_stats.sklearn.base import (
+    Rows,
+    TwoClassClassifier,
+    two_classes,
+    with_options,
+)
+from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+
+
+def takes_steps(classifier: "LinearClassifier") -> bool:
+    """Whether the solver is Pegasos, which can go on with other rows."""
+    return classifier.solver == "pegasos" or isinstance(classifier.solver, Pegasos)
+
+
+def step_solver(classifier: "LinearClassifier") -> Pegasos:
+    """Return Pegasos with one epoch, or raise `OptionError` for what needs all rows."""
+    solver = classifier._solver()
+    assert isinstance(solver, Pegasos)
+    wrong = {
+        "standardize=True": bool(classifier.standardize),
+        "class_weight='balanced'": isinstance(classifier.class_weight, str),
+        f"average={solver.average!r}": solver.average != "none",
+        "refit_intercept=True": solver.refit_intercept,
+    }
+    for option, given in wrong.items():
+        if given:
+            raise OptionError(
+                f"{option} needs all rows at once and does not go with partial_fit(); "
+                "leave it out, or call fit()."
+            )
+    whole = {} if solver.epochs is None else {"epochs": 1}
+    return type(solver)(**values_of(solver) | whole)
 
 
 class LinearClassifier(TwoClassClassifier):
@@ -41,6 +79,95 @@ class LinearClassifier(TwoClassClassifier):
         self.tol = tol
         self.random_state = random_state
 
+    @available_if(takes_steps)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on with the steps of Pegasos: one epoch over these rows.
+
+        The number of the step counts on from the fit or the call before. Available
+        with ``solver="pegasos"`` alone. `result_` and `relative_gap_` are about the
+        rows of the last call, weights are taken as they are.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, shape (n, p)
+        y : array, shape (n,)
+        classes : array, shape (2,), optional
+            Both labels; needed in the first call if one of them is not in `y`.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LabelError
+            If labels are none of the two classes.
+        OptionError
+            If an option needs all rows: ``standardize=True``,
+            ``class_weight="balanced"``, averages, a refitted intercept.
+        """
+        first = not hasattr(self, "coef_")
+        solver: Pegasos | SDCA = step_solver(self)
+        rows, labels = validate_data(self, X, y, reset=first, **self._accepted())
+        if first or classes is not None:
+            given = two_classes(labels if classes is None else np.asarray(classes))
+            if not first and not np.array_equal(given, self.classes_):
+                raise LabelError(
+                    f"classes are {listing(given)} and were {listing(self.classes_)}; "
+                    "give the same in every call, or none."
+                )
+            self.classes_ = given
+        unknown = np.unique(labels[~np.isin(labels, self.classes_)])
+        if unknown.size:
+            raise LabelError(
+                f"y holds {listing(unknown)}; the classes are {listing(self.classes_)}."
+            )
+        if not first:
+            params = np.concatenate([self.intercept_, self.coef_[0]])
+            start = params if self.intercept else self.coef_[0]
+            where = {"start": start, "first_step": self.n_iter_ + 1}
+            solver = with_options(solver, where)
+        sample = self._sample(labels, self._named(rows), sample_weight)
+        model = self.model.of_sample(sample, self.lam, self.intercept)
+        self.result_ = model.fit(solver, cov_type="none")
+        self.n_iter_ = self.result_.n_iter + (0 if first else self.n_iter_)
+        self._keep(self.result_)
+        return self
+
+    def _sample(self, labels: NDArray[Any], rows: Rows, sample_weight: Any) -> Sample:
+        """Rows of which all may be of one class, with weights as they are given."""
+        design = FrameDesign.from_data(rows)
+        matrix = design.matrix(rows)
+        second = labels == self.classes_[1]
+        weights = None
+        by_class = self._class_weights()
+        if sample_weight is not None or by_class is not None:
+            weights = _check_sample_weight(
+                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+            )
+        if by_class is not None:
+            factors = np.array(list(by_class.values()), dtype=np.float64)
+            weights = weights * factors[second.astype(np.intp)]
+        negative, positive = self.classes_.tolist()
+        dtype = pd.Series(labels).dtype
+        return Sample(
+            X=owned(matrix.values, rows),
+            y=np.where(second, 1.0, -1.0),
+            index=matrix.index,
+            design=design,
+            coding=LabelCoding(negative, positive, dtype, rule="explicit"),
+            dropped=Dropped(0, 0),
+            kept=matrix.kept,
+            weights=weights,
+        )
+
     def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> LinearResults:
         model = self.model(
             labels,
@@ -52,11 +179,15 @@ class LinearClassifier(TwoClassClassifier):
             standardize=self.standardize,
         )
         result = model.fit(self._solver())
+        self._keep(result)
+        return result
+
+    def _keep(self, result: LinearResults) -> None:
+        """Keep coefficients of the predictors as they are given."""
         beta, alpha = result.solution.beta, result.intercept
         if result.scaling is not None:
             beta, alpha = result.scaling.undone(beta, alpha)
         self.coef_, self.intercept_ = beta.reshape(1, -1).copy(), np.array([alpha])
-        return result
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
