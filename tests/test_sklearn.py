@@ -191,6 +191,15 @@ def test_options_of_kernels(rows):
     assert np.array_equal(found.dual_coef_, [result.dual_coef])
 
 
+def test_a_kernel_goes_to_the_optimum(rows):
+    X, y, w = rows
+    found = KernelSVMClassifier(lam=0.1, gamma=0.01, random_state=4).fit(X, y, w)
+    model = ps.KernelSVM(y, X, lam=0.1, gamma=0.01, weights=w)
+    result = model.fit(ps.SDCA(tol=1e-9, gap_tol=1e-9, seed=4))
+    assert np.array_equal(found.dual_coef_, [result.dual_coef])
+    assert found.relative_gap_ < 1e-8
+
+
 def test_a_precomputed_kernel_is_cut_in_rows_and_columns(rows):
     X, y, _ = rows
     gram = X @ X.T

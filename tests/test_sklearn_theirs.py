@@ -278,9 +278,9 @@ def test_a_precomputed_kernel_is_the_kernel():
     gram = rbf_kernel(points, gamma=0.5)
     given = KernelSVMClassifier(kernel="precomputed", lam=0.1, random_state=1)
     given.fit(gram, labels)
-    # exponentials of two libraries
+    # exponentials of two libraries, and optima to a relative gap of 1e-9
     np.testing.assert_allclose(
-        given.decision_function(gram), plain.decision_function(points), rtol=1e-8
+        given.decision_function(gram), plain.decision_function(points), rtol=1e-6
     )
     with pytest.raises(ValueError, match="features"):
         given.predict(gram[:, 1:])

@@ -225,7 +225,11 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             given["seed"] = seed_of(self.random_state)
         if self.solver == "sdca" and "tol" in given:
             given |= {"gap_tol": None}
-        return with_options(named_solver(self.solver), given)
+        return with_options(self._named_solver(), given)
+
+    def _named_solver(self) -> Pegasos | SDCA:
+        """The solver as it was given, or the one of this name."""
+        return named_solver(self.solver)
 
 
 def two_classes(labels: NDArray[Any]) -> NDArray[Any]:

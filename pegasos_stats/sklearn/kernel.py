@@ -32,8 +32,11 @@ class KernelSVMClassifier(TwoClassClassifier):
         Of the kernel, as for `KernelSVM`.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take.
-    standardize, class_weight, solver, epochs, tol, random_state
-        As for `SVMClassifier`; what a solver cannot do with a kernel is an error.
+    solver : "sdca", "pegasos", SDCA or Pegasos
+        ``"sdca"`` is ``SDCA(tol=1e-9, gap_tol=1e-9)``; otherwise as for
+        `SVMClassifier`. What a solver cannot do with a kernel is an error.
+    standardize, class_weight, epochs, tol, random_state
+        As for `SVMClassifier`.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class KernelSVMClassifier(TwoClassClassifier):
         memory: int = MEMORY,
         standardize: bool = False,
         class_weight: str | Mapping[Any, float] | None = None,
-        solver: str | Pegasos | SDCA = "pegasos",
+        solver: str | Pegasos | SDCA = "sdca",
         epochs: int | None = None,
         tol: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -109,13 +112,17 @@ class KernelSVMClassifier(TwoClassClassifier):
             standardize=self.standardize,
             memory=self.memory,
         )
-        solver: Any = self._solver()  # the model says which it takes
-        result = model.fit(solver)
+        result = model.fit(self._solver())
         found = result.dual_coef
         self.support_ = found.index.to_numpy()
         self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
         return result
+
+    def _named_solver(self) -> Pegasos | SDCA:
+        """SDCA by name as near as the rounding of a kernel's scores lets it come."""
+        solver = super()._named_solver()
+        return SDCA(tol=1e-9, gap_tol=1e-9) if self.solver == "sdca" else solver
 
     def _accepted(self) -> dict[str, Any]:
         return super()._accepted() | {"accept_sparse": False}
