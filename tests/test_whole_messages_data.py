@@ -195,8 +195,7 @@ MESSAGES = [
     ),
     (
         lambda: weighted([1, 2]),
-        "weights have the shape (2,) and there are 4 rows; give one weight for each "
-        "row.",
+        "weights have the shape (2,) and there are 4 rows; give one for each row.",
     ),
     (
         lambda: weighted([1, -2, 1, np.inf]),
@@ -223,8 +222,8 @@ MESSAGES = [
     ),
     (
         lambda: weighted("balance"),
-        "weights='balance' is no column of the data; give the name of one, a number "
-        "for each row, a weight for each level, or 'balanced'.",
+        "weights='balance' is no column of the data; give the name of one, or one "
+        "number for each row, a weight for each level, or 'balanced'.",
     ),
     (
         lambda: weighted(list("abcd")),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.advice import Cure, Setting, Together, one_of
 from pegasos_stats.compiled import dual
-from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
+from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import Certificate, certificate
@@ -165,7 +165,10 @@ def that_reaches(problem: Problem, solver: SDCA, seed: int) -> Together | None:
         if values_of(plain) == values_of(solver) | {"seed": seed}:
             continue  # this is what has not reached it
         most = WORK / max(1.0, getattr(problem.X, "nnz", problem.X.size) / problem.n)
-        found = run_sdca(problem, plain, warn=False, most=most)
+        try:
+            found = run_sdca(problem, plain, warn=False, most=most)
+        except DataError:  # coefficients that overflow
+            continue
         if plain.reached(certificate(problem, found.beta, found.alpha, found.dual)):
             named = Setting("epochs", epochs), Setting("tol", solver.tol)
             return named if epochs != DEFAULT_EPOCHS else named[1:]

@@ -137,7 +137,7 @@ def test_counts_go_with_rows_of_every_kind(kind):
     many = np.repeat(np.arange(40), k)
     one = ps.SVM(y, shaped, weights=w, freq_weights=k)
     two = ps.SVM(y[many], X[many], weights=w[many])
-    assert one.dropped == two.dropped
+    assert one.dropped.total == two.dropped.total
     assert one.dropped.total == 6
     assert (one.problem.y == two.problem.y).all()
     found = one.problem.X

@@ -80,9 +80,12 @@ def tables_of(facts):
             ["--solver", "sdca", "--refine", "0.1"],
             "--refine goes with --solver pegasos",
         ),
-        (["--tol", "0.1"], "--tol goes with --solver sdca"),
-        (["--start", "sgd"], "--start goes with --solver sdca"),
-        (["--start", "zero", "--solver", "pegasos"], "--start goes with --solver sdca"),
+        (
+            ["--change-tol", "0.1", "--solver", "sdca"],
+            "--change-tol goes with --solver pegasos",
+        ),
+        (["--start", "sgd"], "--start 'sgd' is not known"),
+        (["--start", "random", "--solver", "sdca"], "--start 'random' is not known"),
         (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),
         (["--refine", "0"], "--refine 0.0 is"),
         (
