@@ -110,6 +110,35 @@ def in_python(settings: Together) -> str:
     return " with ".join(words)
 
 
+def flag(name: str) -> str:
+    """An option of Python as the command line spells it.
+
+    Examples
+    --------
+    >>> flag("batch_size"), flag("lam")
+    ('--batch-size', '--lambda')
+    """
+    return "--lambda" if name == "lam" else f"--{name.replace('_', '-')}"
+
+
+def as_options(settings: Together) -> str:
+    """Spell settings as the command line takes them.
+
+    Examples
+    --------
+    >>> as_options((Setting("standardize", True), Setting("solver", "SDCA")))
+    '--standardize --solver sdca'
+    >>> as_options((Setting("lam", change="a larger"),))
+    'a larger --lambda'
+    """
+    words = []
+    for setting in settings:
+        name = flag(setting.name)
+        value = "" if setting.value is True else f" {setting.shown}".lower()
+        words.append(f"{setting.change} {name}" if setting.change else name + value)
+    return " ".join(words)
+
+
 def one_of(settings: Sequence[Setting], sentence: str = "Try {}.") -> Cure:
     """A cure of settings that each will do alone."""
     return Cure(tuple((setting,) for setting in settings), sentence)

@@ -66,15 +66,18 @@ side = int(len(result.coef) ** 0.5)
 ax = result.plot.coefficient_image((side, side))
 
 # %% [markdown]
-# ## How far from the best model?
+# ## How far from the minimum?
 #
-# Pegasos ends near the optimum, not at it. The *duality gap* tells how near: no model
-# has an objective below the lower bound.
+# Pegasos ends near the minimum of the objective, not at it. The *duality gap* tells how
+# near: no model has an objective below the lower bound. That of the run is rough;
+# `shortfall` goes on from it for a moment, and knows the distance from both sides.
 
 # %%
-print(f"objective      {result.objective:.6f}")
-print(f"lower bound    {result.dual_objective:.6f}")
-print(f"could be gained, at most: {result.relative_gap:.1%} of the objective")
+known = result.shortfall
+print(f"objective           {result.objective:.6f}")
+print(f"bound of the run    {result.dual_objective:.6f}")
+print(f"better bound        {known.lower:.6f}")
+print(f"above the minimum   {known.at_least:.6f} to {known.at_most:.6f}")
 
 # %% [markdown]
 # `ps.SDCA` goes on to the optimum, as near as it is told to. The errors tell whether

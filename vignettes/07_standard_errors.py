@@ -126,8 +126,9 @@ print(result.wald_test("educ = 0, children = 0"))
 # ## A fit that is not at its optimum
 #
 # The formulas hold at the optimum. By strong convexity no coefficient is further from
-# it than $\sqrt{2\,\mathrm{gap}/\lambda}$, so the duality gap tells when that matters.
-# A few epochs of Pegasos leave a gap that is large beside the standard errors, and the
+# it than $\sqrt{2\,\mathrm{gap}/\lambda}$, so the duality gap tells when that may
+# matter; where it may, the summary goes on for a moment and sees how far coefficients
+# move. A few epochs of Pegasos leave them far beside the standard errors, and the
 # summary says so; `refine=` goes on to the optimum.
 
 # %%
@@ -145,7 +146,8 @@ pd.DataFrame(
 )
 
 # %%
-print(textwrap.fill(rough.summary().notes[0], 80))
+(note,) = (n for n in rough.summary().notes if "standard errors. " in n)
+print(textwrap.fill(note, 80))
 
 # %% [markdown]
 # ## Do the intervals cover?

@@ -13,13 +13,15 @@ from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
+from pegasos_stats.models.inference.nearness import Nearness, nearness_of
 from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.models.inference.wald import ContrastTests
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.problem import Solution
 
-CARRIED = ("certificate", "training_table")  # what another covariance does not change
+# What another covariance does not change.
+CARRIED = ("certificate", "training_table", "shortfall", "cures")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -292,12 +294,26 @@ class LinearInference(Results):
 
     @cached_property
     def _uncertainty(self) -> Uncertainty:
+        near = self.nearness or Nearness(None, self._by_certificate.plain_cure)
+        return replace(self._by_certificate, apart=near.apart, cure=near.cure)
+
+    @cached_property
+    def nearness(self) -> Nearness | None:
+        """How near coefficients are, if by the certificate they may be too far."""
+        found, problem = self._by_certificate, self.problem
+        if not found.far.any() or not estimating.has_rows(problem):
+            return None
+        return nearness_of(problem, self.solver, self.solution, found)
+
+    @cached_property
+    def _by_certificate(self) -> Uncertainty:
         return Uncertainty(
             theta=self.params,
             covariance=self.estimated,
             nobs=self.nobs,
             lam=self.problem.lam,
             certificate=self.certificate,
+            minimum=self.shortfall.upper,
             goes_on="tol" if self.solver.to_optimum else "refine",
             groups=self.groups,
         )

@@ -45,13 +45,6 @@ class LinearResults(LinearInference):
     >>> other = result.with_covariance(ps.Sandwich(correction="HC3"))
     >>> bool((other.bse > result.bse).all())
     True
-    >>> result.wald_test("p34 = p43 = 0").df_num
-    2
-    >>> result.confusion(test).table
-    Predicted   5   6
-    Actual
-    5          56  26
-    6          27  54
     """
 
     @property

@@ -1,4 +1,4 @@
-"""What a fit of any kind gives: its certificate, predictions, tables, data frames."""
+"""What a fit of any kind gives: predictions, tables, data frames, reports."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -6,28 +6,19 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.counts import Counts, column_of_counts
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
-from pegasos_stats.models.inference.estimating import has_rows
-from pegasos_stats.models.notes.fits import about_fit
-from pegasos_stats.models.notes.note import Note
-from pegasos_stats.models.notes.predictors import about_data, about_penalty
+from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.predicting import Predictor
-from pegasos_stats.models.shrinkage import spreads
 from pegasos_stats.other_names import answer_for, answering
-from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
@@ -36,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Results(Predictor):
+class Results(Predictor, Judged):
     """A fitted model; made by the `fit` method of a model.
 
     Attributes
@@ -60,37 +51,6 @@ class Results(Predictor):
     refinement: SDCA | None = None
     seconds: float | None = None
     counted: Counts | None = None
-
-    @cached_property
-    def certificate(self) -> Certificate:
-        """Primal and dual objective of the fit, and the gap between them."""
-        return certificate_of(self.problem, self.solution)
-
-    @property
-    def objective(self) -> float:
-        """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
-        return self.certificate.objective
-
-    @property
-    def dual_objective(self) -> float:
-        """Dual objective at a feasible point: no model has a smaller risk."""
-        return self.certificate.dual_objective
-
-    @property
-    def gap(self) -> float:
-        """Duality gap, ``objective - dual_objective``."""
-        return self.certificate.gap
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / objective``."""
-        return self.certificate.relative_gap
-
-    @property
-    def converged(self) -> bool | None:
-        """Whether a tolerance was reached; None for a run without one."""
-        at, last = self.certificate, self.refinement or self.solver
-        return last.converged(at, self.solution.settled)
 
     @property
     @abstractmethod
@@ -131,11 +91,6 @@ class Results(Predictor):
     def solver_name(self) -> str:
         """The solver, and the one that went on from it if there is one."""
         return self.solver.name + (", then SDCA" * bool(self.refinement))
-
-    @property
-    def scaling(self) -> Scaling | None:
-        """How the predictors were scaled, by ``standardize=True``; else None."""
-        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
     @answering
     def confusion(
@@ -197,6 +152,9 @@ class Results(Predictor):
         pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
         return replace(confusion(*pair, levels=levels), source="training")
 
+    def _training(self) -> ConfusionMatrix:
+        return self.training_table
+
     @abstractmethod
     def tidy(self) -> pd.DataFrame:
         """What predictions are made of, a row for each term."""
@@ -229,22 +187,6 @@ class Results(Predictor):
     @abstractmethod
     def summary(self) -> Summary:
         """Header, coefficients and notes."""
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """What there is to say of the fit; `summary` says more on standard errors."""
-        given = self.problem, self.certificate, self.solver, self.refinement
-        standardized = self.scaling is not None
-        others = self.coding, standardized, self.training_table
-        data = about_data(self.dropped, self.design)
-        found, problem = self.solution, self.problem
-        if not isinstance(found, Solution) or not has_rows(problem):
-            return (*about_fit(*given, *others), *data)
-        spread, names = spreads(problem), self.design.names
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = float(np.abs(found.beta) @ spread)
-        penalty = problem, found, names, spread, self.relative_gap, standardized
-        return (*about_fit(*given, *others, reach), *data, *about_penalty(*penalty))
 
     def report(
         self,

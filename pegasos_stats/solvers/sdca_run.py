@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats.advice import Cure, Setting, Together, one_of
 from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
+from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import Certificate, certificate
@@ -96,8 +97,9 @@ def run_sdca(
     at = certificate(problem, found.beta, found.alpha, found.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
         taken_as, enough = ("tol" if dual is None else "refine"), None
-        if not reached and dual is None:
-            enough = that_reaches(problem, solver, found.seed or 0)
+        if not reached and dual is None and solver.tol > 0.0:
+            drawn = found.seed or 0, solver.sample_kind
+            enough = that_reaches(problem, solver.tol, *drawn, failed=solver)
         warn_of(at, solver, reached, taken_as, enough)
     return found
 
@@ -155,22 +157,41 @@ def run_of(problem: Problem, solver: SDCA) -> Any:
     return Narrow if problem.n >= problem.p else Wide
 
 
-def that_reaches(problem: Problem, solver: SDCA, seed: int) -> Together | None:
-    """Settings of SDCA that reach the tolerance of a run, tried for `WORK` at most."""
-    if not solver.tol > 0.0:
-        return None
+def that_reaches(
+    problem: Problem,
+    tol: float,
+    seed: int,
+    kind: SampleKind = "rejection",
+    failed: SDCA | None = None,
+) -> Together | None:
+    """Settings of SDCA that reach a tolerance, tried for `WORK` at most.
+
+    Parameters
+    ----------
+    problem : Problem
+    tol : float
+    seed : int
+    kind : "rejection" or "rounding"
+    failed : SDCA, optional
+        What has been tried already.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [-2.0], [0.5]]), np.array([1.0, -1.0, -1.0])
+    >>> that_reaches(Problem(X, y, lam=0.1), 1e-8, seed=1)
+    (Setting(name='tol', value=1e-08, change=''),)
+    """
+    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
     for epochs in (DEFAULT_EPOCHS, MOST_EPOCHS):
-        kind = solver.sample_kind
-        plain = SDCA(epochs, solver.tol, seed=seed, sample_kind=kind)
-        if values_of(plain) == values_of(solver) | {"seed": seed}:
-            continue  # this is what has not reached it
-        most = WORK / max(1.0, getattr(problem.X, "nnz", problem.X.size) / problem.n)
+        plain = SDCA(epochs, tol, seed=seed, sample_kind=kind)
+        if failed is not None and values_of(plain) == values_of(failed.with_seed(seed)):
+            continue
         try:
-            found = run_sdca(problem, plain, warn=False, most=most)
+            found = run_sdca(problem, plain, warn=False, most=WORK / max(1.0, entries))
         except DataError:  # coefficients that overflow
             continue
         if plain.reached(certificate(problem, found.beta, found.alpha, found.dual)):
-            named = Setting("epochs", epochs), Setting("tol", solver.tol)
+            named = Setting("epochs", epochs), Setting("tol", tol)
             return named if epochs != DEFAULT_EPOCHS else named[1:]
     return None
 

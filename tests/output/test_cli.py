@@ -302,7 +302,7 @@ def test_a_runaway_fit_is_warned_of(files, capsys):
     options = ["--lambda", "1e-5", "--epochs", 1]
     printed = run(capsys, "demo", *options).out
     assert "Warning    the objective is above 1, that of the model" in printed
-    assert "--refit-intercept" in printed
+    assert "large steps. Try --solver sdca or --refine 1e-6.\n" in printed
 
 
 def saved_fit(capsys, folder, train, *options):

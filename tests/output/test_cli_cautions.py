@@ -34,15 +34,14 @@ def test_one_answer_for_every_row_is_said(capsys):
     (line,) = warned(capsys, "--lambda", 10, "--solver", "sdca", x=PART)
     assert line == (
         "every training row is predicted yes: the error rate is that of always "
-        "answering so. Try --standardize, --weights balanced or a smaller --lambda."
+        "answering so. Try --weights balanced or --lambda 0.1."
     )
 
 
 def test_a_degenerate_fit_is_said(capsys):
     (line,) = warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
     assert line.startswith("the fit is degenerate: every training row is predicted yes")
-    cures = "--standardize, --weights balanced or a smaller --lambda"
-    assert line.endswith(f" or the penalty is strong. Try {cures}.")
+    assert re.search(r" or the penalty is strong\.( Try --[a-z0-9 .e-]+\.)?$", line)
 
 
 def hinted(capsys, *options, **columns):
@@ -74,8 +73,7 @@ def test_missing_values_are_counted_by_column(capsys):
 def test_only_what_a_kernel_takes_is_named(capsys):
     lines = warned(capsys, "--lambda", 100, "--kernel", "gaussian", x=np.arange(N) / N)
     (line,) = (line for line in lines if "every training row" in line)
-    cures = "--standardize, --solver sdca, --weights balanced or a smaller --lambda"
-    assert line.endswith(f" is that of always answering so. Try {cures}.")
+    assert line.endswith(" answering so. Try --weights balanced --solver sdca.")
 
 
 def test_two_answers_are_not(capsys):
@@ -123,9 +121,10 @@ def test_factors_that_are_meant_are_not_said(case, capsys):
 
 def test_options_that_help_are_options_of_the_command(capsys):
     lines = warned(capsys, "--lambda", 1e-5, "--epochs", 1, x=np.arange(N))
-    lines += warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
+    x = np.where(np.arange(N) % 3 == 0, 1.0, 0.0)
+    lines += warned(capsys, "--lambda", 100, "--solver", "sdca", x=x)
     named = set(re.findall("--[a-z-]+", " ".join(lines)))
-    assert named >= {"--refit-intercept", "--epochs", "--weights", "--lambda"}
+    assert named >= {"--solver", "--refine", "--lambda"}
     with pytest.raises(SystemExit):
         main(["fit", "--help"])
     assert named <= set(re.findall("--[a-z-]+", capsys.readouterr().out))
@@ -138,6 +137,5 @@ def test_json_has_them(capsys):
     (line,) = (w for w in json.loads(printed)["warnings"] if "all zero" in w)
     assert line == (
         "the objective is above 1, that of the model that is all zero: the intercept "
-        "ran away in the first, large steps. Try --standardize, --solver sdca, "
-        "--refit-intercept, more --epochs or a larger --lambda."
+        "ran away in the first, large steps. Try --solver sdca or --refine 1e-6."
     )

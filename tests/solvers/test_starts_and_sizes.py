@@ -164,7 +164,9 @@ def test_steps_that_are_too_large_are_told_with_a_cure():
         "the objective is above 1, that of the model that is all zero: the steps were "
         "too large."
     )
-    assert note.cure.written() == ("Try standardize=True, SDCA() or a smaller step.")
+    assert note.cure.written() == (
+        "Try SDCA(), fit(solver, refine=1e-6) or Pegasos(refit_intercept=True)."
+    )
     smaller = made.fit(ps.Pegasos(20, seed=1, step=0.0001))
     assert not [note for note in smaller.notes if note.topic == "run"]
 

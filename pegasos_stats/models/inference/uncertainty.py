@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting
+from pegasos_stats.advice import Cure, Setting, one_of
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
@@ -25,6 +25,7 @@ from pegasos_stats.solvers.rounding import CLOSEST
 # A coefficient that is off by a quarter of its standard error has an interval that
 # covers with a probability of 94.3% instead of 95%.
 SMALL = 0.25
+GOES_ON = "{} goes on to the optimum."
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
@@ -43,10 +44,17 @@ class Uncertainty:
     lam : float
     certificate : Certificate
         Of the fit.
+    minimum : float
+        Of the objective, or the least that is known.
     goes_on : str
         Name of the option that says how small the relative gap is to become.
     groups : Groups or None
         Of rows that depend on each other.
+    apart : float64 array, shape (k,), optional
+        How far each coefficient may be from the optimum, where more is known of it than
+        the certificate says.
+    cure : Cure, optional
+        What goes on to the optimum.
     """
 
     theta: "pd.Series[float]"
@@ -54,8 +62,11 @@ class Uncertainty:
     nobs: int
     lam: float
     certificate: Certificate
+    minimum: float
     goes_on: str
     groups: Groups | None = None
+    apart: Vector | None = None
+    cure: Cure | None = None
 
     @property
     def is_defined(self) -> bool:
@@ -73,8 +84,10 @@ class Uncertainty:
 
         ``sqrt(2 gap / lam)`` by strong convexity, for those that are penalised; with
         the log loss the Newton step where that is smaller, and for the intercept. NaN
-        for the intercept of a hinge fit.
+        for the intercept of a hinge fit. Where that is too far, a closer fit tells.
         """
+        if self.apart is not None:
+            return self.apart
         bound = distance_at(self.certificate.gap, self.lam)
         found = np.where(self.theta.index == "Intercept", np.nan, bound)
         step = getattr(self.covariance, "newton_step", None)
@@ -87,7 +100,7 @@ class Uncertainty:
         Those left out have errors so small that no certificate could tell.
         """
         allowed = SMALL * self.std_error
-        floor = distance_at(CLOSEST * self.certificate.objective, self.lam)
+        floor = distance_at(CLOSEST * self.minimum, self.lam)
         found: NDArray[np.bool_] = (self.distance > allowed) & (allowed > floor)
         return found
 
@@ -97,13 +110,18 @@ class Uncertainty:
 
         Its value, a relative gap, is a power of ten.
         """
-        near, objective = CLOSE, self.certificate.objective
-        if self.far.any() and objective > 0.0:
+        near = CLOSE
+        if self.far.any() and self.minimum > 0.0:
             allowed = SMALL * float(self.std_error[self.far].min())
-            needed = 0.5 * self.lam * allowed**2 / objective
+            needed = 0.5 * self.lam * allowed**2 / self.minimum
             if 0.0 < needed < CLOSE:
                 near = 10.0 ** math.floor(math.log10(needed))
         return Setting(self.goes_on, near)
+
+    @property
+    def plain_cure(self) -> Cure:
+        """The remedy, where it cannot be tried."""
+        return one_of([self.remedy], GOES_ON)
 
     def warn(self) -> None:
         """Warn if the numbers cannot be trusted.
@@ -217,7 +235,7 @@ class Uncertainty:
         if not self.far.any():
             return []
         most = float(np.nanmax(self.distance[self.far]))
-        return [notes.too_far(most, self.std_error[self.far], self.remedy)]
+        return [notes.too_far(most, self.std_error[self.far], self.cure)]
 
     @cached_property
     def _completed(self) -> Covariance:

@@ -1,15 +1,17 @@
 """What there is to say of every fit: certificate, coding, penalty, how it ran."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.advice import Cure
 from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
@@ -18,47 +20,95 @@ def about_fit(
     problem: Problem,
     certificate: Certificate,
     solver: Solver,
-    refinement: Solver | None,
     coding: LabelCoding,
     standardized: bool,
     training: ConfusionMatrix,
+    shortfall: Shortfall,
+    cures: Mapping[Topic, Cure | None],
     reach: float = math.inf,
 ) -> tuple[Note, ...]:
-    """What there is to say of every fit, and of its table of the training rows."""
-    to_optimum = solver.to_optimum or refinement is not None
-    untried = untried_options(problem, to_optimum, standardized)
+    """What there is to say of every fit, and of its table of the training rows.
+
+    ``cures`` are those of the topics in `standing`.
+    """
+    run, answers = (cures.get(topic) for topic in STANDING)
     return (
-        certified(certificate),
+        certified(certificate.objective, shortfall),
         signs(coding),
         penalised(problem, standardized),
         *probabilities(problem),
-        *ran_away(problem, certificate, solver, untried),
-        *one_answer(problem, training, untried, reach),
+        *ran_away(problem, certificate, solver, run),
+        *falls_short(problem, certificate, shortfall, run),
+        *one_answer(problem, training, answers, reach),
         *repeated(solver),
     )
 
 
+STANDING: tuple[Topic, Topic] = ("run", "predictions")  # of warnings with cures
 FLAT = 1e-3  # of a margin of 1: a move of the scores that is next to none
+CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
+
+
+def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
+    """Whether a fit is worse than the model that is all zero."""
+    return at.objective > zero_objective(problem)
+
+
+def is_one_answer(training: ConfusionMatrix) -> bool:
+    """Whether all training rows are predicted alike."""
+    answers = training.counts.sum(axis=0)
+    return bool((answers > 0).sum() == 1 and not answers[-1])
+
+
+def is_too_short(problem: Problem, shortfall: Shortfall) -> bool:
+    """Whether more rows are predicted otherwise than the number of errors is sure of.
+
+    That has a standard error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``;
+    with none or one it is taken as 1.
+    """
+    n, errors = problem.n, max(1, shortfall.errors)
+    return shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n))
+
+
+TINY = 1e-4  # of the objective, about which there is no more to say
 UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
 )
 
 
-def certified(at: Certificate) -> Note:
-    """How far a fit is from the optimum, at most."""
-    if at.gap == math.inf:
+def certified(objective: float, shortfall: Shortfall) -> Note:
+    """How far the objective of a fit is from its minimum."""
+    if shortfall.at_most == math.inf:
         return Note("certificate", "note", UNCERTIFIED)
-    share = at.relative_gap
-    most = "less than 0.01%" if share < 1e-4 else f"at most {share:.2%}"
-    gained = f"{most} of the objective"
-    if share == math.inf:  # of an objective of 0
-        gained = f"at most {significant(at.gap, 3)}"
     text = (
-        "Certified by duality: the optimum is not below "
-        f"{significant(at.dual_objective, 6)}, so {gained} could be gained."
+        f"Certified by duality: the objective is {above(objective, shortfall)}, which "
+        f"is not below {significant(shortfall.lower, 6)}."
     )
     return Note("certificate", "note", text)
+
+
+def above(objective: float, shortfall: Shortfall) -> str:
+    """How far an objective is above its minimum, in words.
+
+    Examples
+    --------
+    >>> above(0.271, Shortfall(0.26779, 0.26781, 0.003465, 0.003471))
+    '0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.25, 0.2678, 0.0032, 0.021))
+    'between 0.25 and 0.2678 above its minimum'
+    >>> above(0.271, Shortfall(0.0, 0.02, 0.251, 0.271))
+    'at most 0.02 above its minimum'
+    """
+    if shortfall.at_most < TINY * objective:
+        return "less than 0.01% above its minimum"
+    ends = shortfall.at_least, shortfall.at_most
+    low, high = (significant(end, 4) for end in ends)
+    if low == high:
+        return f"{low} above its minimum"
+    if shortfall.at_least > 0.1 * shortfall.at_most:
+        return f"between {low} and {high} above its minimum"
+    return f"at most {high} above its minimum"
 
 
 def signs(coding: LabelCoding) -> Note:
@@ -100,51 +150,52 @@ def probabilities(problem: Problem) -> list[Note]:
 
 
 def ran_away(
-    problem: Problem, at: Certificate, solver: Solver, untried: Sequence[Setting]
+    problem: Problem, at: Certificate, solver: Solver, cure: Cure | None
 ) -> list[Note]:
     """Note that a fit is worse than the model that is all zero, if it is."""
-    zero = zero_objective(problem)
-    if not at.objective > zero:
+    if not is_worse_than_none(problem, at):
         return []
     moving = problem.intercept and not solver.refit_intercept
     text = (
-        f"the objective is above {zero:.4g}, that of the model that is all zero: the "
+        f"the objective is above {zero_objective(problem):.4g}, that of the model that "
+        "is all zero: "
     )
-    if not solver.has_own_steps:
-        smaller = Setting("step", change="a smaller")
-        text += "steps were too large."
-        return [Note("run", "warning", text, one_of([*untried, smaller]))]
     what = "intercept" if moving else "coefficients"
-    text += f"{what} ran away in the first, large steps."
-    options = [
-        *untried,
-        *([Setting("refit_intercept", True)] if moving else []),
-        Setting("epochs", change="more"),
-        Setting("lam", change="a larger"),
-    ]
-    return [Note("run", "warning", text, one_of(options))]
+    text += (
+        f"the {what} ran away in the first, large steps."
+        if solver.has_own_steps
+        else "the steps were too large."
+    )
+    return [Note("run", "warning", text, cure)]
+
+
+def falls_short(
+    problem: Problem, at: Certificate, shortfall: Shortfall, cure: Cure | None
+) -> list[Note]:
+    """Note that predictions are not those at the minimum, if many are not."""
+    worse = is_worse_than_none(problem, at)  # which says as much
+    if worse or not is_too_short(problem, shortfall):
+        return []
+    where = "at" if shortfall.reached else "nearer to"
+    text = (
+        f"the objective is {above(at.objective, shortfall)}: {where} the minimum "
+        f"{shortfall.changed:,} of {counted(problem.n, 'training row')} would be "
+        "predicted otherwise."
+    )
+    return [Note("run", "warning", text, cure)]
 
 
 def one_answer(
-    problem: Problem,
-    training: ConfusionMatrix,
-    untried: Sequence[Setting],
-    reach: float,
+    problem: Problem, training: ConfusionMatrix, cure: Cure | None, reach: float
 ) -> list[Note]:
     """Note that all training rows are predicted alike, if they are.
 
-    Parameters
-    ----------
-    problem : Problem
-    training : ConfusionMatrix
-    untried : sequence of Setting
-    reach : float
-        By how much one standard deviation of every predictor moves a score, at most.
+    ``reach`` is by how much one standard deviation of every predictor moves a score, at
+    most.
     """
-    answers = training.counts.sum(axis=0)
-    if (answers > 0).sum() != 1 or answers[-1]:
+    if not is_one_answer(training):
         return []
-    level = training.levels[int(answers.argmax())]
+    level = training.levels[int(training.counts.sum(axis=0).argmax())]
     text = (
         f"every training row is predicted {level}: the error rate is that of always "
         "answering so."
@@ -157,25 +208,7 @@ def one_answer(
             "such an optimum where a class is rare, predictors say little, or the "
             "penalty is strong."
         )
-    options = [
-        *untried,
-        *([Setting("weights", "balanced")] if problem.weights is None else []),
-        Setting("lam", change="a smaller"),
-    ]
-    return [Note("predictions", "warning", text, one_of(options))]
-
-
-def untried_options(
-    problem: Problem, to_optimum: bool, standardized: bool
-) -> list[Setting]:
-    """Options that the fit did not take, and that often help."""
-    kernel = problem.kernel if isinstance(problem, KernelProblem) else None
-    found = []
-    if not standardized and (kernel is None or kernel.name != "precomputed"):
-        found.append(Setting("standardize", True))
-    if not to_optimum:
-        found.append(Setting("solver", "SDCA"))
-    return found
+    return [Note("predictions", "warning", text, cure)]
 
 
 def repeated(solver: Solver) -> list[Note]:

@@ -53,16 +53,18 @@ class Note:
         >>> Note("run", "warning", "the fit ran away.", one_of(more)).written()
         'the fit ran away. Try more epochs or a larger lambda.'
         """
-        return (
-            self.text
-            if self.cure is None
-            else f"{self.text} {self.cure.written(spell)}"
-        )
+        if self.cure is None:
+            return self.text
+        return f"{self.text} {self.cure.written(spell)}"
 
     @property
     def sentence(self) -> str:
         """Text and cure, beginning with a capital."""
-        written = self.written()
+        return self.spelled()
+
+    def spelled(self, spell: Spelling | None = None) -> str:
+        """The `sentence`, with settings as `spell` spells them."""
+        written = self.written(spell)
         return written[:1].upper() + written[1:]
 
 

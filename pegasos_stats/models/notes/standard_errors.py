@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.advice import Cure, Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted, listing
@@ -14,7 +14,7 @@ FEW_GROUPS = 10  # with fewer of which intervals are too short, at times by far
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 
 
-def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
+def too_far(distance: float, errors: Vector, cure: Cure | None) -> Note:
     """Note that a fit is too far from its optimum for these standard errors.
 
     Parameters
@@ -23,7 +23,7 @@ def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
         How far coefficients may be from the optimum, at most.
     errors : float64 array
         Standard errors of the coefficients that may be too far.
-    remedy : Setting
+    cure : Cure, optional
         What goes on to the optimum.
     """
     known = distance < math.inf
@@ -34,7 +34,6 @@ def too_far(distance: float, errors: Vector, remedy: Setting) -> Note:
         f"the standard error: by {most}, the smallest error being "
         f"{significant(errors.min(), 2)}."
     )
-    cure = one_of([remedy], "{} goes on to the optimum.")
     return Note("standard errors", "warning", text, cure)
 
 

@@ -15,7 +15,7 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.persist import designs, header, values
+from pegasos_stats.models.persist import designs, header, judged, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.header import Json, items, whole
@@ -43,10 +43,12 @@ FIELDS = {
     "dropped",
     "freq_weights",
     "missing",
+    "judged",
     "trace",
 }
 # What earlier files do not say.
 EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
+EARLIER |= {"judged": None}
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -84,6 +86,7 @@ def fields_of(result: Results) -> Header:
         "freq_weights": result.counted
         and [result.counted.column, result.counted.lines],
         "missing": [list(pair) for pair in result.dropped.missing],
+        "judged": judged.packed_judgement(result),
         "trace": None if result.trace is None else list(result.trace.columns),
     }
 
@@ -167,6 +170,8 @@ class FitFields:
             column, lines = items(counts, "the counts", 2)
             counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
         self.freq_weights: Counts | None = counts
+        given = fit["judged"], self.certificate, self.n
+        self.judged = judged.unpacked_judgement(*given)
         seconds = fit["seconds"]
         self.seconds = (
             None if seconds is None else header.real(seconds, "the run time", 0.0)
@@ -210,6 +215,7 @@ class FitFields:
         table = ConfusionMatrix(*given, source="training")
         vars(result)["training_table"] = table
         vars(result)["certificate"] = self.certificate
+        vars(result).update(self.judged)
 
     def _table(self, stored: Json) -> np.ndarray:
         """Counts of the training rows, which are as many as there are labels."""

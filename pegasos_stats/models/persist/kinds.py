@@ -12,6 +12,7 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import estimating
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.nearness import Nearness
 from pegasos_stats.models.inference.options import (
     Bootstrap,
     Cluster,
@@ -26,6 +27,7 @@ from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.fit_fields import LARGEST_SEED, FitFields, options_of
+from pegasos_stats.models.persist.judged import packed_cure, unpacked_cure
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers import kernel_problem
@@ -109,7 +111,18 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
         k = p + fields.intercept
         found = covariance_in(fit["covariance"], k, cov_type, archive)
         vars(result)["estimated"] = found
+    if fit.get("judged") is not None and fit["judged"][3] is not None:
+        vars(result)["nearness"] = nearness_in(fit["judged"][3], p + fields.intercept)
     return result
+
+
+def nearness_in(stored: header.Json, k: int) -> Nearness:
+    """What a closer fit told of k coefficients."""
+    numbers, cure = header.items(stored, "the nearness", 2)
+    apart = np.array(restored(header.items(numbers, "distances", k)), dtype=np.float64)
+    if (apart < 0.0).any():
+        raise ValueError("a distance is below zero")
+    return Nearness(apart, unpacked_cure(cure))
 
 
 def covariance_out(result: LinearResults, fit: Header) -> Arrays:
@@ -135,6 +148,9 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     found = result.estimated
     if isinstance(found, Covariance):
         found = found.completed()
+    near = result.nearness
+    if near is not None and near.apart is not None:
+        fit["judged"][3] = [packed(near.apart.tolist()), packed_cure(near.cure)]
     facts, arrays = {}, {}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)

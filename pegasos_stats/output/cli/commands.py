@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from pegasos_stats.advice import flag
 from pegasos_stats.data import datasets
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import DataError, LabelError, OptionError, listing
@@ -24,7 +25,7 @@ from pegasos_stats.output.cli.input import (
     read_data,
     style_of,
 )
-from pegasos_stats.output.cli.options import flag, model_of, solver_of
+from pegasos_stats.output.cli.options import model_of, solver_of
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.origin import Fitted

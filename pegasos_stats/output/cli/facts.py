@@ -5,18 +5,19 @@ import math
 
 import numpy as np
 
-from pegasos_stats.advice import Together
+from pegasos_stats.advice import as_options
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.notes.fits import above
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.tables import significant
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
 
@@ -79,6 +80,7 @@ def fitted_facts(result: Fitted) -> Facts:
         "dual_objective": result.dual_objective,
         "gap": result.gap,
         "relative_gap": result.relative_gap,
+        "above_minimum": [result.shortfall.at_least, result.shortfall.at_most],
     }
     if isinstance(result, KernelResults):
         return facts | {"n_support": result.n_support, "alpha": result.intercept}
@@ -162,6 +164,16 @@ def solver_line(result: Fitted) -> str:
     )
 
 
+def objective_line(result: Fitted) -> str:
+    """The objective, and how far it is above its minimum."""
+    least, most = result.objective, result.shortfall
+    where = "nothing is certified"
+    if most.at_most < math.inf:
+        lower = significant(most.lower, 6)
+        where = f"{above(least, most)}, which is not below {lower}"
+    return f"Objective  {significant(least, 6)}, {where}"
+
+
 def cautions(result: Fitted) -> list[str]:
     """What to look at before a fit is believed, one after the other."""
     notes = [note for note in result.notes if note.severity == "warning"]
@@ -172,22 +184,3 @@ def hints(result: Fitted) -> list[str]:
     """What another option would change, though nothing is wrong with the fit."""
     notes = [note for note in result.notes if note.severity == "note" and note.cure]
     return [note.written(as_options) for note in notes]
-
-
-def as_options(settings: Together) -> str:
-    """Spell settings as the command line takes them.
-
-    Examples
-    --------
-    >>> from pegasos_stats.advice import Setting
-    >>> as_options((Setting("standardize", True), Setting("solver", "SDCA")))
-    '--standardize --solver sdca'
-    >>> as_options((Setting("lam", change="a larger"),))
-    'a larger --lambda'
-    """
-    words = []
-    for setting in settings:
-        name = flag(setting.name)
-        value = "" if setting.value is True else f" {setting.shown}".lower()
-        words.append(f"{setting.change} {name}" if setting.change else name + value)
-    return " ".join(words)

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import flag
 from pegasos_stats.data.files import UNREADABLE, opened, unreadable
 from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.models.inference.options import CovName
@@ -52,17 +53,6 @@ NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
 )
 SHOWN = 40  # characters of a wrong word
-
-
-def flag(name: str) -> str:
-    """An option of Python as the command line spells it.
-
-    Examples
-    --------
-    >>> flag("batch_size"), flag("lam")
-    ('--batch-size', '--lambda')
-    """
-    return "--lambda" if name == "lam" else f"--{name.replace('_', '-')}"
 
 
 def whole(text: str) -> int:

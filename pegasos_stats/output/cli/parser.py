@@ -11,6 +11,7 @@ from importlib.metadata import version
 from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
+from pegasos_stats.advice import flag
 from pegasos_stats.data.levels import UNSEEN
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
@@ -336,8 +337,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         else:  # None: not given, and left to the solver
             _add_option(group, options, None)
         if name in BESIDE:
-            flag, settings = BESIDE[name]
-            group.add_argument(flag, **settings)
+            name_of, settings = BESIDE[name]
+            group.add_argument(name_of, **settings)
 
 
 def _add_option(group: Group, options: list[Option], default: object) -> None:
@@ -362,7 +363,7 @@ def _add_option(group: Group, options: list[Option], default: object) -> None:
         settings["metavar"] = option.metavar
     no = "--no-" if default is True else "--"
     group.add_argument(
-        cli.flag(option.name).replace("--", no, 1),
+        flag(option.name).replace("--", no, 1),
         dest=option.name,
         help=option.help + (f" (default: {known})" if known else ""),
         **settings,

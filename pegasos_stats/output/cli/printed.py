@@ -14,7 +14,6 @@ from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.report import Report
 from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.tables import significant
 from pegasos_stats.writing import shown_path
 
 
@@ -67,8 +66,7 @@ class PrintedFit:
             facts.model_line(result),
             *([f"Kernel     {kernel}"] if kernel else []),
             facts.solver_line(result),
-            f"Objective  {significant(result.objective, 6)}; the optimum is not below "
-            f"{significant(result.dual_objective, 6)}",
+            facts.objective_line(result),
             *[f"Warning    {caution}" for caution in self.cautions],
             *[f"Note       {hint}" for hint in facts.hints(result)],
             "",

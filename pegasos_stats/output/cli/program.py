@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from pegasos_stats.advice import as_options, flag
 from pegasos_stats.errors import (
     ColumnWarning,
     OptionError,
@@ -14,8 +15,6 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
-from pegasos_stats.output.cli.facts import as_options
-from pegasos_stats.output.cli.options import flag
 from pegasos_stats.output.cli.parser import failed, parser
 
 INTERRUPTED = 130

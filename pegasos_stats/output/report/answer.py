@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 
 from pegasos_stats.errors import counted
+from pegasos_stats.models.notes.fits import TINY
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import formatting
 from pegasos_stats.output.report.document import Piece, Strong, Text, Tile, prose
-from pegasos_stats.output.report.formatting import SMALLEST, decimals, number, percent
+from pegasos_stats.output.report.formatting import decimals, number, percent
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import Judged, Subject
 
@@ -15,7 +16,7 @@ FEW_ROWS = 30
 
 
 def answer(subject: Subject) -> doc.Section:
-    """Error rates, area under the curve, distance from the optimum; warnings."""
+    """Error rates, area under the curve, distance from the minimum; warnings."""
     tiles = [_error_tile(subject, rows) for rows in reversed(subject.judged)]
     overall = subject.held_out.report.overall
     for name, folds in (("auc", ""), ("auc_pooled", ", scores of all folds pooled")):
@@ -30,13 +31,15 @@ def answer(subject: Subject) -> doc.Section:
 
 
 def _distance_tile(result: Fitted) -> Tile:
-    name, share = "Distance from the optimum", result.relative_gap
-    if result.gap == math.inf:
+    name, known = "Distance from the minimum", result.shortfall
+    if known.at_most == math.inf:
         return Tile(name, "not known", "the numbers are too large for a certificate")
-    if share == math.inf:
-        return Tile(name, number(result.gap, 3), "at most: certified by duality")
-    shown = percent(share) if share >= SMALLEST else "< 0.01%"
-    return Tile(name, shown, "of the objective, at most: certified by duality")
+    if known.at_most < TINY * result.objective:
+        return Tile(name, "< 0.01%", "of the objective: certified by duality")
+    low, high = number(known.at_least, 3), number(known.at_most, 3)
+    where = f"of the objective, {number(result.objective, 3)}: certified by duality"
+    shown = high if low == high else f"at most {high}"
+    return Tile(name, shown, where)
 
 
 def _error_tile(subject: Subject, rows: Judged) -> Tile:
@@ -124,7 +127,9 @@ def _honest(subject: Subject) -> str:
 def warnings_of(subject: Subject) -> list[Text]:
     """What a reader should know before trusting the numbers."""
     found: list[Text] = [
-        note.sentence for note in subject.result.notes if note.severity == "warning"
+        subject.said(note)
+        for note in subject.result.notes
+        if note.severity == "warning"
     ]
     for rows in subject.judged:
         if rows.n_ties:

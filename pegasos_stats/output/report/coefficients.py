@@ -35,11 +35,11 @@ def coefficients(subject: Subject) -> doc.Section:
     warned = [note for note in notes if note.severity == "warning"]
     blocks: list[doc.Block] = [
         doc.Paragraph(_reading(subject)),
-        *(doc.Notice(note.sentence, "warning") for note in warned),
-        *(doc.Paragraph(note.sentence) for note in hints),
+        *(doc.Notice(subject.said(note), "warning") for note in warned),
+        *(doc.Paragraph(subject.said(note)) for note in hints),
         _table(table),
         *_several(table),
-        *(doc.Paragraph(note.sentence) for note in notes if note not in warned),
+        *(doc.Paragraph(subject.said(note)) for note in notes if note not in warned),
         doc.Beside(_pictures(result, subject.image_shape)),
     ]
     return doc.Section("Coefficients", "coefficients", blocks)

@@ -8,9 +8,9 @@ import pandas as pd
 
 from pegasos_stats.errors import counted
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.fits import UNCERTIFIED
+from pegasos_stats.models.notes.fits import UNCERTIFIED, above
 from pegasos_stats.output.report import document as doc
-from pegasos_stats.output.report import drawing, formatting
+from pegasos_stats.output.report import drawing
 from pegasos_stats.output.report.document import Text, prose
 from pegasos_stats.output.report.formatting import number
 from pegasos_stats.output.report.origin import Fitted
@@ -200,39 +200,41 @@ def optimum(subject: Subject) -> doc.Section:
         rows.append(("Duality gap", number(result.gap, 4)))
         if result.relative_gap < math.inf:
             rows.append(("Relative gap", number(result.relative_gap)))
+        known = result.shortfall
+        if known.lower > result.dual_objective:
+            bounds = number(known.lower, 8), number(known.upper, 8)
+            rows.append(("Minimum, from going on", prose("{} to {}", *bounds)))
         if isinstance(result, LinearResults):
             rows.append(_distance(result))
     blocks: list[doc.Block] = [doc.Paragraph(_certified(result)), doc.Definitions(rows)]
     if result.trace is not None and len(result.trace) > 1:
         caption = "Objective, duality gap and errors after every epoch."
         blocks.append(doc.Picture(_trace_figure(result, result.trace), caption))
-    return doc.Section("How far from the optimum", "optimum", blocks)
+    return doc.Section("How far from the minimum", "optimum", blocks)
 
 
 def _certified(result: Fitted) -> Text:
     """What duality says of a fit, unless its numbers are too large for a bound."""
-    if result.gap == math.inf:
+    known = result.shortfall
+    if known.at_most == math.inf:
         return UNCERTIFIED
-    words = (
+    return prose(
         "The objective of the fit is {}. By duality no model whatever has one below "
-        "{}. So the fit is within {} of the optimum"
-    )
-    numbers = [
+        "{}: it is {}. This is about the objective, not about how good the model is.",
         number(result.objective, 6),
-        number(result.dual_objective, 6),
-        number(result.gap, 3),
-    ]
-    if result.relative_gap == math.inf:  # of an objective of 0
-        return prose(f"{words}.", *numbers)
-    more = ": fitting longer could gain {} of its objective."
-    return prose(words + more, *numbers, formatting.at_most(result.relative_gap))
+        number(known.lower, 6),
+        above(result.objective, known),
+    )
 
 
 def _distance(result: LinearResults) -> tuple[Text, Text]:
-    """How far the coefficients are from the best ones at most, by strong convexity."""
-    bound = float(np.sqrt(2.0 * result.gap / result.problem.lam))
+    """How far the coefficients are from the best ones at most, by strong convexity.
+
+    ``delta`` is how far the objective is above its minimum, at most.
+    """
+    bound = float(np.sqrt(2.0 * result.shortfall.at_most / result.problem.lam))
     size = float(np.linalg.norm(result.solution.beta))
-    name = r"$\Vert\beta - \beta^{*}\Vert$ is at most $\sqrt{2\,\mathrm{gap}/\lambda}$"
+    name = r"$\Vert\beta - \beta^{*}\Vert$ is at most $\sqrt{2\,\delta/\lambda}$"
     value = r"{}, where $\Vert\beta\Vert$ = {}"
     return prose(name), prose(value, number(bound, 3), number(size, 3))
 

@@ -67,17 +67,6 @@ def decimals(value: float) -> str:
     return _fixed(value, 4)
 
 
-def at_most(share: float) -> str:
-    """Write an upper bound of a share.
-
-    Examples
-    --------
-    >>> at_most(0.057), at_most(3e-9)
-    ('at most 5.70%', 'less than 0.01%')
-    """
-    return f"at most {percent(share)}" if share >= SMALLEST else "less than 0.01%"
-
-
 def percent(share: float) -> str:
     """Write a share in percent.
 

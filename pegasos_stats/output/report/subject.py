@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import as_options
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import unwrapped
@@ -20,6 +21,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.output.report.origin import Fitted, Origin
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
@@ -122,6 +124,10 @@ class Subject:
     image_shape: tuple[int, int] | None = None
     path: LambdaPath | None = None
     validation: CrossValidation | None = None
+
+    def said(self, note: Note) -> str:
+        """A note with what may help, as the door where the fit was made spells it."""
+        return note.spelled(as_options if self.origin.command else None)
 
     @property
     def with_data(self) -> list[Judged]:

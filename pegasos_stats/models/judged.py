@@ -1,0 +1,143 @@
+"""How good a fit is: its certificate, its distance from the minimum, its notes."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from pegasos_stats.advice import Cure
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.inference.estimating import has_rows
+from pegasos_stats.models.notes.fits import about_fit
+from pegasos_stats.models.notes.note import Note, Topic
+from pegasos_stats.models.notes.predictors import about_data, about_penalty
+from pegasos_stats.models.shrinkage import spreads
+from pegasos_stats.models.trying import Trials
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of
+
+
+class Judged(ABC):
+    """What the rows of a fit say of it; `Results` has the rest."""
+
+    problem: Problem
+    solver: Pegasos | SDCA
+    solution: AnySolution
+    design: Design
+    coding: LabelCoding
+    dropped: Dropped
+    refinement: SDCA | None
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the fit, and the gap between them.
+
+        At the dual point that the run brought; see `shortfall` for a better one.
+        """
+        return certificate_of(self.problem, self.solution)
+
+    @cached_property
+    def shortfall(self) -> Shortfall:
+        """How far the objective is above its minimum, from both sides.
+
+        Where `certificate` leaves more than a relative gap of 1e-6, SDCA goes on from
+        its dual point, for as much work as the fit took or a tenth of a second; the
+        better bounds are here. Kernels, and models that were saved without it, have the
+        certificate's.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.svm("digit ~ .", train, lam=0.01).fit(ps.Pegasos(seed=443))
+        >>> round(result.objective, 4), round(result.gap, 4)
+        (0.2135, 0.2135)
+        >>> round(result.shortfall.at_least, 4), round(result.shortfall.at_most, 4)
+        (0.2134, 0.2134)
+        """
+        if isinstance(self.solution, Solution) and has_rows(self.problem):
+            given = self.problem, self.solver, self.solution, self.certificate
+            return shortfall_of(*given)
+        return Shortfall.certified(self.certificate)
+
+    @cached_property
+    def cures(self) -> dict[Topic, Cure | None]:
+        """What helps against warnings that stand, by topic: tried on this fit."""
+        trials = Trials(
+            self.problem,
+            self.solver,
+            self.refinement,
+            self.solution,
+            self.coding,
+            self.scaling is not None,
+            self.shortfall,
+        )
+        return trials.cures(self.certificate, self._training())
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to say of the fit; `summary` says more on standard errors.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> wild = ps.svm("digit ~ .", train, lam=1e-3).fit(ps.Pegasos(1, seed=443))
+        >>> [note.topic for note in wild.notes if note.severity == "warning"]
+        ['run']
+        """
+        standardized = self.scaling is not None
+        fit = self.problem, self.certificate, self.solver, self.coding, standardized
+        judged = self._training(), self.shortfall, self.cures
+        data = about_data(self.dropped, self.design)
+        found, problem = self.solution, self.problem
+        if not isinstance(found, Solution) or not has_rows(problem):
+            return (*about_fit(*fit, *judged), *data)
+        spread, names = spreads(problem), self.design.names
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = float(np.abs(found.beta) @ spread)
+        penalty = problem, found, names, spread, self.relative_gap, standardized
+        return (*about_fit(*fit, *judged, reach), *data, *about_penalty(*penalty))
+
+    @property
+    def objective(self) -> float:
+        """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
+        return self.certificate.objective
+
+    @property
+    def dual_objective(self) -> float:
+        """Dual objective at a feasible point: no model has a smaller risk."""
+        return self.certificate.dual_objective
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, ``objective - dual_objective``."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``."""
+        return self.certificate.relative_gap
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether a tolerance was reached; None for a run without one."""
+        at, last = self.certificate, self.refinement or self.solver
+        return last.converged(at, self.solution.settled)
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """How the predictors were scaled, by ``standardize=True``; else None."""
+        return self.design.scaling if isinstance(self.design, ScaledDesign) else None
+
+    @abstractmethod
+    def _training(self) -> ConfusionMatrix:
+        """Confusion table of the rows of the fit."""
