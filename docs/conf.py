@@ -31,3 +31,13 @@ html_theme_options = {
     "show_powered_by": False,
 }
 html_show_sourcelink = False
+
+
+def setup(app):
+    """Leave out what scikit-learn adds to its classes to pass arguments on."""
+
+    def skipped(app, what, name, found, skip, options):
+        passed_on = name.endswith("_request") or name == "get_metadata_routing"
+        return True if passed_on else None
+
+    app.connect("autodoc-skip-member", skipped)

@@ -251,7 +251,8 @@ def test_times_have_a_logarithmic_axis(x, name, scale):
 @pytest.mark.parametrize(("count", "word"), [(0, "were"), (1, "was"), (2, "were")])
 def test_one_row_was_and_others_were(count, word):
     table = SimpleNamespace(n_errors=count, n_classified=9, source="training")
-    subject = SimpleNamespace(held_out=Judged("training", 9, table, None), test=None)
+    rows = Judged("training", 9, table, None)
+    subject = SimpleNamespace(held_out=rows, test=None, validation=None)
     assert f" 9 training rows {word} " in doc.plain_text(answer._in_words(subject))
 
 

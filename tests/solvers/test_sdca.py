@@ -281,8 +281,6 @@ def test_a_model_takes_the_solver(make, tmp_path):
 
 def test_what_sdca_does_not_go_with():
     train, _ = ps.datasets.load_digits56()
-    with pytest.raises(ps.errors.OptionError, match="kernel model"):
-        ps.kernel_svm("digit ~ .", train).fit(ps.SDCA(seed=1))
     fit = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
     with pytest.raises(ps.errors.OptionError, match="by Pegasos"):
         ps.first_difference(fit, fit)

@@ -277,7 +277,7 @@ def test_a_path_begins_where_scores_begin_to_differ_by_two(seed, count, ratio):
     g = (a * y) @ problem.X / y.size
     scores = problem.X @ g
     largest = np.ptp(scores) / 2 if problem.intercept else np.abs(scores).max()
-    found = lambda_grid(model, count, ratio)
+    found = lambda_grid(model, count, **({} if ratio is None else {"ratio": ratio}))
     assert found.shape == (count,)
     # Four digits are kept.
     assert found[0] == pytest.approx(largest, rel=6e-4)

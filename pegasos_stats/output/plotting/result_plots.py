@@ -193,7 +193,7 @@ class LinearPlots(ResultPlots):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ .", train).fit(ps.SDCA(seed=1))
     >>> from matplotlib.figure import Figure
     >>> ax = result.plot.coefficients(max_terms=2, ax=Figure().subplots())
     >>> ax.get_title()
