@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.advice import Cure, Setting, Together
+from pegasos_stats.checks import check_positive
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import class_weights
@@ -157,7 +158,7 @@ class Trials:
                 balanced = class_weights(value, problem.y, self.coding)
                 problem = replace(problem, weights=balanced)
             elif setting.name == "lam":
-                problem = replace(problem, lam=value)
+                problem = replace(problem, lam=check_positive("lam", value))
             elif setting.name == "solver":
                 solver, refinement = SDCA(seed=self.solution.seed), None
             else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -99,7 +100,10 @@ def closer_fit(
     seed = SEED if found.seed is None else found.seed
     then = SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=solver.sample_kind)
     work = work_of(problem, solver, found)
-    closer = run_linear(problem, then, dual=found.dual, warn=False, most=work)
+    try:
+        closer = run_linear(problem, then, dual=found.dual, warn=False, most=work)
+    except DataError:  # coefficients overflow on the way
+        closer = found
     at = certificate(problem, closer.beta, closer.alpha, closer.dual)
     return Closer(closer, at, then.reached(at))
 
