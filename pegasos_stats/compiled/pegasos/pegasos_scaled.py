@@ -199,13 +199,13 @@ def settle(pull: float, state: State) -> None:
 
 
 @inlined
-def unscale(state: State) -> None:
-    """``w <- w * scale``, ``norm2 <- norm2 * (scale * scale)``, ``scale <- 1``."""
-    scale = state.scalars[SCALE]
+def absorb(factor: int, state: State) -> None:
+    """``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1`` for a factor of w."""
+    f = state.scalars[factor]
     for j in range(state.w.shape[0]):
-        state.w[j] *= scale
-    state.scalars[NORM2] *= scale * scale
-    state.scalars[SCALE] = 1.0
+        state.w[j] *= f
+    state.scalars[NORM2] *= f * f
+    state.scalars[factor] = 1.0
 
 
 @kernel
@@ -275,7 +275,7 @@ def scaled_epoch(
             if average:
                 settle(pull, state)
                 pull = 0.0
-            unscale(state)
+            absorb(SCALE, state)
             unit = 1.0 / (lam * scalars[STEPS])
     if average:
         settle(pull, state)

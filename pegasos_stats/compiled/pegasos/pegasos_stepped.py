@@ -18,6 +18,7 @@ from pegasos_stats.compiled.pegasos.pegasos_literal import (
 from pegasos_stats.compiled.pegasos.pegasos_scaled import (
     CANCELLATION,
     LEAST_SCALE,
+    absorb,
     add_batch,
     see_batch,
     settle,
@@ -33,16 +34,6 @@ from pegasos_stats.compiled.pegasos.pegasos_state import (
     UNIT,
     State,
 )
-
-
-@inlined
-def absorb_unit(state: State) -> None:
-    """``w <- unit * w``, ``norm2 <- norm2 * (unit * unit)``, ``unit <- 1``."""
-    unit = state.scalars[UNIT]
-    for j in range(state.w.shape[0]):
-        state.w[j] *= unit
-    state.scalars[NORM2] *= unit * unit
-    state.scalars[UNIT] = 1.0
 
 
 @inlined
@@ -108,7 +99,7 @@ def stepped_epoch(
             if average:
                 settle(pull, state)
                 pull = 0.0
-            absorb_unit(state)
+            absorb(UNIT, state)
         scalars[SCALE] = scalars[UNIT] / eta
         h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
         if intercept:
