@@ -10,7 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
-from pegasos_stats.data.counts import Counts, repeated
+from pegasos_stats.data.counts import Counts, Positions, repeated
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import as_data, check_functions, outcome_of
@@ -129,17 +129,10 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
-    each, counts, index = given_weights(weights, X, matrix.index), None, matrix.index
-    rows = np.arange(len(index))
-    if freq_weights is not None:
-        rows = repeated(freq_weights, X, matrix.index)
-        counts = Counts.of(freq_weights, len(matrix.index))
-        labels, matrix = labels.iloc[rows], matrix.taken(rows)
-        each = None if each is None else each[rows]
-    weights = weights if each is None else each
-    found = _complete(labels, design, matrix, coding, na_action, weights, X)
-    lines = Lines.of(X, rows[found.kept], index)
-    found = replace(found, counted=counts, lines=lines)
+    given = _EachRow.of(weights, freq_weights, X, matrix.index)
+    if given.counts is not None:
+        labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
+    found = _complete(labels, design, matrix, coding, na_action, given)
     return _scaled(found, intercept, standardize)
 
 
@@ -155,25 +148,44 @@ def sample_of_formula(
     standardize: bool = False,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
-    frame = given = as_data(data)
+    frame = as_data(data)
     known = check_functions(functions, frame.columns)
-    each, counts = given_weights(weights, frame, frame.index), None
-    rows = np.arange(len(frame))
-    if freq_weights is not None:
-        rows = repeated(freq_weights, frame, frame.index)
-        counts = Counts.of(freq_weights, len(frame))
-        frame = frame.iloc[rows]
-        each = None if each is None else each[rows]
-    weights = weights if each is None else each
+    given = _EachRow.of(weights, freq_weights, frame, frame.index)
+    if given.counts is not None:
+        frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     for column in doubtful_in(design):
         warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
-    found = _complete(labels, design, matrix, coding, na_action, weights, frame)
-    lines = Lines.of(given, rows[found.kept], given.index)
-    found = replace(found, counted=counts, lines=lines)
+    found = _complete(labels, design, matrix, coding, na_action, given)
     return _scaled(found, kept, standardize), kept
+
+
+@dataclass(frozen=True, eq=False)
+class _EachRow:
+    """Which rows of the data are taken, how often each counts, and what it weighs.
+
+    Weights are a number for each row taken, or as for `class_weights`.
+    """
+
+    data: object
+    index: pd.Index
+    rows: Positions
+    weights: object
+    counts: Counts | None
+
+    @classmethod
+    def of(
+        cls, weights: object, freq_weights: object, data: object, index: pd.Index
+    ) -> "_EachRow":
+        each = given_weights(weights, data, index)
+        rows, counts = np.arange(len(index)), None
+        if freq_weights is not None:
+            rows = repeated(freq_weights, data, index)
+            counts = Counts.of(freq_weights, len(index))
+        weights = weights if each is None else each[rows]
+        return cls(data, index, rows, weights, counts)
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
@@ -221,23 +233,19 @@ def _complete(
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
-    weights: object,
-    data: object,
+    given: _EachRow,
 ) -> Sample:
-    """Keep the rows that lack nothing, and code the labels; weigh them.
-
-    Weights are a number for each row, or as for `class_weights`.
-    """
+    """Keep the rows that lack nothing, and code the labels; weigh them."""
     usable = labels.notna().to_numpy(dtype=bool)
-    given = weights if isinstance(weights, np.ndarray) else None
+    each = given.weights if isinstance(given.weights, np.ndarray) else None
     kept = usable & matrix.kept
-    if given is not None:
-        kept &= ~np.isnan(given)
+    if each is not None:
+        kept &= ~np.isnan(each)
     name = _name_of(labels)
     without = [(name, int((~usable).sum()))]
     without += [(column, len(rows)) for column, rows in matrix.missing.items()]
-    if given is not None:
-        without.append(("weights", int(np.isnan(given).sum())))
+    if each is not None:
+        without.append(("weights", int(np.isnan(each).sum())))
     dropped = Dropped(
         int((~usable).sum()),
         int((usable & ~kept).sum()),
@@ -249,16 +257,18 @@ def _complete(
         labels, index = labels[kept], index[kept]
     levels = LabelCoding.from_labels(labels, coding, name)
     y = levels.encode(labels)
-    each = class_weights(weights, y, levels) if given is None else given[kept]
+    weights = class_weights(given.weights, y, levels) if each is None else each[kept]
     return Sample(
-        X=owned(selected(matrix.values, kept[matrix.kept]), data),
+        X=owned(selected(matrix.values, kept[matrix.kept]), given.data),
         y=y,
         index=index,
         design=design,
         coding=levels,
         dropped=dropped,
         kept=kept,
-        weights=normalized(each, y, levels),
+        weights=normalized(weights, y, levels),
+        counted=given.counts,
+        lines=Lines.of(given.data, given.rows[kept], given.index),
     )
 
 
