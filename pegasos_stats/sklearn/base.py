@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -26,11 +26,6 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 
-# So near to the optimum that weights give the fit of repeated rows, to seven digits.
-SOLVERS: dict[str, Pegasos | SDCA] = {
-    "sdca": SDCA(tol=1e-10, gap_tol=1e-12),
-    "pegasos": Pegasos(),
-}
 OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
 SEEDS = 2**31 - 1
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
@@ -47,6 +42,12 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epochs: int | None
     tol: float | None
     random_state: int | np.random.RandomState | None
+
+    # So near to the optimum that weights give the fit of repeated rows to seven digits.
+    solvers: ClassVar[dict[str, Pegasos | SDCA]] = {
+        "sdca": SDCA(tol=1e-10, gap_tol=1e-12),
+        "pegasos": Pegasos(),
+    }
 
     result_: Results
     classes_: NDArray[Any]
@@ -144,7 +145,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().set_params(**{n: v for n, v in params.items() if n not in nested})
         if nested:
             options = {name.removeprefix("solver__"): v for name, v in nested.items()}
-            self.solver = with_options(named_solver(self.solver), options)
+            self.solver = with_options(self._named_solver(), options)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -229,7 +230,18 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _named_solver(self) -> Pegasos | SDCA:
         """The solver as it was given, or the one of this name."""
-        return named_solver(self.solver)
+        given = self.solver
+        if isinstance(given, str):
+            check_choice("solver", given, tuple(self.solvers))
+            return self.solvers[given]
+        if not isinstance(given, Pegasos | SDCA):
+            raise OptionError(
+                f"is not allowed; give one of {listing(self.solvers)}, or a solver "
+                "such as Pegasos(epochs=20).",
+                "solver",
+                given,
+            )
+        return given
 
 
 def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
@@ -247,21 +259,6 @@ def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
             f"y has 1 class, {listing(classes)}; take data in which two occur."
         )
     return classes
-
-
-def named_solver(solver: object) -> Pegasos | SDCA:
-    """Return a solver, or the one of this name."""
-    if isinstance(solver, str):
-        check_choice("solver", solver, tuple(SOLVERS))
-        return SOLVERS[solver]
-    if not isinstance(solver, Pegasos | SDCA):
-        raise OptionError(
-            f"is not allowed; give one of {listing(SOLVERS)}, or a solver such as "
-            "Pegasos(epochs=20).",
-            "solver",
-            solver,
-        )
-    return solver
 
 
 def with_options(solver: Pegasos | SDCA, options: dict[str, Any]) -> Pegasos | SDCA:

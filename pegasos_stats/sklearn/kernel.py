@@ -64,6 +64,9 @@ class KernelSVMClassifier(TwoClassClassifier):
     1.0
     """
 
+    # As near as the rounding of a kernel's scores lets it come.
+    solvers = TwoClassClassifier.solvers | {"sdca": SDCA(tol=1e-9, gap_tol=1e-9)}
+
     result_: KernelResults
 
     def __init__(
@@ -118,11 +121,6 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
         return result
-
-    def _named_solver(self) -> Pegasos | SDCA:
-        """SDCA by name as near as the rounding of a kernel's scores lets it come."""
-        solver = super()._named_solver()
-        return SDCA(tol=1e-9, gap_tol=1e-9) if self.solver == "sdca" else solver
 
     def _accepted(self) -> dict[str, Any]:
         return super()._accepted() | {"accept_sparse": False}
