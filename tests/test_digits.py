@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from tests.parity.cases import DUAL_RTOL, LOG_RTOL, assert_same_bits
+from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits
 
 MD5 = {
     "coding5_train.csv": "50d9b6682e2a1bc9d0eff2070c4df881",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from tests.parity.cases import assert_same_bits
+from tests.parity.equality import assert_same_bits
 
 # The loops multiply beta by 1 - 1/t, and sum by numpy: rounding differs, in the
 # fifteenth digit. Programs print 8 decimals at most.

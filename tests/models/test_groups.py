@@ -1,9 +1,8 @@
-"""Standard errors of rows that come in groups, and of every usual name."""
+"""Standard errors of rows that come in groups."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 
 import pegasos_stats as ps
 from pegasos_stats.data.groups import Groups
@@ -14,96 +13,6 @@ from pegasos_stats.models.inference.amiss import without_negative
 TINY, PEER = 1e-10, 1e-6
 # Sums of the same numbers in another order, divided by pivots of about 1.
 ROUNDING = 1e-10
-OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
-
-
-def spector():
-    data = sm.datasets.spector.load_pandas()
-    X = data.exog[["GPA", "TUCE", "PSI"]]
-    return data.endog, X, np.arange(32) % 11, np.arange(32) // 8
-
-
-def fair():
-    data = sm.datasets.fair.load_pandas().data
-    y, X = (data["affairs"] > 0).astype(float), data.drop(columns="affairs")
-    return y, X, 10 * data["occupation"] + data["educ"], data["age"]
-
-
-def anes96():
-    data = sm.datasets.anes96.load_pandas().data
-    names = ["logpopul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ"]
-    return data["vote"], data[names], data["popul"], data["income"]
-
-
-DATA = pytest.mark.parametrize("load", [spector, fair, anes96])
-
-
-def peer_of(y, X, **given):
-    return sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-14, maxiter=100, **given)
-
-
-def codes(groups):
-    return pd.factorize(np.asarray(groups))[0]
-
-
-@DATA
-def test_without_penalty_they_are_those_of_statsmodels(load):
-    y, X, one, two = load()
-    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=one)
-    both = result.with_covariance("cluster", groups=[one, two])
-    for ours, groups in (
-        (result, codes(one)),
-        (both, np.column_stack([codes(one), codes(two)])),
-    ):
-        peer = peer_of(y, X, cov_type="cluster", cov_kwds={"groups": groups})
-        np.testing.assert_allclose(ours.params, peer.params, rtol=PEER)
-        np.testing.assert_allclose(ours.cov_params(), peer.cov_params(), rtol=PEER)
-        number = min(len(np.unique(each)) for each in groups.T.reshape(-1, len(y)))
-        assert ours.covariance.df == number - 1
-    plain = peer_of(y, X)
-    nonrobust = result.with_covariance("nonrobust")
-    np.testing.assert_allclose(nonrobust.cov_params(), plain.cov_params(), rtol=PEER)
-    np.testing.assert_allclose(nonrobust.pvalues, plain.pvalues, rtol=1e-4)
-
-
-@DATA
-def test_without_penalty_they_are_those_of_the_package_sandwich(load):
-    """Its formulas: Zeileis, Journal of Statistical Software 16 (2006), 9, and 95."""
-    y, X, one, two = load()
-    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="HC0")
-    Z = np.column_stack([np.ones(len(X)), X])
-    chance = 1.0 / (1.0 + np.exp(-Z @ result.params.to_numpy()))
-    inverse = np.linalg.inv(Z.T @ (Z * (chance * (1.0 - chance))[:, None]))
-    scores = Z * (np.asarray(y, dtype=float) - chance)[:, None]
-    hat = np.einsum("ij,jk,ik->i", Z, inverse, Z) * chance * (1.0 - chance)
-    n, k = Z.shape
-
-    def sandwich(scores):
-        return inverse @ (scores.T @ scores) @ inverse
-
-    expected = {
-        "HC0": sandwich(scores),
-        "HC1": sandwich(scores) * n / (n - k),
-        "HC2": sandwich(scores / np.sqrt(1.0 - hat)[:, None]),
-        "HC3": sandwich(scores / (1.0 - hat)[:, None]),
-    }
-    for name, matrix in expected.items():
-        found = result.with_covariance(name).cov_params()
-        np.testing.assert_allclose(found, matrix, rtol=PEER)
-    sums = {"a": codes(one), "b": codes(two), "ab": codes(one) * 10_000 + codes(two)}
-    terms = {}
-    for name, groups in sums.items():
-        each = pd.DataFrame(scores).groupby(groups).sum().to_numpy()
-        terms[name] = len(each) / (len(each) - 1.0) * sandwich(each)
-    both = terms["a"] + terms["b"] - terms["ab"]
-    for options, factor in (
-        (ps.Cluster("silverman", correction="HC0"), 1.0),
-        (ps.Cluster(), (n - 1.0) / (n - k)),
-    ):
-        one_way = result.with_covariance(options, groups=one)
-        two_way = result.with_covariance(options, groups=(one, two))
-        np.testing.assert_allclose(one_way.cov_params(), factor * terms["a"], rtol=PEER)
-        np.testing.assert_allclose(two_way.cov_params(), factor * both, rtol=PEER)
 
 
 def hospitals(n=240, number=24, seed=5):

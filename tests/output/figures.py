@@ -9,6 +9,10 @@ def axes(width=6.4, height=4.8):
     return Figure(figsize=(width, height)).subplots()
 
 
+def panels(*grid):
+    return Figure().subplots(*grid)
+
+
 def legend(ax):
     return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]
 

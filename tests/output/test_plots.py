@@ -20,9 +20,10 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.plotting.margins import bin_edges, level_shares
 from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, styled
+from tests.output.figures import ROUNDING, legend, panels
+from tests.output.figures import line as line_of
 
 TRAIN, TEST = ps.datasets.load_digits56()
-ROUNDING = 1e-12  # the same sums in another order
 
 # Unequal levels, overlapping scores, names that matplotlib could misread.
 RNG = np.random.default_rng(7)
@@ -31,42 +32,12 @@ NOISE = RNG.normal(size=300)
 ODD["y"] = np.where(ODD.sum(axis=1) + NOISE > 2.0, "$rare$", "_usual")
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    """No figure is left open, and no setting of matplotlib is changed."""
-    before = mpl.rcParams.copy()
-    yield
-    plt.close("all")
-    assert mpl.rcParams == before
-
-
-@pytest.fixture(scope="module")
-def digits():
-    model = ps.svm("digit ~ .", TRAIN)
-    return model.fit(ps.Pegasos(epochs=20, seed=443), trace=True, test=TEST)
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 @pytest.fixture(scope="module")
 def odd():
     return ps.Logit(ODD["y"], ODD.drop(columns="y"), lam=0.01).fit(trace=True)
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    return ps.kernel_svm("digit ~ .", TRAIN).fit(ps.Pegasos(epochs=3, seed=1))
-
-
-def axes(*grid):
-    return Figure().subplots(*grid)
-
-
-def labels(ax):
-    return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]
-
-
-def line_of(ax, beginning):
-    (found,) = [x for x in ax.get_lines() if x.get_label().startswith(beginning)]
-    return found
 
 
 def shares_of(ax):
@@ -113,111 +84,8 @@ def test_what_a_figure_switches_on_stays_on():
         assert not mpl.rcParams["axes.grid"]
 
 
-def test_the_trace_is_drawn_as_recorded(digits):
-    objective, gap, errors = digits.plot.trace(ax=axes(3))
-    trace = digits.trace
-    above = line_of(objective, "Objective")
-    np.testing.assert_array_equal(above.get_ydata(), trace["objective"])
-    np.testing.assert_array_equal(above.get_xdata(), trace["epoch"])
-    bound = (trace["objective"] - trace["gap"]).where(trace["gap"] < trace["objective"])
-    below = line_of(objective, "Certified").get_ydata()
-    np.testing.assert_array_equal(below, bound)
-    np.testing.assert_array_equal(gap.get_lines()[0].get_ydata(), trace["gap"])
-    assert gap.get_yscale() == "log"
-    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
-        np.testing.assert_array_equal(line_of(errors, name).get_ydata(), trace[column])
-    assert labels(errors)[
-        1
-    ] == f"Held-out rows, {trace['test_error'].iloc[-1]:.2%} " + ("at the end")
-
-
-def test_the_trace_tells_where_sdca_went_on():
-    model = ps.svm("digit ~ .", TRAIN)
-    found = model.fit(ps.Pegasos(epochs=4, seed=1), refine=1e-6, trace=True)
-    (ax,) = found.plot.trace(ax=axes())
-    assert line_of(ax, "SDCA from here").get_xdata() == [4, 4]
-
-
-def test_the_trace_against_steps_has_distance_and_accuracy(digits):
-    above, gap, accuracy = digits.plot.trace("steps", ax=axes(3))
-    trace = digits.trace
-    bound = max(digits.dual_objective, (trace["objective"] - trace["gap"]).max())
-    line = line_of(above, "Objective above the optimum, at most")
-    np.testing.assert_array_equal(line.get_xdata(), trace["steps"])
-    np.testing.assert_array_equal(line.get_ydata(), trace["objective"] - bound)
-    assert above.get_yscale() == "log"
-    assert [panel.get_xlabel() for panel in (above, gap, accuracy)][-1] == "Steps"
-    np.testing.assert_array_equal(gap.get_lines()[0].get_xdata(), trace["steps"])
-    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
-        found = line_of(accuracy, name)
-        np.testing.assert_array_equal(found.get_xdata(), trace["steps"])
-        np.testing.assert_array_equal(found.get_ydata(), 1.0 - trace[column])
-    low, high = accuracy.get_ylim()
-    assert low < 1.0 - trace["test_error"].max()
-    assert high > 1.0
-    assert labels(accuracy)[0] == (
-        f"Rows of the fit, {1.0 - trace['training_error'].iloc[-1]:.2%} at the end"
-    )
-
-
-def test_the_distance_is_from_the_optimum_that_is_given(digits):
-    least = 0.5 * digits.trace["objective"].min()
-    (above,) = digits.plot.trace("steps", optimum=least, ax=axes())
-    (line,) = above.get_lines()
-    assert line.get_label() == "Objective above the optimum"
-    np.testing.assert_array_equal(line.get_ydata(), digits.trace["objective"] - least)
-    for wrong, message in (
-        ({"x": "rows"}, "x='rows' is not known; give one of 'epoch', 'steps'."),
-        (
-            {"optimum": 0.0},
-            "optimum= goes with x='steps', where the distance from it is drawn.",
-        ),
-        (
-            {"x": "steps", "optimum": 1e6},
-            "optimum=1000000.0 is above the objective "
-            f"{digits.trace['objective'].min():.6g} of the trace; give the least "
-            "objective, or leave it out.",
-        ),
-    ):
-        with pytest.raises(OptionError) as caught:
-            digits.plot.trace(**wrong)
-        assert str(caught.value) == message
-
-
-def test_against_steps_it_is_told_after_which_sdca_went_on():
-    model = ps.svm("digit ~ .", TRAIN)
-    solver = ps.Pegasos(seed=1, tol=0.9, batch_size=40)
-    found = model.fit(solver, refine=1e-6, trace=True)
-    (ax,) = found.plot.trace("steps", ax=axes())
-    assert found.n_epochs < solver.epochs
-    assert line_of(ax, "SDCA from here").get_xdata() == [5 * found.n_epochs] * 2
-
-
-def test_losses_are_drawn_by_their_formulas():
-    ax = ps.plot_losses(axes())
-    m, error = line_of(ax, "0-1").get_data()
-    np.testing.assert_array_equal(error, m < 0)
-    assert m.min() < -1
-    assert m.max() > 2
-    hinge = line_of(ax, "hinge").get_ydata()
-    np.testing.assert_array_equal(hinge, [max(0.0, 1.0 - x) for x in m])
-    log = line_of(ax, "log").get_ydata()
-    np.testing.assert_allclose(log, np.log1p(np.exp(-m)), rtol=1e-14)  # by two formulas
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Margin m", "Loss of a row")
-
-
-def test_the_trace_needs_one_and_its_panels(digits, kernel):
-    with pytest.raises(OptionError, match=r"fit\(trace=True\)"):
-        kernel.plot.trace()
-    with pytest.raises(OptionError, match="ax holds 4 panels"):
-        digits.plot.trace(ax=axes(2, 2))
-    with pytest.raises(OptionError, match="ax is of type str"):
-        digits.plot.trace(ax="panel")
-    assert len(digits.plot.trace(ax=axes(2))) == 2
-
-
 def test_bars_are_the_shares_of_each_level(digits):
-    ax = digits.plot.margins(TEST, ax=axes())
+    ax = digits.plot.margins(TEST, ax=panels())
     scores = digits.decision_function(TEST).to_numpy()
     for (shares, edges), level, sign in zip(
         shares_of(ax), (5, 6), (-1, 1), strict=True
@@ -231,22 +99,22 @@ def test_bars_are_the_shares_of_each_level(digits):
 
 
 def test_counts_of_violations_are_in_the_legend(digits):
-    ax = digits.plot.margins(ax=axes())
+    ax = digits.plot.margins(ax=panels())
     margins = digits.problem.y * digits.decision_function().to_numpy()
     below = [int((margins[digits.problem.y == s] < 1.0).sum()) for s in (-1, 1)]
-    assert labels(ax)[0] == f"5: 100 rows, {below[0]} below 1, 0 below 0"
-    assert labels(ax)[1] == f"6: 100 rows, {below[1]} below 1, 0 below 0"
-    assert labels(ax)[2:] == ["Margin 0", "Margin 1"]
+    assert legend(ax)[0] == f"5: 100 rows, {below[0]} below 1, 0 below 0"
+    assert legend(ax)[1] == f"6: 100 rows, {below[1]} below 1, 0 below 0"
+    assert legend(ax)[2:] == ["Margin 0", "Margin 1"]
 
 
 def test_margins_of_the_log_loss_have_probabilities(odd):
-    ax = odd.plot.margins(ax=axes())
-    assert labels(ax)[2:] == [
+    ax = odd.plot.margins(ax=panels())
+    assert legend(ax)[2:] == [
         "Margin 0: probability 0.50",
         "Margin 1: probability 0.73",
     ]
-    assert labels(ax)[0].lstrip().startswith(r"\$rare\$: ")
-    assert labels(ax)[1].startswith(" _usual: ")
+    assert legend(ax)[0].lstrip().startswith(r"\$rare\$: ")
+    assert legend(ax)[1].startswith(" _usual: ")
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 0.01, 1.0, 37.0, 1e12, 1e300])
@@ -265,8 +133,8 @@ def test_every_row_is_in_a_bar_and_no_bar_crosses_zero_or_one(scale, shift):
 def test_rows_left_out_are_counted(digits):
     gaps = TEST.astype(float)
     gaps.iloc[:7, 3] = np.nan
-    assert "7 rows without" in digits.plot.margins(gaps, ax=axes()).get_xlabel()
-    assert "7 rows without" in digits.plot.roc(gaps, ax=axes()).get_title()
+    assert "7 rows without" in digits.plot.margins(gaps, ax=panels()).get_xlabel()
+    assert "7 rows without" in digits.plot.roc(gaps, ax=panels()).get_title()
     gaps.iloc[:, 3] = np.nan
     for figure in (digits.plot.margins, digits.plot.roc):
         with pytest.raises(DataError, match="None of 163 rows"):
@@ -278,7 +146,7 @@ def test_the_area_under_the_line_is_the_statistic(name, request):
     result = request.getfixturevalue(name)
     data = ODD if name == "odd" else TEST
     actual = data["y"] if name == "odd" else data["digit"]
-    ax = result.plot.roc(data, actual, ax=axes())
+    ax = result.plot.roc(data, actual, ax=panels())
     curve = line_of(ax, "Area")
     area = np.trapezoid(curve.get_ydata(), curve.get_xdata())
     scores = result.decision_function(data)
@@ -286,14 +154,14 @@ def test_the_area_under_the_line_is_the_statistic(name, request):
     assert area == pytest.approx(metrics.roc_auc_score(codes, scores), rel=ROUNDING)
     auc = result.confusion(data, actual).scored.terms()["auc"]
     assert area == pytest.approx(auc, rel=ROUNDING)
-    assert labels(ax)[1].startswith(f"Area {area:.3f}")
+    assert legend(ax)[1].startswith(f"Area {area:.3f}")
 
 
 def test_tied_scores_pass_together_and_chance_is_marked():
     x = np.repeat([0.0, 1.0, 2.0], 4)
     y = ["n", "n", "n", "p", "n", "n", "p", "p", "n", "p", "p", "p"]
     result = ps.SVM(y, x.reshape(-1, 1), lam=0.01).fit()
-    ax = result.plot.roc(ax=axes())
+    ax = result.plot.roc(ax=panels())
     curve, chance = line_of(ax, "Area"), line_of(ax, "Chance")
     false, true, _ = metrics.roc_curve(np.array(y) == "p", x)
     assert len(false) == 4
@@ -303,7 +171,7 @@ def test_tied_scores_pass_together_and_chance_is_marked():
 
 
 def test_the_point_of_score_zero_is_that_of_the_predictions(odd):
-    ax = odd.plot.roc(ax=axes())
+    ax = odd.plot.roc(ax=panels())
     (false,), (true,) = line_of(ax, "Score 0").get_data()
     usual, rare = odd.confusion().table.to_numpy()[:, ::-1]
     assert odd.coding.levels == ("$rare$", "_usual")
@@ -321,7 +189,7 @@ def test_ties_say_where_the_point_of_score_zero_is(ties, point):
     solver = ps.Pegasos(order=[2], ties=ties)
     result = ps.SVM(y, x.reshape(-1, 1), intercept=False).fit(solver)
     assert result.coef.item() > 0.0
-    (false,), (true,) = line_of(result.plot.roc(ax=axes()), "Score 0").get_data()
+    (false,), (true,) = line_of(result.plot.roc(ax=panels()), "Score 0").get_data()
     assert (false, true) == point
 
 
@@ -338,12 +206,12 @@ def test_a_curve_needs_both_levels(digits, digit):
         digits.plot.roc(TEST[:0])
     with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.margins(TEST[:0])
-    one = digits.plot.margins(TEST[TEST["digit"] == 5], ax=axes())
+    one = digits.plot.margins(TEST[TEST["digit"] == 5], ax=panels())
     assert shares_of(one)[1][0].sum() == 0.0
 
 
 def test_coefficients_are_points_in_order(digits):
-    ax = digits.plot.coefficients(max_terms=12, ax=axes())
+    ax = digits.plot.coefficients(max_terms=12, ax=panels())
     shown = np.concatenate([line.get_xdata() for line in ax.get_lines()[1:]])
     largest = digits.coef.abs().nlargest(12).index
     assert sorted(shown) == sorted(digits.coef[largest])
@@ -357,7 +225,7 @@ def test_coefficients_are_points_in_order(digits):
 
 
 def test_all_coefficients_can_be_drawn_and_are_named_in_full(digits, odd):
-    ax = digits.plot.coefficients(max_terms=None, ax=axes())
+    ax = digits.plot.coefficients(max_terms=None, ax=panels())
     assert len(ax.get_yticklabels()) == 64
     assert ax.get_title() == ""
     names = [x.get_text() for x in odd.plot.coefficients().get_yticklabels()]
@@ -370,7 +238,7 @@ def test_all_coefficients_can_be_drawn_and_are_named_in_full(digits, odd):
 def test_intervals_are_drawn_where_the_table_has_them(digits, monkeypatch):
     table = digits.coefficient_table().assign(conf_low=-1.0, conf_high=2.0)
     monkeypatch.setattr(type(digits), "coefficient_table", lambda self: table)
-    ax = digits.plot.coefficients(ax=axes())
+    ax = digits.plot.coefficients(ax=panels())
     segments = [s for found in ax.collections for s in found.get_segments()]
     assert len(segments) == 30
     assert all(s[:, 0].tolist() == [-1.0, 2.0] for s in segments)
@@ -379,7 +247,7 @@ def test_intervals_are_drawn_where_the_table_has_them(digits, monkeypatch):
 
 def test_the_unit_of_scaled_predictors_is_named():
     model = ps.svm("digit ~ p34 + p43", TRAIN, standardize=True)
-    ax = model.fit().plot.coefficients(ax=axes())
+    ax = model.fit().plot.coefficients(ax=panels())
     label = ax.get_xlabel().replace("\n", " ")
     assert label.startswith("Coefficient: change of the score per standard deviation")
 
@@ -396,7 +264,7 @@ def test_the_image_is_the_coefficients_row_by_row(digits, shape):
 
 
 def test_the_colour_bar_says_what_a_sign_speaks_for(digits):
-    ax = digits.plot.coefficient_image((8, 8), ax=axes())
+    ax = digits.plot.coefficient_image((8, 8), ax=panels())
     bar = ax.figure.axes[1]
     text = (bar.get_ylabel() or bar.get_xlabel()).replace("\n", " ")
     assert "below 0, dotted, speaks for 5, above for 6" in text
@@ -429,24 +297,26 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
     for result in (digits, kernel):
         ps.save(result, tmp_path / "model")
         loaded = ps.load(tmp_path / "model")
-        own, again = (r.plot.confusion(ax=axes()) for r in (result, loaded))
+        own, again = (r.plot.confusion(ax=panels()) for r in (result, loaded))
         assert tiles(own) == tiles(again)
         for figure in ("margins", "roc"):
             with pytest.raises(DataError, match="give data"):
                 getattr(loaded.plot, figure)()
-            drawn = [getattr(r.plot, figure)(TEST, ax=axes()) for r in (result, loaded)]
-            assert labels(drawn[0]) == labels(drawn[1])
+            drawn = [
+                getattr(r.plot, figure)(TEST, ax=panels()) for r in (result, loaded)
+            ]
+            assert legend(drawn[0]) == legend(drawn[1])
     ps.save(digits, tmp_path / "model")
     plots = ps.load(tmp_path / "model").plot
-    assert len(plots.trace(ax=axes(3))) == 3
-    assert plots.coefficients(ax=axes()).get_title()
-    assert plots.coefficient_image((8, 8), ax=axes()).images
+    assert len(plots.trace(ax=panels(3))) == 3
+    assert plots.coefficients(ax=panels()).get_title()
+    assert plots.coefficient_image((8, 8), ax=panels()).images
 
 
 def test_axes_of_several_panels_are_refused(digits):
     for figure in ALL:
         with pytest.raises(OptionError, match="ax is of type ndarray"):
-            getattr(digits.plot, figure)(ax=axes(1, 2))
+            getattr(digits.plot, figure)(ax=panels(1, 2))
 
 
 def test_a_missing_matplotlib_is_named():

@@ -9,8 +9,8 @@ import pandas as pd
 import pegasos_stats as ps
 from pegasos_stats.compiled.arithmetic.risk import scores
 from pegasos_stats.solvers.kernel_problem import scores_of_kernel
-from tests.parity.cases import assert_same_bits
 from tests.parity.configurations import Configuration, complete
+from tests.parity.equality import assert_same_bits
 
 # Everything without exp() is the same in every bit. Twelve digits of the largest step,
 # w ||x|| / lam, where a slope of the log loss enters: see LOG_REACH.

@@ -16,17 +16,12 @@ from pegasos_stats.data.labels import signs_of
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
-from tests.parity.cases import (
+from tests.parity.cases import REFERENCE, Fit, as_fit, case_data, stored, weights
+from tests.parity.equality import (
     DUAL_RTOL,
     OBJECTIVE_RTOL,
-    REFERENCE,
-    Fit,
-    as_fit,
     assert_same_bits,
     assert_same_steps,
-    case_data,
-    stored,
-    weights,
 )
 
 # exp() of R and of Python may differ in the last bit, and Newton's method for a dual

@@ -6,7 +6,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.labels import signs_of
-from tests.parity.cases import assert_same_bits, assert_same_table, table_of
+from tests.parity.cases import table_of
+from tests.parity.equality import assert_same_bits, assert_same_table
 
 
 def categories(labels, levels, ordered=False):

@@ -12,9 +12,6 @@ from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from tests.parity.cases import (
     Case,
-    assert_close_fit,
-    assert_same_bits,
-    assert_same_steps,
     case_data,
     fit,
     fit_rows,
@@ -25,6 +22,7 @@ from tests.parity.cases import (
     stored,
     weights,
 )
+from tests.parity.equality import assert_close_fit, assert_same_bits, assert_same_steps
 
 CASES = {case.name: case for case in read_cases()}
 FORMS = [case for case in CASES.values() if case.profile]

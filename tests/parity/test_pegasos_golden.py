@@ -6,8 +6,6 @@ import pytest
 from tests.parity.cases import (
     Case,
     Fit,
-    assert_same_bits,
-    assert_same_fit,
     case_data,
     fit,
     fit_by_formula,
@@ -17,6 +15,7 @@ from tests.parity.cases import (
     rows_drawn,
     table_of,
 )
+from tests.parity.equality import assert_same_bits, assert_same_fit
 
 CASES = {case.name: case for case in read_cases()}
 EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

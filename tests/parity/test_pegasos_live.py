@@ -8,19 +8,16 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from tests.parity.cases import (
-    DUAL_RTOL,
-    LOG_RTOL,
     REFERENCE,
     Case,
     Fit,
-    assert_same_bits,
-    assert_same_fit,
     case_data,
     fit,
     read_cases,
     rows_drawn,
     table_of,
 )
+from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits, assert_same_fit
 
 EACH = pytest.mark.parametrize("case", read_cases(), ids=lambda case: case.name)
 SEEDS = [0, 1, 42, 443, -1, 2147483647]

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.parity.cases import (
-    Fit,
-    assert_same_bits,
-    case_data,
-    from_hex,
-    golden,
-    table_of,
-)
+from tests.parity.cases import Fit, case_data, from_hex, golden, table_of
+from tests.parity.equality import assert_same_bits
 from tests.parity.sdca_cases import (
     SdcaCase,
     assert_same_sdca,

@@ -6,7 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.weights import mean_one, r_sum
-from tests.parity.cases import assert_same_bits
+from tests.parity.equality import assert_same_bits
 
 DRAWN = {
     "uniform": lambda rng, n: rng.uniform(0.0, 2.0, n),

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from pegasos_stats.compiled.arithmetic.best_intercept import middle_intercept
 from pegasos_stats.solvers.objective import best_intercept
-from tests.parity.cases import assert_same_bits
+from tests.parity.equality import assert_same_bits
 
 ROUNDING = 1e-14  # of 1 + max |z|: what best_intercept() promises for the log loss
 

@@ -28,18 +28,6 @@ import pegasos_stats as ps
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 
-@pytest.fixture(scope="module")
-def rows():
-    """Unbalanced, of different spread, with labels that are text, and weights."""
-    draw = np.random.default_rng(3)
-    X = draw.normal(size=(90, 4)) * [1.0, 30.0, 0.2, 5.0] + [0.0, 100.0, -3.0, 0.0]
-    score = X[:, 0] + 0.05 * (X[:, 1] - 100.0) - 0.8 + draw.normal(size=90)
-    y = np.where(score > 0.0, "ill", "well")  # sorted, "ill" comes first
-    weights = draw.integers(0, 4, 90).astype(float)
-    assert 15 < (y == "ill").sum() < 40
-    return X, y, weights
-
-
 def test_a_search_over_lambda_and_options_of_the_solver(rows):
     X, y, _ = rows
     pipe = make_pipeline(StandardScaler(), SVMClassifier(random_state=1))

@@ -5,7 +5,7 @@ Those left out, and why:
 
 * more than two classes (``crammer_singer``, ``ovr_decision_function``, ``break_ties``,
   ``multiclass``, ``set_coef_multiclass``): two-class classifiers; OneVsRestClassifier
-  does it, see `test_sklearn_tools`.
+  does it, see `test_tools`.
 * regression and one class (``svr``, ``oneclass``, ``epsilon_insensitive``, ``huber``,
   ``least_squares``): not offered.
 * other penalties and losses (``l1``, ``elasticnet``, ``squared_hinge``,
@@ -19,7 +19,7 @@ Those left out, and why:
 * ``early_stopping``, ``validation``, ``n_iter_no_change``, ``learning_rate``,
   ``power_t``, ``eta0``, ``adaptive``: steps are ``1 / (lam t)``, and runs end at a
   certified gap or after their epochs.
-* ``partial_fit``: in `test_sklearn_partial_fit`.
+* ``partial_fit``: in `test_partial_fit`.
 * ``coef_init``, ``intercept_init``, ``warm_start``, ``late_onset_averaging``: no such
   parameters; averages are those of the solver, with tests of their own.
 * ``probability``, ``probA``: LogitClassifier has probabilities, SVMClassifier none.

@@ -1,0 +1,70 @@
+"""Files of data for the command line, and fits for figures."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+
+
+def svmlight_text(frame):
+    """Rows of a frame, its first column as labels."""
+    lines = []
+    for row in frame.itertuples(index=False):
+        entries = [f"{j}:{v}" for j, v in enumerate(row[1:], 1) if v != 0]
+        lines.append(" ".join([str(row[0]), *entries]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    train, test = ps.datasets.load_digits56()
+    train.to_csv(folder / "train.csv", index=False)
+    test.to_csv(folder / "test.csv", index=False)
+    train.to_csv(folder / "named_rows.csv")
+    train.assign(digit=np.arange(len(train)) % 3).to_csv(folder / "three.csv")
+    train.assign(p00=np.inf).to_csv(folder / "infinite.csv")
+    (folder / "train.csv.gz").write_bytes(
+        gzip.compress((folder / "train.csv").read_bytes())
+    )
+    (folder / "train.svm.bz2").write_bytes(bz2.compress(svmlight_text(train).encode()))
+    (folder / "test.svm").write_text(svmlight_text(test.assign(extra=1)))
+    (folder / "twice.svm").write_text("1 1:1 1:2\n0 2:1\n")
+    (folder / "zero.svm").write_text("0 0:1\n1 3:1\n")
+    (folder / "rows.txt").write_text("3\n0\n199\n")
+    (folder / "words.txt").write_text("3\nfour\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "semicolon.csv").write_text("a;b\n1;2\n")
+    (folder / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
+    (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x81" * 9)
+    return folder
+
+
+@pytest.fixture
+def closed():
+    """No figure is left open, and no setting of matplotlib is changed."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    before = mpl.rcParams.copy()
+    yield
+    plt.close("all")
+    assert mpl.rcParams == before
+
+
+@pytest.fixture(scope="module")
+def digits():
+    train, test = ps.datasets.load_digits56()
+    model = ps.svm("digit ~ .", train)
+    return model.fit(ps.Pegasos(epochs=20, seed=443), trace=True, test=test)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    train, _ = ps.datasets.load_digits56()
+    return ps.kernel_svm("digit ~ .", train).fit(ps.Pegasos(epochs=3, seed=1))
