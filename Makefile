@@ -57,6 +57,7 @@ golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden.R
 	Rscript --vanilla r_reference/golden_caret.R
 	Rscript --vanilla r_reference/golden_folds.R
+	Rscript --vanilla r_reference/golden_margins.R
 
 clean: ## remove everything that these targets made
 	rm -rf $(VENV) build dist demo-report.html docs/generated *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -125,6 +125,7 @@ ATTRIBUTES: dict[str, str] = {
     "beta": "coef",
     "vcov": "cov_params()",
     "confint": "conf_int()",
+    "get_margeff": "margins()",
     "std_errors": "bse",
     "se": "bse",
     "stderr": "bse",

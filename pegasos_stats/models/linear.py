@@ -9,6 +9,7 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.models.base import Model, checked_solver
+from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
@@ -228,6 +229,7 @@ class LinearModel(Model):
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,
             counted=self.counted,
+            unread=unread_columns(self.design, lines),
         )
 
     def solve(

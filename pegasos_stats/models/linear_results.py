@@ -14,7 +14,7 @@ from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.sandwich import bread_at
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
-from pegasos_stats.models.linear_inference import LinearInference
+from pegasos_stats.models.linear_effects import LinearEffects
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
 from pegasos_stats.models.scoring.to_json import json_of
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LinearResults(LinearInference):
+class LinearResults(LinearEffects):
     """A fitted linear model: a support vector machine or a logistic regression.
 
     `Results` says what every fit has: certificate, predictions, reports.
-    `LinearInference` has coefficients, standard errors and tests.
+    `LinearInference` has coefficients, standard errors and tests, `LinearEffects` what
+    they mean for predictions.
 
     Examples
     --------

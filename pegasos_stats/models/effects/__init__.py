@@ -1,0 +1,1 @@
+"""What predictors do to predictions: effects, contrasts and adjusted predictions."""

@@ -1,0 +1,159 @@
+"""How a predictor is changed: from level to level, by a number, or by very little."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.checks import check_positive, number_of
+from pegasos_stats.data.labels import Level
+from pegasos_stats.errors import OptionError, plain, shown
+from pegasos_stats.models.effects.estimands import Estimand
+from pegasos_stats.models.effects.rows import Rows
+
+Contrasts = Literal["reference", "pairwise"]
+Change = float | None
+
+CONTRASTS: tuple[Contrasts, ...] = ("reference", "pairwise")
+SLOPE = "dY/dX"
+CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
+ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
+
+
+def checked_changes(
+    change: object, rows: Rows, names: Sequence[Level], by_step: bool
+) -> dict[Level, tuple[str, Change]]:
+    """By how much each numeric predictor is moved, with a name of it; None for slopes.
+
+    Parameters
+    ----------
+    change : None, "sd", number, or mapping of name to one of these
+    rows : Rows
+    names : list
+        Predictors whose effects are asked for.
+    by_step : bool
+        Whether predictions are a step function, which has no slopes: moves are by a
+        standard deviation then, if nothing else is said.
+
+    Raises
+    ------
+    OptionError
+    """
+    default = "sd" if by_step else None
+    given: Mapping[object, object] = {}
+    if isinstance(change, Mapping):
+        given = {rows.checked([name])[0]: each for name, each in change.items()}
+    elif change is not None:
+        default = change  # type: ignore[assignment]
+    found: dict[Level, tuple[str, Change]] = {}
+    for name in names:
+        each = given.get(name, default)
+        if name in rows.levels:
+            continue
+        if each is None:
+            found[name] = SLOPE, None
+        elif isinstance(each, str) and each == "sd":
+            found[name] = "+ 1 sd", rows.spread(name)
+        elif np.isfinite(number_of(each)):
+            found[name] = f"+ {plain(each)}", check_positive("change", each)
+        else:
+            raise OptionError(
+                f"change={shown(change)} is not allowed; give 'sd', a number above "
+                "zero, or these by name, such as change={'x': 10}."
+            )
+    return found
+
+
+def effects(
+    here: Rows,
+    whole: Rows,
+    names: Sequence[Level],
+    changes: Mapping[Level, tuple[str, Change]],
+    contrasts: Contrasts,
+) -> Iterator[tuple[Level, str, Estimand]]:
+    """Name, contrast and estimand of each effect.
+
+    Parameters
+    ----------
+    here : Rows
+        Where effects are taken.
+    whole : Rows
+        The same rows with their own values, whose range is not left.
+    names : list
+    changes : dict
+        Of numeric predictors, see `checked_changes`.
+    contrasts : "reference" or "pairwise"
+    """
+    pairs = {name: around(here, whole, name) for name in changes if name in names}
+    stream = here.batches(
+        frame for name in names for frame in _frames(here, name, changes, pairs)
+    )
+    for name in names:
+        if name in here.levels:
+            levels = here.levels[name]
+            found = [next(stream) for _ in levels]
+            yield from _between_levels(here, name, found, contrasts)
+            continue
+        contrast, change = changes[name]
+        if change is not None:
+            low, high = next(stream), next(stream)
+            yield name, contrast, Estimand(here.shares, high, low)
+            continue
+        base, low, high = (next(stream) for _ in range(3))
+        width = pairs[name][1] - pairs[name][0]
+        if here.averaged:
+            width = width[:1]  # the same in all rows
+        direction = (high - low) / width[:, None]
+        yield name, contrast, Estimand(here.shares, base, direction=direction)
+
+
+def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
+    """Values just below and above those of a predictor, within its range.
+
+    Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
+    else they are relative to the standard deviation too.
+    """
+    x, known = here.numbers(name), whole.numbers(name)
+    spread = whole.spread(name) or 1.0
+    one_sign = (known >= 0.0).all() or (known <= 0.0).all()
+    small = np.abs(x) if one_sign else np.maximum(np.abs(x), spread)
+    size = np.where(small > 0.0, small, spread)
+    low, high = x - CENTRAL * size, x + CENTRAL * size
+    least, most = float(known.min()), float(known.max())
+    if least < most:
+        at_start = (x >= least) & (low < least)
+        at_end = (x <= most) & (high > most) & ~at_start
+        low = np.where(at_start, x, low)
+        high = np.where(at_start, x + ONE_SIDED * size, high)
+        low = np.where(at_end, x - ONE_SIDED * size, low)
+        high = np.where(at_end, x, high)
+    return low, high
+
+
+def _frames(
+    here: Rows,
+    name: Level,
+    changes: Mapping[Level, tuple[str, Change]],
+    pairs: Mapping[Level, tuple[Vector, Vector]],
+) -> list[pd.DataFrame]:
+    if name in here.levels:
+        return [here.at({name: level}).frame for level in here.levels[name]]
+    change = changes[name][1]
+    if change is not None:
+        return [here.frame, here.at({name: here.numbers(name) + change}).frame]
+    return [here.frame, *(here.at({name: values}).frame for values in pairs[name])]
+
+
+def _between_levels(
+    here: Rows, name: Level, found: Sequence[Matrix], contrasts: Contrasts
+) -> Iterator[tuple[Level, str, Estimand]]:
+    levels = here.levels[name]
+    pairs = list(combinations(range(len(levels)), 2))
+    if contrasts == "reference":
+        pairs = [pair for pair in pairs if pair[0] == 0]
+    for a, b in pairs:
+        contrast = f"{plain(levels[b])} - {plain(levels[a])}"
+        yield name, contrast, Estimand(here.shares, found[b], found[a])

@@ -1,0 +1,99 @@
+"""Average effects and predictions with their errors, as tables."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from pegasos_stats import tables
+from pegasos_stats.checks import check_fraction
+from pegasos_stats.models.inference.wald import ContrastTests
+
+TESTS = ["statistic", "p_value"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Margins:
+    """Average effects or predictions; made by ``result.margins()`` or `predictions`.
+
+    Attributes
+    ----------
+    keys : DataFrame
+        What each is of: columns ``term, contrast`` (``term, value`` of predictions),
+        and ``at_`` with the name of each predictor that ``at=`` names.
+    estimates : ContrastTests
+        With ``effect, sd, pvalue, conf_int()``.
+    title : str
+    header : list of pairs of str
+    notes : list of str
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> print(result.margins().tidy().iloc[:, :4].round(4))
+      term contrast  estimate  std_error
+    0  p34    dY/dX   -0.0...
+    1  p43    dY/dX    0.0...
+    """
+
+    keys: pd.DataFrame
+    estimates: ContrastTests
+    title: str
+    header: list[tuple[str, str]]
+    notes: list[str]
+
+    @property
+    def are_predictions(self) -> bool:
+        """Whether these are predictions, which are not tested."""
+        return "value" in self.keys.columns
+
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """A row for each estimate.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+
+        Returns
+        -------
+        DataFrame
+            The columns of `keys`, then ``estimate, std_error, statistic, p_value,
+            conf_low, conf_high``; predictions have neither statistic nor p-value.
+
+        Raises
+        ------
+        OptionError
+            If `conf_level` is not between 0 and 1.
+        """
+        found = self.estimates.estimates(check_fraction("conf_level", conf_level))
+        numbers = found.frame(self.keys["term"].tolist()).drop(columns="term")
+        if self.are_predictions:
+            numbers = numbers.drop(columns=TESTS)
+        return pd.concat([self.keys, numbers], axis=1)
+
+    def summary(self, alpha: float = 0.05) -> tables.Summary:
+        """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals are of level ``1 - alpha``.
+        """
+        level, df = 1.0 - check_fraction("alpha", alpha), self.estimates.df_denom
+        found = self.estimates.estimates(level)
+        cells = tables.estimate_cells(found.frame(self.estimates.hypotheses), df, alpha)
+        cells = cells.rename(columns={"coef": "estimate"})
+        if self.are_predictions:
+            cells = cells.drop(columns=list(cells.columns[2:4]))
+        half = (len(self.header) + 1) // 2
+        sides = self.header[:half], self.header[half:]
+        return tables.Summary(self.title, *sides, cells, self.notes)
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
+    __repr__ = __str__

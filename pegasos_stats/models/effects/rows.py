@@ -1,0 +1,277 @@
+"""Rows that effects are averaged over, and what they are where a predictor is other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.counts import Positions
+from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.foreign import check_memory, is_missing
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.groups import Lines
+from pegasos_stats.data.labels import Level
+from pegasos_stats.data.levels import factored, levels_at_fit
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+
+Place = dict[Level, Any]  # values of some predictors, by name
+
+TOGETHER = 2e7  # numbers in the matrices that are made at once
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Complete rows with their weights, and how they become a matrix.
+
+    Attributes
+    ----------
+    design : Design
+    intercept : bool
+        Whether the matrix begins with a column of ones.
+    frame : DataFrame, n rows
+        Predictors as a user has them.
+    weights : float64 array, shape (n,)
+        Shares, whose sum is 1.
+    levels : dict of name to list
+        Of the factors among the predictors, the reference level first.
+    averaged : bool
+        Whether the matrix is the mean of the rows, one row.
+    """
+
+    design: Design
+    intercept: bool
+    frame: pd.DataFrame
+    weights: Vector
+    levels: Mapping[Level, list[Level]]
+    averaged: bool = False
+
+    @property
+    def names(self) -> list[Level]:
+        """Predictors, in the order of the data's columns."""
+        return list(self.frame.columns)
+
+    @property
+    def shares(self) -> Vector:
+        """Weights of the rows of a matrix."""
+        return np.ones(1) if self.averaged else self.weights
+
+    def checked(self, variables: object) -> list[Level]:
+        """The predictors of these names, or raise `OptionError`; all for None."""
+        if variables is None:
+            return self.names
+        several = isinstance(variables, list | tuple | pd.Index | np.ndarray)
+        chosen = list(variables) if several else [variables]  # type: ignore[call-overload]
+        known = [self._found(name) for name in chosen]
+        if not known or len(set(known)) < len(known):
+            raise OptionError(
+                f"variables={shown(variables)} is not allowed; give different names of "
+                f"predictors: {listing(self.names, 8)}."
+            )
+        return known
+
+    def _found(self, name: object) -> Level:
+        for known in self.names:
+            if isinstance(name, type(known)) and known == name:
+                return known
+        raise OptionError(
+            f"{shown(name)} is no predictor of this fit; its predictors are "
+            f"{listing(self.names, 8)}."
+        )
+
+    def places(self, at: object) -> list[Place]:
+        """Combinations of the values that ``at=`` names; one without any for None."""
+        if at is None:
+            return [{}]
+        if not isinstance(at, Mapping) or not at:
+            raise OptionError(
+                f"at={shown(at)} is not allowed; give 'mean', or values by name, such "
+                "as at={'x': [1, 2]}."
+            )
+        each: dict[Level, list[Any]] = {}
+        for name, given in at.items():
+            several = isinstance(
+                given, list | tuple | pd.Series | pd.Index | np.ndarray
+            )
+            values = list(given) if several else [given]
+            if not values or any(is_missing(value) for value in values):
+                raise OptionError(
+                    f"at= has {shown(given)} for {shown(name)}; give one value or "
+                    "several, none of them missing."
+                )
+            each[self._found(name)] = values
+        chosen = product(*each.values())
+        return [dict(zip(each, values, strict=True)) for values in chosen]
+
+    def at_means(self) -> "Rows":
+        """The same with numeric predictors at their means, averaged to one row."""
+        frame = self.frame.copy(deep=False)
+        for name in self.names:
+            if name not in self.levels:
+                frame[name] = float(self.weights @ self.numbers(name))
+        return replace(self, frame=frame, averaged=True)
+
+    def at(self, place: Place) -> "Rows":
+        """The same rows with these values."""
+        frame = self.frame.copy(deep=False)
+        for name, value in place.items():
+            frame[name] = value
+        return replace(self, frame=frame)
+
+    def numbers(self, name: Level) -> Vector:
+        """Values of a numeric predictor."""
+        return np.asarray(self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
+
+    def spread(self, name: Level) -> float:
+        """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
+        x, n = self.numbers(name), len(self.frame)
+        variance = float(self.weights @ np.square(x - self.weights @ x))
+        return float(np.sqrt(variance * n / max(n - 1, 1)))
+
+    def matrices(self, frames: Sequence[pd.DataFrame]) -> list[Matrix]:
+        """Matrices of frames that are these rows with other values.
+
+        Raises
+        ------
+        DataError
+            If a term of the formula has no value for some of them.
+        """
+        n = len(self.frame)
+        found = self.design.matrix(pd.concat(frames, ignore_index=True))
+        if not found.kept.all():
+            rows = np.unique(np.flatnonzero(~found.kept) % n)
+            raise DataError(
+                f"A term of the formula has no value in {counted(len(rows), 'row')} "
+                "with a predictor changed as asked; give other values, or other rows "
+                "by data=."
+            )
+        values: Any = found.values
+        values = values.toarray() if is_sparse(values) else values
+        dense = np.asarray(values, dtype=np.float64)
+        if self.intercept:
+            dense = np.column_stack([np.ones(len(dense)), dense])
+        parts = np.split(dense, len(frames))
+        return [(self.weights @ Z)[None] for Z in parts] if self.averaged else parts
+
+    def batches(self, frames: Iterator[pd.DataFrame]) -> Iterator[Matrix]:
+        """Matrices of frames, made several at a time."""
+        size = len(self.frame) * (len(self.design.names) + len(self.names) + 1)
+        most, waiting = max(1, int(TOGETHER / size)), []
+        for frame in frames:
+            waiting.append(frame)
+            if len(waiting) == most:
+                yield from self.matrices(waiting)
+                waiting = []
+        if waiting:
+            yield from self.matrices(waiting)
+
+
+def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:
+    """Predictors of the fit that its matrix does not hold as they are.
+
+    Those are factors, booleans, and columns that only stand in other terms.
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    if lines is None or lines.frame is None:
+        return None
+    frame, columns = lines.frame, _columns(inner)
+    if isinstance(inner, FrameDesign) and not inner.named:
+        return None
+    held = set(inner.names)
+    numeric = set(inner.numeric) if isinstance(inner, FormulaDesign) else set(columns)
+    kept = [
+        name
+        for name in columns
+        if name not in numeric
+        or str(name) not in held
+        or frame[name].dtype in (bool, "boolean")
+    ]
+    return frame[kept].iloc[lines.positions].reset_index(drop=True)
+
+
+def _columns(design: Design) -> list[Level]:
+    if isinstance(design, FormulaDesign):
+        return list(design.variables)
+    return list(design.columns) if isinstance(design, FrameDesign) else []
+
+
+def training_rows(design: Design, X: Any, unread: pd.DataFrame | None) -> pd.DataFrame:
+    """Predictors of the rows of a fit, as a user has them.
+
+    Raises
+    ------
+    DataError
+        If they are sparse and too many.
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    if is_sparse(X):
+        n, p = X.shape
+        what = f"A table of {counted(n, 'row')} and {counted(p, 'column')}"
+        check_memory(8.0 * n * p, what, "give fewer rows: data=")
+        X = X.toarray()
+    values: Any = np.asarray(X, dtype=np.float64)
+    if isinstance(design, ScaledDesign):
+        values = design.scaling.unapply(values)
+    places = {str(name): j for j, name in enumerate(inner.names)}
+    columns: dict[Level, object] = {}
+    for name in _columns(inner):
+        if unread is not None and name in unread.columns:
+            columns[name] = unread[name]
+        else:
+            columns[name] = values[:, places[str(name)]]
+    return pd.DataFrame(columns)
+
+
+def new_rows(design: Design, data: pd.DataFrame) -> tuple[pd.DataFrame, Positions]:
+    """Predictors of new rows, complete ones, and the positions of these."""
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    kept = np.flatnonzero(design.matrix(data).kept)
+    if not len(kept):
+        raise DataError("No row of data= is complete; give rows with all predictors.")
+    columns = _columns(inner)
+    if isinstance(inner, FrameDesign) and not inner.named:
+        data = data.set_axis(columns, axis=1)
+    frame = data[columns].iloc[kept].reset_index(drop=True)
+    for name in columns:
+        column: Any = frame[name]
+        if isinstance(column.dtype, pd.SparseDtype):
+            frame[name] = column.sparse.to_dense()
+    return frame, kept
+
+
+def levels_of(
+    design: Design, frame: pd.DataFrame, dummy: bool
+) -> dict[Level, list[Level]]:
+    """Levels of factors, the reference level first; of booleans False and True.
+
+    Parameters
+    ----------
+    design : Design
+    frame : DataFrame
+    dummy : bool
+        Whether numbers that are all 0 and 1 are levels too.
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    found: dict[Level, list[Level]] = {}
+    if isinstance(inner, FormulaDesign):
+        found.update(levels_at_fit(inner.spec, inner.variables))
+        for factor, (_, state) in inner.spec.encoder_state.items():
+            coding = getattr(state.get("contrasts"), "contrasts", None)
+            name, base = factored(factor), getattr(coding, "base", None)
+            if name in found and any(base == level for level in found[name]):
+                others = [level for level in found[name] if level != base]
+                found[name] = [base, *others]
+    for name in frame.columns:
+        column = frame[name]
+        if name in found:
+            continue
+        if column.dtype in (bool, "boolean"):
+            found[name] = [False, True]
+        elif dummy and set(column.unique()) == {0, 1}:
+            found[name] = [0, 1]
+    return found

@@ -1,0 +1,257 @@
+"""Average effects and predictions are those of statsmodels, R and the definition."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit
+
+import pegasos_stats as ps
+
+REFERENCE = Path(__file__).parents[2] / "r_reference"
+# At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
+# are differences with steps of 1e-5, and rounding of 1e-16 is 1e-11 of them, twice.
+TINY, PEER, OF_R = 1e-10, 1e-7, 2e-6
+OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """As in r_reference/golden_margins.R."""
+    i = np.arange(1, 241)
+    data = pd.DataFrame({"x": (37 * i) % 101 / 20 + 0.2, "z": (59 * i) % 83 / 40 - 1.0})
+    data["g"] = np.array(list("abcccbc"))[i * i % 7]
+    data["b"] = i % 3 == 0
+    g, x = data["g"], data["x"]
+    score = 0.4 * x - data["z"] + (g == "b") - 0.5 * (g == "c") * np.log(x)
+    score += 0.6 * data["b"] - 1.0
+    data["y"] = np.where((53 * i) % 97 / 97 < expit(score), "yes", "no")
+    data["school"], data["w"] = i % 23, 0.5 + i % 4
+    return data
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    formula = "y ~ x + I(x ** 2) + log(x):g + g + z + b"
+    return ps.logit(formula, data, lam=TINY).fit(OPTIMUM, cov_type="nonrobust")
+
+
+@pytest.fixture(scope="module")
+def golden():
+    return json.loads((REFERENCE / "golden" / "margins.json").read_text())
+
+
+def pairs(found):
+    """Estimate and standard error by what each is called in print."""
+    table = found.tidy()
+    numbers = table[["estimate", "std_error"]].to_numpy()
+    return dict(zip(found.estimates.hypotheses, numbers, strict=True))
+
+
+def test_effects_are_those_of_glm_in_r(fit, golden):
+    found = pairs(fit.margins(contrasts="pairwise"))
+    assert list(found) == [
+        "b: True - False",
+        "g: b - a",
+        "g: c - a",
+        "g: c - b",
+        "x: dY/dX",
+        "z: dY/dX",
+    ]
+    found |= pairs(fit.margins("x", at={"x": 2, "g": "c"}))
+    found |= pairs(fit.margins("z", change=0.5))
+    found |= pairs(fit.predictions("g")) | pairs(fit.predictions(at={"x": 2.0}))
+    for name, peer in golden.items():
+        ours = name.replace("TRUE - FALSE", "True - False").replace("slope", "dY/dX")
+        ours = "all rows at x = 2" if ours == "x = 2" else ours
+        np.testing.assert_allclose(found[ours], peer, rtol=OF_R, atol=OF_R * peer[1])
+
+
+@pytest.fixture(scope="module")
+def numbers(data):
+    X = data[["x", "z", "b"]].assign(b=data["b"].astype(int))
+    return ps.Logit(data["y"], X, lam=TINY), sm.add_constant(X)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({"cov_type": "nonrobust"}, {}),
+        ({"cov_type": "HC0"}, {"cov_type": "HC0"}),
+        ({"cov_type": "cluster"}, {"cov_type": "cluster"}),
+    ],
+)
+def test_effects_are_those_of_statsmodels(numbers, data, ours, theirs):
+    model, X = numbers
+    if "cluster" in ours.values():
+        ours = {"groups": data["school"], "cov_type": ps.Cluster(use_t=False)}
+        theirs = theirs | {"cov_kwds": {"groups": data["school"]}}
+    result = model.fit(OPTIMUM, **ours)
+    peer = sm.Logit((data["y"] == "yes").astype(float), X).fit(
+        disp=0, tol=1e-14, **theirs
+    )
+    for at, dummy in [(None, False), (None, True), ("mean", False), ("mean", True)]:
+        table = result.margins(at=at, dummy=dummy).tidy()
+        effects = peer.get_margeff(at=at or "overall", dummy=dummy)
+        assert table["term"].tolist() == ["x", "z", "b"]
+        assert table["contrast"].tolist()[2] == ("1 - 0" if dummy else "dY/dX")
+        np.testing.assert_allclose(table["estimate"], effects.margeff, rtol=PEER)
+        np.testing.assert_allclose(table["std_error"], effects.margeff_se, rtol=PEER)
+        np.testing.assert_allclose(table["p_value"], effects.pvalues, rtol=1e-5)
+        limits = table[["conf_low", "conf_high"]].to_numpy()
+        np.testing.assert_allclose(limits, effects.conf_int(), rtol=1e-5, atol=1e-8)
+
+
+def test_student_s_t_of_clusters_goes_on_to_effects(numbers, data):
+    model, _ = numbers
+    found = model.fit(OPTIMUM, cov_type="cluster", groups=data["school"]).margins("x")
+    assert found.estimates.df_denom == 22
+    low, high = found.estimates.conf_int()[0]
+    assert (high - low) / found.estimates.sd[0] == pytest.approx(2 * 2.073873, rel=1e-6)
+
+
+def test_standardized_predictors_have_the_same_effects(fit, data):
+    model = ps.logit(fit.design.formula, data, lam=TINY, standardize=True)
+    scaled = model.fit(OPTIMUM, cov_type="nonrobust").margins()
+    plain = fit.margins()
+    np.testing.assert_allclose(
+        scaled.estimates.effect, plain.estimates.effect, atol=1e-7
+    )
+    # Scaling is fixed: errors are those of the coefficients on the scale of the fit.
+    np.testing.assert_allclose(scaled.estimates.sd, plain.estimates.sd, rtol=1e-5)
+
+
+def changed(result, data, name, value, weights=None):
+    """The mean probability where a predictor has this value, by the definition."""
+    each = result.predict_proba(data.assign(**{name: value})).iloc[:, 1]
+    return np.average(each, weights=weights)
+
+
+def test_rows_count_as_in_the_fit(data):
+    weighted = ps.logit("y ~ x + g", data, lam=0.01, weights="w").fit(OPTIMUM)
+    found = weighted.margins("g").estimates.effect
+    by_hand = [changed(weighted, data, "g", level, data["w"]) for level in "abc"]
+    np.testing.assert_allclose(found, np.array(by_hand[1:]) - by_hand[0], rtol=1e-12)
+    given = weighted.margins("g", data, weights="w").estimates.effect
+    np.testing.assert_allclose(given, found, rtol=1e-12)
+    plain = weighted.margins("g", data).estimates.effect
+    assert np.abs(plain - found).max() > 1e-5
+
+
+def test_weights_of_classes_neither_weigh_rows_nor_shift_probabilities(data):
+    result = ps.logit("y ~ x + g", data, lam=0.01, weights={"no": 1, "yes": 5}).fit(
+        OPTIMUM
+    )
+    assert result.problem.prior_shift > 1.0
+    mean = result.predict_proba()["yes"].mean()
+    assert result.predictions().estimates.effect[0] == pytest.approx(mean, rel=1e-12)
+    found = result.predictions("g").estimates.effect
+    by_hand = [changed(result, data, "g", level) for level in "abc"]
+    np.testing.assert_allclose(found, by_hand, rtol=1e-12)
+
+
+def test_counts_are_rows(data):
+    counts = data.assign(n=np.arange(len(data)) % 3)
+    table = ps.logit("y ~ x + g", counts, lam=0.01, freq_weights="n").fit(OPTIMUM)
+    rows = counts.iloc[np.repeat(np.arange(len(data)), counts["n"])]
+    peer = ps.logit("y ~ x + g", rows, lam=0.01).fit(OPTIMUM).margins()
+    for found in (table.margins(), table.margins(data=counts)):
+        np.testing.assert_allclose(
+            found.estimates.effect, peer.estimates.effect, rtol=1e-9
+        )
+        np.testing.assert_allclose(found.estimates.sd, peer.estimates.sd, rtol=1e-9)
+
+
+def test_log_odds_of_levels_are_contrasts_of_coefficients(data):
+    result = ps.logit("y ~ x + g", data, lam=0.01).fit(OPTIMUM)
+    found = result.margins("g", scale="link", contrasts="pairwise")
+    peer = result.t_test(["g[T.b] = 0", "g[T.c] = 0", "g[T.c] = g[T.b]"])
+    np.testing.assert_allclose(found.estimates.effect, peer.effect, rtol=1e-12)
+    np.testing.assert_allclose(found.estimates.sd, peer.sd, rtol=1e-12)
+    slope = result.margins("x", scale="link").estimates
+    assert slope.effect[0] == pytest.approx(result.params["x"], rel=1e-9)
+    assert slope.sd[0] == pytest.approx(result.bse["x"], rel=1e-9)
+
+
+def test_the_reference_level_is_that_of_the_coding(data):
+    formula = "y ~ x + C(g, contr.treatment(base='b'))"
+    result = ps.logit(formula, data, lam=0.01).fit(OPTIMUM)
+    assert result.margins("g").keys["contrast"].tolist() == ["a - b", "c - b"]
+
+
+def test_resamples_of_the_fit_give_resamples_of_effects(data):
+    boot = ps.Bootstrap(39, seed=2, interval="percentile")
+    result = ps.logit("y ~ x + g", data, lam=0.01).fit(OPTIMUM, cov_type=boot)
+    found = result.margins("g").estimates
+    X = [np.ones(len(data)), data["x"], data["g"] == "b", data["g"] == "c"]
+    rows = np.column_stack(X).astype(float)
+    low, high = (rows * [1, 1, 0, 0] + [0, 0, k, 0] for k in (0, 1))
+    each = [
+        np.mean(expit(high @ theta) - expit(low @ theta))
+        for theta in result.covariance.estimates
+    ]
+    assert found.sd[0] == pytest.approx(np.std(each, ddof=1), rel=1e-9)
+    ends = np.quantile(each, [0.025, 0.975])
+    np.testing.assert_allclose(found.conf_int()[0], ends, rtol=1e-9)
+
+
+def test_shares_of_a_hinge_fit_change_by_steps(data):
+    boot = ps.Bootstrap(39, seed=2, interval="symmetric")
+    result = ps.svm("y ~ x + z + g", data, lam=0.05).fit(OPTIMUM, cov_type=boot)
+    found = result.margins(["z", "g"])
+    assert found.keys["contrast"].tolist() == ["+ 1 sd", "b - a", "c - a"]
+
+    def share(**values):
+        return (result.decision_function(data.assign(**values)) > 0).mean()
+
+    moved = share(z=data["z"] + data["z"].std())
+    by_hand = [moved - share(), *(share(g=level) - share(g="a") for level in "bc")]
+    np.testing.assert_allclose(found.estimates.effect, by_hand, atol=1e-12)
+    assert abs(by_hand[0]) > 0.1
+    assert by_hand[1] > 0.0
+    rows = np.column_stack([np.ones(len(data)), *result.problem.X.T])
+    column = 1 + result.design.names.index("z")
+    other = rows + np.eye(rows.shape[1])[column] * data["z"].std()
+    each = [
+        np.mean(other @ theta > 0) - np.mean(rows @ theta > 0)
+        for theta in result.covariance.estimates
+    ]
+    assert found.estimates.sd[0] == pytest.approx(np.std(each, ddof=1), rel=1e-9)
+    sandwich = result.with_covariance("sandwich").margins("z").estimates
+    assert len(sandwich.resampled.estimates) == 399
+    assert result.predictions().estimates.effect[0] == pytest.approx(share(), rel=1e-12)
+
+
+def test_derivatives_stay_within_the_range_of_the_data(data):
+    terms = "bs(x, df=5) + log(z + 1.0000001)"  # z is -0.975 at least
+    result = ps.logit(f"y ~ {terms}", data, lam=0.01).fit(OPTIMUM)
+    h = 1e-5
+    inner = data[data["x"].between(0.3, 5.0)]
+    up, down = (
+        result.predict_proba(inner.assign(x=inner["x"] + s * h)) for s in (1, -1)
+    )
+    by_hand = (up - down)["yes"].mean() / (2 * h)
+    assert result.margins("x", inner).estimates.effect[0] == pytest.approx(
+        by_hand, rel=1e-6
+    )
+    everywhere = result.margins(data=data).estimates
+    assert np.isfinite(everywhere.effect).all()
+    # Small and large values: the derivative of log(u) is 1 / u.
+    far = pd.DataFrame({"u": np.geomspace(1e-9, 1e9, 120), "y": data["y"][:120]})
+    logs = ps.logit("y ~ log(u)", far, lam=0.01).fit(OPTIMUM)
+    p = logs.predict_proba()["yes"]
+    by_hand = (p * (1 - p) / far["u"]).mean() * logs.params.iloc[1]
+    assert logs.margins().estimates.effect[0] == pytest.approx(by_hand, rel=1e-8)
+
+
+def test_a_loaded_fit_has_effects_on_new_rows(fit, data, tmp_path):
+    assert fit.bse.notna().all()  # and so in the file
+    ps.save(fit, tmp_path / "fit.ps")
+    loaded = ps.load(tmp_path / "fit.ps")
+    found, here = loaded.margins(data=data).tidy(), fit.margins().tidy()
+    pd.testing.assert_frame_equal(found, here, rtol=1e-12)
+    with pytest.raises(ps.errors.DataError, match="does not hold those it was made of"):
+        loaded.margins()
