@@ -45,12 +45,14 @@ Places = NDArray[np.int64]
 MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
 QUICK_ENTRIES = 2**16  # of rows that a pivot goes through in no time
 MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer; and rows that are free
-PATIENCE = 30  # Newton steps for the proximal point before
+PATIENCE = 30  # Newton steps for the proximal point before, if they stand still
+LONG = 60  # and if they do not, where a pivot is quick
 PIVOTS = 50  # in a step of the run
 TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor overflow
 SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
 SETTLED = 1e-5  # of the largest weight, a move after which SOFT does not matter
 EXACT = 1e-13  # of the largest score: a margin this close to 1 is 1
+BLOCK = 4  # rows to a column, that are bound together
 SHARE = 4  # a fourth of the rows on the wrong side become free at once
 
 
@@ -69,7 +71,8 @@ def exactly(
     """Return the steps to go on with: others where Newton steps take long."""
     if isinstance(steps, ActiveSet) or taken < PATIENCE or not can_be_exact(problem):
         return steps
-    if problem.n * problem.p > QUICK_ENTRIES and not steps.stands_still:
+    quick = problem.n * problem.p <= QUICK_ENTRIES and taken >= LONG
+    if not (quick or steps.stands_still):
         return steps
     return ActiveSet(problem, *steps.best())
 
@@ -140,6 +143,10 @@ class ActiveSet:
         if free.size == 0:
             self._free_first()
             return
+        columns = self._problem.p + self._problem.intercept
+        while free.size > columns and not self._is_wide:
+            self._bind(free[: BLOCK * columns])
+            free = np.flatnonzero(self._free)
         b, alpha, target = (self._solved_wide if self._is_wide else self._solved)(free)
         u, w = self._u[free], self._w[free]
         low = np.where(self._y[free] > 0.0, 0.0, -w)
@@ -159,6 +166,34 @@ class ActiveSet:
         ends = free[reach <= t]
         self._u[ends], self._free[ends] = end[reach <= t], False
         self._one_by_one = self._one_by_one or t <= 0.0
+
+    def _bind(self, rows: Places) -> None:
+        """Leave as many of these rows free as there are columns, the fit as it is.
+
+        Weights move along which neither coefficients nor balance change and the dual
+        does not fall, to the end of a range each time.
+        """
+        Z, y, u = self._X[rows], self._y[rows], self._u[rows]
+        if self._problem.intercept:
+            Z = np.column_stack([Z, np.ones(rows.size)])
+        low = np.where(y > 0.0, 0.0, -self._w[rows])
+        high, bound = low + self._w[rows], np.zeros(rows.size, dtype=bool)
+        N = np.linalg.qr(Z, mode="complete")[0][:, Z.shape[1] :]  # where Z'N = 0
+        while N.shape[1] > 0:
+            d = N @ (y @ N)
+            if not np.abs(d).max() > SOFT:
+                d = N[:, 0]
+            d = np.where(np.abs(d) > SOFT * np.abs(d).max(), d, 0.0)
+            end = np.where(d > 0.0, high, low)
+            reach = np.divide(end - u, d, out=np.full(rows.size, np.inf), where=d != 0)
+            j = int(reach.argmin())
+            u += max(0.0, float(reach[j])) * d
+            u[j], bound[j] = end[j], True
+            k = int(np.abs(N[j]).argmax())
+            N = N - np.outer(N[:, k] / N[j, k], N[j])
+            N[:, k] = N[:, -1]
+            N = N[:, :-1]
+        self._u[rows], self._free[rows] = np.clip(u, low, high), ~bound
 
     def _free_first(self) -> None:
         """Set a row free where none is; with an intercept two, to be in balance."""

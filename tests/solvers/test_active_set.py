@@ -54,6 +54,28 @@ def test_the_optimum_is_exact(form, weighted, intercept):
         assert steps.best()[1] == 0.0
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_rows_are_bound_and_the_fit_stays(weighted, intercept):
+    weights = 0.5 + np.arange(N) % 3 / 2.0 if weighted else None
+    problem = Problem(UNITS, Y, 1e-3, intercept=intercept, weights=weights)
+    steps = ActiveSet(problem, np.zeros(4), 0.0, 0.3 * problem.row_weights)
+    before, columns = np.copy(steps._u), 4 + intercept
+    assert steps._free.all()
+    steps._bind(np.arange(N))
+    assert steps._free.sum() <= columns
+    a = steps._u * Y
+    assert (a >= 0.0).all()
+    assert (a <= problem.row_weights).all()
+    bound = ~steps._free
+    assert np.isin(a[bound] / problem.row_weights[bound], (0.0, 1.0)).all()
+    # To rounding: coefficients, balance; the dual is the sum of the weights beside.
+    np.testing.assert_allclose(steps._X.T @ steps._u, steps._X.T @ before, atol=1e-9)
+    if intercept:
+        assert abs((steps._u - before).sum()) < 1e-9
+    assert a.sum() > (before * Y).sum() + 1.0
+
+
 def test_libsvm_finds_no_better_one():
     problem = Problem(UNITS, Y, 1e-3)
     steps = from_zero(problem)

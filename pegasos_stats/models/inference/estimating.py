@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
@@ -143,8 +144,7 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
     columns = (some if isinstance(some, np.ndarray) else some.toarray()).T
     reasons, has = [], ("has", "have")
     if hinge:
-        shares = (np.unique(x, return_counts=True)[1] / x.size for x in columns)
-        values = np.array([1.0 / float(share @ share) for share in shares])
+        values = numbers_of_values(columns)
         few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
         smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
         rare = problem.weights is None and smaller < RARE
@@ -167,6 +167,26 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
             )
             reasons.append(f"{which}, which make the standard deviation rough")
     return "; ".join(reasons)
+
+
+def numbers_of_values(columns: Matrix) -> Vector:
+    """How many values each row of a matrix has, those that are there often for less.
+
+    ``1 / sum_v share_v^2``, which is the number of values if all are as frequent.
+
+    Examples
+    --------
+    >>> numbers_of_values(np.array([[3.0, 1.0, 3.0, 1.0], [2.0, 2.0, 2.0, 2.0]]))
+    array([2., 1.])
+    """
+    p, n = columns.shape
+    ordered = np.sort(columns, axis=1)
+    starts = np.ones((p, n), dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
+    places = np.flatnonzero(starts)
+    counts = np.diff(places, append=p * n).astype(np.float64)
+    squares = np.bincount(places // n, np.square(counts), minlength=p)
+    return float(n) ** 2 / squares
 
 
 def estimated_covariance(
