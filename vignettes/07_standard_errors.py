@@ -112,7 +112,7 @@ with styled():
 # is a rough description: the two differ by up to a third. With a factor of three levels
 # or four binary predictors it is worse: intervals of the sandwich held the truth in 36% to
 # 75% of samples, those of the bootstrap in 91% to 99%
-# (`benchmarks/interval_zoo.py`).
+# (`benchmarks/zoo.py`).
 #
 # ## Hypotheses about several coefficients
 #

@@ -17,6 +17,7 @@ from pegasos_stats.data.design import (
     as_frame,
     row_labels,
 )
+from pegasos_stats.data.digests import digest_of, rows_digest
 from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding, Ties, column_of_labels
@@ -108,12 +109,14 @@ class TrainingRows:
             rows = repeated(counts, column, matrix.index)
             column, matrix = column.iloc[rows], matrix.taken(rows)
         X, values = self.problem.X, matrix.values
-        if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
-            return False
         if len(self.index) < values.shape[0]:
             labelled = column.notna().to_numpy(dtype=bool)
             values = selected(values, labelled[matrix.kept])
-        if values.shape != X.shape or type(values) is not type(X):
+        if values.shape != X.shape:
+            return False
+        if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
+            return rows_digest(X) == digest_of(values)
+        if type(values) is not type(X):
             return False
         if isinstance(X, np.ndarray):
             return np.array_equal(values, X)

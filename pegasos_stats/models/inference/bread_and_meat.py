@@ -17,7 +17,7 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.problem import Problem
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
-PUSHED = 0.75  # of the way out, by simulation (benchmarks/interval_zoo.py)
+PUSHED = 0.75  # of the way out, by simulation (benchmarks/zoo.py)
 SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding
 
 

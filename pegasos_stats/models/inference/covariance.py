@@ -33,9 +33,10 @@ class Covariance:
     notes : tuple of Note
         Why it is not defined, or what is lost in rounding.
     joint : float64 array, shape (k, k), optional
-        For the hinge the covariance for tests of several hypotheses together.
+        For the hinge, and for the log loss with ``"HC3"``, the covariance for tests of
+        several hypotheses together.
     rows : float
-        How many rows that covariance is worth; infinite for the log loss.
+        How many rows that covariance is worth; infinite where there is none.
     fixed : float64 array, shape (k, k), optional
         Of standardized predictors the covariance of the coefficients for predictors as
         the fit standardized them, which become those on the original scale.

@@ -51,6 +51,9 @@ class Sandwich:
         effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
         by ``1 - h_i``, which is the jackknife. The names are those of linear models.
+        By default it is ``"HC0"``, but for the log loss ``"HC3"`` where the rarer level
+        has fewer than 20 rows to a coefficient. With the log loss and ``"HC3"``
+        tests of several hypotheses together are Hotelling's, by F.
         ``"nonrobust"``, for the log loss without weights, takes the variance that the
         model gives the scores: ``G`` is the information ``H - lam J``, which for
         ``lam -> 0`` makes the covariance ``H^-1 / n``, as of any logistic regression.

@@ -153,8 +153,14 @@ def _of_rows(
         fixed=None if reason else fixed,
         pull=_pull(problem, beta, H, inverse),
     )
-    if reason or problem.loss == "log":
+    if reason:
         return found
+    if problem.loss == "log":
+        if options.correction != "HC3":
+            return found
+        return replace(
+            found, joint=found.matrix, rows=effective_rows(u, problem.weights)
+        )
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()
 

@@ -1,5 +1,6 @@
 """What fits of all kinds have in a file: fields of the header, and arrays."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from types import MappingProxyType
@@ -10,6 +11,7 @@ import pandas as pd
 
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
@@ -34,6 +36,7 @@ FIELDS = {
     "refinement",
     "problem",
     "shape",
+    "digest",
     "alpha",
     "counts",
     "ran",
@@ -48,7 +51,7 @@ FIELDS = {
 }
 # What earlier files do not say.
 EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
-EARLIER |= {"judged": None}
+EARLIER |= {"judged": None, "digest": None}
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -61,6 +64,7 @@ TRACE = {
     "cpu_seconds": "f8",
 }
 GIVEN = {"order": "i8", "start": "f8", "step": "f8"}  # options that may be arrays
+SHA256 = re.compile("[0-9a-f]{64}")
 LARGEST_SEED = 2**31 - 1
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
@@ -76,6 +80,7 @@ def fields_of(result: Results) -> Header:
         "refinement": result.refinement and packed_solver(result.refinement),
         "problem": [float(problem.lam), problem.loss, bool(problem.intercept)],
         "shape": [int(size) for size in problem.X.shape],
+        "digest": rows_digest(problem.X),
         "alpha": values.packed(float(found.alpha)),
         "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
         "ran": [plain(found.n_epochs), bool(found.settled)],
@@ -128,6 +133,11 @@ class FitFields:
     def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
         shape = items(fit["shape"], "the shape", 2)
         self.n, self.p = (whole(size, "a size", 1) for size in shape)
+        self.digest: str | None = fit["digest"]
+        if self.digest is not None and not SHA256.fullmatch(
+            header.text(self.digest, "the digest")
+        ):
+            raise ValueError(f"the digest is {self.digest!r}")
         lam, loss, intercept = items(fit["problem"], "the problem", 3)
         self.lam, self.loss = (
             header.real(lam, "lambda"),

@@ -47,15 +47,18 @@ class Absent:
     shape : tuple of int
     rows : int array, shape (k,), optional
         Rows that are there none the less, in rising order, and `values`, theirs.
+    digest : str, optional
+        Of all rows, by which they are known; earlier files have none.
     """
 
     def __init__(
         self,
         shape: tuple[int, ...],
+        digest: str | None = None,
         rows: np.ndarray | None = None,
         values: np.ndarray | None = None,
     ) -> None:
-        self.shape = shape
+        self.shape, self.digest = shape, digest
         self._rows = np.empty(0, dtype=np.int64) if rows is None else rows
         self._values = np.empty((0, *shape[1:])) if values is None else values
 
@@ -101,7 +104,7 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
         kind = COVARIANCES[name]
         cov_type = kind(**options_of(kind, options))
     result = LinearResults(
-        problem=Problem(Absent((n, p)), **fields.problem),
+        problem=Problem(Absent((n, p), fields.digest), **fields.problem),
         solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
         cov_type=cov_type,
         groups=groups_in(fit["groups"], cov_type),
@@ -292,7 +295,7 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         dual=each if kept == "dual" else None,
         **fields.ran,
     )
-    columns, X = None, Absent((n, p))
+    columns, X = None, Absent((n, p), fields.digest)
     if kernel.name == "precomputed":
         width = len(fields.design.names)
         columns = archive.take("columns", "i8", n)
@@ -306,7 +309,7 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         support = archive.take("support", "f8 f4", len(rows), p)
         if not np.isfinite(support).all():
             raise ValueError("a support row is not finite")
-        X = Absent((n, p), rows, support)
+        X = Absent((n, p), fields.digest, rows, support)
     memory = header.whole(memory, "memory", 1)
     return KernelResults(
         problem=kernel_problem.KernelProblem(

@@ -237,7 +237,7 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     try:
         with np.errstate(all="ignore"):
             fit = dict.fromkeys(kind.later) | fit
-            record(fit, "the fit", fit_fields.FIELDS | kind.own)
+            record(fit, "the fit", (*sorted(kind.own), *sorted(fit_fields.FIELDS)))
             fields = fit_fields.FitFields(fit, archive, functions)
             result = kind.back(fields, fit, archive)
             fields.put_into(result)

@@ -63,11 +63,7 @@ def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a report."""
     check_places(options)
     formula, train, tests = _files(options)
-    solver = solver_of(options)
-    model, studies = _model(formula, train, solver, options), studied.NO_STUDIES
-    if options.cv is not None:
-        model, studies = studied.validated(model, solver, bool(tests), options)
-    result, tests = _fit(model, solver, tests, options)
+    result, tests, studies = _studied_fit(formula, train, tests, options)
     made = pages.page_of_files(result, train, tests, studies, options)
     tables = _tables(result, tests)
     warned = [*cautions(result), *_unseen_in(tests)]
@@ -100,7 +96,7 @@ def demo(options: argparse.Namespace) -> Printed:
     if options.report is None:
         return _fitted(title, *given, options)
     traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
-    result, _ = _fit_rows(*given, traced)
+    result, _, _ = _studied_fit(*given, traced)
     page = pages.page_of_digits(result, train, test, options)
     shown = _fitted(title, *given, options)
     return Printed(
@@ -117,9 +113,9 @@ def predict(options: argparse.Namespace) -> Printed:
     rows = _rows_for(saved, options).known_to(result.design, options.unseen)
     predictions = _predictions(result, rows, options.ties)
     actual, why = _known_labels(result, rows, options.unlabelled)
-    table = None
+    table, choices = None, _choices(result, options)
     if actual is not None:
-        table = result.confusion(rows.X, actual, ties=options.ties)
+        table = result.confusion(rows.X, actual, ties=options.ties, **choices)
     found = printed.PrintedPredictions(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
@@ -155,9 +151,11 @@ def _fitted(
     options: argparse.Namespace,
 ) -> Printed:
     start = time.perf_counter()
-    result, tests = _fit_rows(formula, train, tests, options)
+    result, tests, studies = _studied_fit(formula, train, tests, options)
     seconds = time.perf_counter() - start
-    tables = _tables(result, tests)
+    tables = _tables(result, tests, _choices(result, options))
+    if studies[1] is not None:
+        tables["out-of-fold"] = studied.out_of_fold(studies[1], result, options)
     if options.save is not None:
         about = {"format": train.format, "zero_based": train.zero_based}
         about |= asdict(train.style)
@@ -165,30 +163,45 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = [*cautions(result), *_unseen_in(tests)]
+    chosen = studied.choice_told(studies, options)
     found = printed.PrintedFit(
-        title, result, tables, notes, warned, options.save, seconds
+        title, result, tables, notes, warned, options.save, seconds, chosen
     )
     return Printed(found.as_json() if options.json else found.as_text())
 
 
-def _tables(result: Fitted, tests: dict[str, Rows]) -> dict[str, ConfusionMatrix]:
+def _choices(result: Results, options: argparse.Namespace) -> dict[str, Any]:
+    """What ``--positive`` asks of a confusion table: the statistics of a class."""
+    positive = studied.level_of(result, getattr(options, "positive", None))
+    return {} if positive is None else {"positive": positive, "mode": "sens_spec"}
+
+
+def _tables(
+    result: Fitted, tests: dict[str, Rows], choices: dict[str, Any] | None = None
+) -> dict[str, ConfusionMatrix]:
     """Confusion tables of the training data and of the test data."""
+    choices = choices or {}
     tables = {"training": result.training_table}
+    if choices:
+        tables["training"] = result.confusion(**choices)
     for name, rows in tests.items():
         labels = None if rows.sparse is None else rows.sparse.y
-        tables[name] = result.confusion(rows.X, labels)
+        tables[name] = result.confusion(rows.X, labels, **choices)
     return tables
 
 
-def _fit_rows(
+def _studied_fit(
     formula: str | None,
     train: Rows,
     tests: dict[str, Rows],
     options: argparse.Namespace,
-) -> tuple[Fitted, dict[str, Rows]]:
-    """The fit, and the test data as its model takes them."""
-    solver = solver_of(options)
-    return _fit(_model(formula, train, solver, options), solver, tests, options)
+) -> tuple[Fitted, dict[str, Rows], studied.Studies]:
+    """The fit, the test data as its model takes them, and what ``--cv`` asks for."""
+    solver, studies = solver_of(options), studied.NO_STUDIES
+    model = _model(formula, train, solver, options)
+    if getattr(options, "cv", None) is not None:  # demo has none
+        model, studies = studied.validated(model, solver, bool(tests), options)
+    return *_fit(model, solver, tests, options), studies
 
 
 def _model(

@@ -2,12 +2,13 @@
 
 import json
 import math
+import warnings
 
 import numpy as np
 
 from pegasos_stats.advice import as_options
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.notes.fits import above
@@ -91,7 +92,14 @@ def fitted_facts(result: Fitted) -> Facts:
 def table_facts(table: ConfusionMatrix) -> Facts:
     """What a confusion table says; rows that are not new have no intervals."""
     is_new = table.source == "new"
+    of_class: Facts = {}
+    if table.choices.mode is not None:
+        with warnings.catch_warnings():  # what is not defined is null
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            found = table.by_class.to_dict()
+        of_class = {"positive": str(table.positive), "by_class": found}
     return {
+        **of_class,
         "actual": [str(level) for level in table.table.index],
         "predicted": [str(level) for level in table.table.columns],
         "table": table.table.to_numpy().tolist(),

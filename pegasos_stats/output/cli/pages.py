@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegasos_stats.data import datasets
-from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
-from pegasos_stats.output.cli.studied import Studies
+from pegasos_stats.output.cli.studied import Studies, level_of
 from pegasos_stats.output.report.origin import Fitted, Origin, literal, of_csv
 from pegasos_stats.output.report.report import Report, report_of
 
@@ -35,25 +34,12 @@ def page_of_files(
         *given,
         title=options.title,
         image_shape=options.image_shape,
-        positive=_level(result, options.positive),
+        positive=level_of(result, options.positive),
         path=path,
         validation=validation,
     )
     with no_part_left():
         return made.write(options.output, overwrite=options.overwrite)
-
-
-def _level(result: Fitted, text: str | None) -> object:
-    """The level that is written so, or an error; None where none is given."""
-    if text is None:
-        return None
-    found = [level for level in result.coding.levels if str(level) == text]
-    if not found:
-        raise OptionError(
-            f"--positive {shown(text)} is not among the levels; give one of "
-            f"{listing(result.coding.levels)}."
-        )
-    return found[0]
 
 
 def page_of_digits(

@@ -35,6 +35,8 @@ class PrintedFit:
         Where the model was saved.
     seconds : float
         Run time of the fit.
+    chosen : str
+        How lambda was chosen; empty where it was given.
     """
 
     title: str
@@ -44,11 +46,14 @@ class PrintedFit:
     cautions: list[str]
     saved: str | None
     seconds: float
+    chosen: str = ""
 
     def as_text(self) -> str:
         """Label counts, tables, errors and run time, to read."""
         result, counts = self.result, []
         for name, table in self.tables.items():
+            if table.source == "out of fold":  # the training rows again
+                continue
             each = [f"{level}: {n:,}" for level, n in label_counts(table).items()]
             counts.append(f"{name} {', '.join(each)}")
         problem = result.problem
@@ -64,6 +69,7 @@ class PrintedFit:
             *facts.factors_line(result),
             *[f"Features   {note}" for note in self.notes],
             facts.model_line(result),
+            *([f"Lambda     {self.chosen}"] if self.chosen else []),
             *([f"Kernel     {kernel}"] if kernel else []),
             facts.solver_line(result),
             facts.objective_line(result),
@@ -101,6 +107,7 @@ class PrintedFit:
             "notes": self.notes,
             "warnings": self.cautions,
             "hints": facts.hints(result),
+            **({"lambda_chosen": self.chosen} if self.chosen else {}),
             "run_time_seconds": self.seconds,
         }
         return strict_json(content)

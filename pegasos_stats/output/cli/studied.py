@@ -1,8 +1,13 @@
-"""Cross-validation for a report: its options, and the studies that they ask for."""
+"""Cross-validation and the positive class: options, and what they ask for."""
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
+from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.inputs import checked_choices
+from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli.options import whole
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -19,26 +24,62 @@ Studies = tuple[LambdaPath | None, CrossValidation | None]
 NO_STUDIES: Studies = (None, None)
 
 
-def add_options(report: argparse.ArgumentParser) -> None:
-    """Add ``--cv``, ``--rule`` and ``--positive``."""
-    report.add_argument(
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cv`` and ``--rule``."""
+    parser.add_argument(
         "--cv",
         type=whole,
         metavar="FOLDS",
         help="choose lambda by cross-validation, or validate that of --lambda; without "
         "--test the errors are those out of fold",
     )
-    report.add_argument(
+    parser.add_argument(
         "--rule",
         choices=list(RULES),
         default="1se",
         help="how --cv chooses: the largest lambda within a standard error of the best "
         "one, or the best one (default: 1se)",
     )
-    report.add_argument(
-        "--positive",
-        metavar="LEVEL",
-        help="the positive class of sensitivity and the like (default: that coded +1)",
+
+
+def add_positive(parser: argparse.ArgumentParser, words: str) -> None:
+    """Add ``--positive``."""
+    parser.add_argument("--positive", metavar="LEVEL", help=words)
+
+
+def level_of(result: Results, text: str | None) -> object:
+    """The level that is written so, or an error; None where none is given."""
+    if text is None:
+        return None
+    found = [level for level in result.coding.levels if str(level) == text]
+    if not found:
+        raise OptionError(
+            f"--positive {shown(text)} is not among the levels; give one of "
+            f"{listing(result.coding.levels)}."
+        )
+    return found[0]
+
+
+def out_of_fold(
+    validation: CrossValidation, result: Results, options: argparse.Namespace
+) -> ConfusionMatrix:
+    """The rows, each predicted by the fit of the folds that it is not in."""
+    table, level = validation.confusion(), level_of(result, options.positive)
+    if level is None:
+        return table
+    choices = checked_choices(table.levels, level, None, 1.0, "sens_spec")
+    return replace(table, choices=choices)
+
+
+def choice_told(studies: Studies, options: argparse.Namespace) -> str:
+    """How ``--cv`` chose lambda, in words; empty where it did not."""
+    path, _ = studies
+    if path is None:
+        return ""
+    by = "largest within a standard error of the best" if options.rule == "1se" else ""
+    return (
+        f"chosen among {counted(len(path.lambdas), 'value')} by {options.cv}-fold "
+        f"cross-validation of the training rows: {by or 'the best'} by {path.metric}"
     )
 
 

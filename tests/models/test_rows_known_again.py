@@ -1,0 +1,85 @@
+"""A loaded fit knows the rows that it was made of, by a digest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import pegasos_stats as ps
+from pegasos_stats.data.digests import digest_of
+from pegasos_stats.models.persist import load, save
+from tests.models.saved_fits import edited
+from tests.models.saved_models import put_together, taken_apart
+
+
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "g": list("abcd") * 10})
+    frame["y"] = list("uvuu") * 10
+    frame.loc[3, "x"] = np.nan
+    frame.loc[5, "y"] = None
+    return frame
+
+
+def again(result, folder):
+    save(result, folder / "fit")
+    return load(folder / "fit")
+
+
+@pytest.mark.parametrize(
+    "model", [ps.logit, ps.svm, ps.kernel_svm], ids=lambda model: model.__name__
+)
+def test_rows_of_the_fit_are_training_rows(model, tmp_path):
+    frame = data()
+    result = model("y ~ x + g", frame, lam=0.1, standardize=model is ps.svm).fit()
+    loaded = again(again(result, tmp_path), tmp_path)  # saved again, none forgotten
+    table = loaded.confusion(frame)
+    assert table.source == "training"
+    assert table.counts.tolist() == result.confusion(frame).counts.tolist()
+    assert "Exact 95% interval" not in str(table)
+    changed = frame.assign(x=frame["x"] + 1e-12)
+    for other in (frame.iloc[::-1], frame.iloc[1:], changed):
+        assert loaded.confusion(other).source == "new"
+
+
+def test_rows_that_count_for_several(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "k": [3, 2, 4, 5], "y": list("abab")})
+    loaded = again(ps.logit("y ~ x", frame, freq_weights="k").fit(), tmp_path)
+    assert loaded.confusion(frame).source == "training"
+    assert loaded.confusion(frame.assign(k=1)).source == "new"
+
+
+def test_sparse_rows(tmp_path):
+    X = sparse.random(40, 6, 0.3, random_state=1, format="csr")
+    y = np.array(list("uvuu") * 10)
+    loaded = again(ps.SVM(y, X).fit(), tmp_path)
+    assert loaded.confusion(X.tocsc(), y).source == "training"
+    for other in (2 * X, X[::-1]):
+        assert loaded.confusion(other, y).source == "new"
+
+
+def test_equal_matrices_have_one_digest():
+    X = np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]])
+    assert digest_of(X.astype(np.float32)) == digest_of(np.asfortranarray(X))
+    zeros = sparse.csr_array(([0.0, 1.5, 2.0], [0, 1, 0], [0, 2, 3, 3]), shape=(3, 2))
+    swapped = sparse.csr_array(([1.5, 0.0, 2.0], [1, 0, 0], [0, 2, 3, 3]), shape=(3, 2))
+    digests = {digest_of(each) for each in (sparse.csr_array(X), zeros, swapped)}
+    assert len(digests) == 1
+    assert digest_of(X) not in digests
+    assert zeros.nnz == 3  # left as it was
+    others = {digest_of(X.reshape(2, 3)), digest_of(X.T), digest_of(X[:2])}
+    assert len(others | {digest_of(X)}) == 4
+
+
+def test_a_file_without_digest_takes_all_rows_for_new(tmp_path):
+    frame = data()
+    save(ps.logit("y ~ x + g", frame, lam=0.1).fit(), tmp_path / "fit")
+    header, arrays = taken_apart(tmp_path / "fit")
+    del header["fit"]["digest"]
+    (tmp_path / "old").write_bytes(put_together(header, arrays))
+    assert load(tmp_path / "old").confusion(frame).source == "new"
+    for value, said in (("0" * 63, "0" * 63), (7, "7")):
+        forged = put_together(edited(header, ["digest"], value), arrays)
+        (tmp_path / "bad").write_bytes(forged)
+        with pytest.raises(ps.errors.DataError, match=f"the digest is '?{said}'?"):
+            load(tmp_path / "bad")

@@ -1,0 +1,95 @@
+"""--cv, --rule and --positive of fit and predict."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import main
+from tests.output.command_line import run, strict
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A file of 60 rows, 24 of them a 7."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    score = frame["a"] + rng.normal(size=60)
+    frame["y"] = np.where(score >= score.nlargest(24).iloc[-1], 7, 5)
+    path = tmp_path_factory.mktemp("small") / "small.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+OPTIMUM = ["--outcome", "y", "--solver", "sdca", "--loss", "log"]
+
+
+def test_lambda_is_chosen_as_by_the_path(small, capsys):
+    frame = pd.read_csv(small)
+    given = [*OPTIMUM, "--cv", 3, "--seed", 2, "--rule", "min"]
+    printed = run(capsys, "fit", small, *given, "--json")
+    found = strict(printed.out)
+    path = ps.lambda_path(ps.logit("y ~ .", frame), folds=3, seed=2)
+    assert found["lambda"] == path.lambda_min != path.lambda_1se
+    assert found["lambda_chosen"] == (
+        "chosen among 30 values by 3-fold cross-validation of the training rows: the "
+        "best by log_loss"
+    )
+    nested = ps.cross_validate(
+        ps.logit("y ~ .", frame), folds=3, seed=2, lambda_path=path, rule="min"
+    )
+    table = found["confusion"]["out-of-fold"]
+    assert table["table"] == nested.confusion().table.to_numpy().tolist()
+    assert (table["rows"], table["interval_exact"]) == ("out of fold", None)
+
+
+def test_with_test_data_nothing_is_told_of_folds(small, capsys):
+    given = [*OPTIMUM, "--cv", 3, "--test", small]
+    printed = run(capsys, "fit", small, *given).out
+    told = "Lambda     chosen among 30 values by 3-fold cross-validation of the "
+    told += "training rows: largest within a standard error of the best by log_loss\n"
+    assert told in printed
+    assert "Out-of-fold" not in printed
+
+
+def test_a_lambda_that_is_given_is_validated(small, capsys):
+    given = [*OPTIMUM, "--cv", 3, "--lambda", 0.1, "--positive", 7]
+    printed = run(capsys, "fit", small, *given).out
+    assert "Lambda  " not in printed
+    assert "Labels     training 5: 36, 7: 24\n" in printed
+    told, folds = printed.split("Out-of-fold data\n")
+    for part in (told, folds):
+        assert part.count("'Positive' Class : 7") == 1
+        assert "Sensitivity 95% CI" not in part  # of rows that are not new
+    frame = pd.read_csv(small)
+    fit = ps.logit("y ~ .", frame, lam=0.1).fit(ps.SDCA(seed=443))
+    seen = fit.confusion(positive=7, mode="sens_spec")
+    assert str(seen) in told
+
+
+def test_predict_tells_of_the_positive_class(small, tmp_path, capsys):
+    model = tmp_path / "a.model"
+    run(capsys, "fit", small, *OPTIMUM, "--save", model)
+    other = tmp_path / "other.csv"
+    frame = pd.read_csv(small).iloc[:41]
+    frame.to_csv(other, index=False)
+    predict = ["predict", model, other, "--positive", 7]
+    found = strict(run(capsys, *predict, "--json").out)["confusion"]
+    table = ps.load(model).confusion(frame, positive=7, mode="sens_spec")
+    assert found["positive"] == "7"
+    assert found["rows"] == "new"
+    assert found["by_class"] == table.by_class.to_dict()
+    assert found["by_class"]["sensitivity"] != found["by_class"]["specificity"]
+    assert str(table) in run(capsys, *predict, "-o", tmp_path / "out.csv").out
+    assert main([str(word) for word in [*predict[:-1], "8"]]) == 2
+    assert capsys.readouterr().err == (
+        "pegasos-stats: --positive '8' is not among the levels; give one of 5, 7.\n"
+    )
+
+
+def test_a_saved_model_knows_its_training_rows(small, tmp_path, capsys):
+    model = tmp_path / "a.model"
+    run(capsys, "fit", small, *OPTIMUM, "--save", model)
+    printed = run(capsys, "predict", model, small, "-o", tmp_path / "out.csv").out
+    assert "No interval    the fit has seen these rows" in printed
+    assert "95% interval" not in printed
