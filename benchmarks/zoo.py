@@ -1,7 +1,7 @@
 """Coverage of default 95% intervals, and the size of joint tests, on many populations.
 
     python benchmarks/zoo.py build/zoo.csv
-    python benchmarks/zoo.py build/zoo.csv --population binary counts --rows 300 --loss log
+    python benchmarks/zoo.py build/zoo.csv --population binary counts --rows 300
     python benchmarks/zoo.py build/zoo.csv another.csv --table
 
 A cell is a population of `zoo_populations.py`, a loss, a number of rows and lambda. Its
@@ -13,8 +13,8 @@ at 5%. What the file has is not made again, so a run can be stopped and goes on 
 replication ``r`` of a cell is the same in any run, so files of several machines can be
 joined. The minimiser is that of one draw of 400,000 rows.
 
-Where the default draws resamples, 199 are drawn in place of up to 999: intervals are
-then between the same order statistics of fewer, and the time is a fifth.
+Where the default draws resamples, 199 are drawn in place of up to 999, in a fifth of
+the time.
 """
 
 import argparse
