@@ -38,8 +38,9 @@ print(result.confusion(test))
 
 # %% [markdown]
 # Rows are the actual digits, columns the predicted ones. Both intervals are for the
-# error rate on new digits of this kind; the exact one covers it with at least 95%
-# confidence.
+# error rate of this fit on the digits that the test rows are a random sample of; exact
+# ones hold it in 95% of samples or more. Digits of one writer are alike, and no
+# independent trials.
 #
 # ## What was fitted
 #

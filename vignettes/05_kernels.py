@@ -230,7 +230,9 @@ with styled():
 # %% [markdown]
 # Neither $\gamma$ nor $\lambda$ can be read off the training error, nor off the
 # objective, as each kernel measures the length of $f$ in its own way. Held-out rows,
-# or cross-validation, choose them.
+# or cross-validation, choose them. The rows that have chosen are no test any more: their
+# error at the chosen value is optimistic, and further rows, or cross-validation in which
+# every fold chooses anew, have the honest one.
 #
 # ## Leave out the intercept
 #

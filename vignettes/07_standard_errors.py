@@ -189,7 +189,9 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 # ## Beside logistic regression
 #
 # The log loss is smooth, needs no density, and at $\lambda \to 0$ its sandwich is the
-# robust covariance (HC0) of statsmodels' `Logit`.
+# robust covariance (HC0) of statsmodels' `Logit`. Where the rarer level has fewer than 20
+# rows to a coefficient the default is the jackknife's, HC3, as HC0 is too small there, and
+# tests of several hypotheses are by F.
 
 # %%
 logit = ps.logit(f"affair ~ {predictors}", data, lam=1e-9)

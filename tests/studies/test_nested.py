@@ -140,3 +140,25 @@ def test_undecided_rows_count_alike_in_folds_and_pooled():
     assert found.mean["error_rate"] == pytest.approx(table.error_rate, rel=1e-12)
     assert found.by_fold["decided"].sum() == table.n_classified
     assert found.by_fold["weight"].sum() == 80
+
+
+def test_the_estimate_is_right_where_there_is_nothing_to_find():
+    # Half of the labels each, dealt at random: any rule errs in half of new rows.
+    # benchmarks/nested.py does it at length, with an effect too.
+    errors, held, best = [], 0, []
+    for seed in range(1, 21):
+        rng = np.random.default_rng([3, seed])
+        model = ps.SVM(np.repeat(["a", "b"], 24), rng.normal(size=(48, 3)))
+        given = {"folds": 3, "seed": seed, "workers": 1}
+        path = ps.lambda_path(model, [1.0, 0.01], QUICK, **given)
+        found = ps.cross_validate(
+            model, QUICK, lambda_path=path, rule="min", metrics="error_rate", **given
+        )
+        error = found.mean["error_rate"]
+        errors.append(error)
+        held += abs(error - 0.5) <= 1.96 * found.std_error["error_rate"]
+        best.append(path.tidy().query("term == 'error_rate'")["estimate"].min())
+    spread = np.std(errors, ddof=1) / np.sqrt(20)
+    assert abs(np.mean(errors) - 0.5) < 3.0 * spread
+    assert held >= 16  # 95% of 20 are 19; fewer than 16 has a probability of 0.3%
+    assert np.mean(best) < np.mean(errors)  # the least of a path is less

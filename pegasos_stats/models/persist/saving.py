@@ -64,9 +64,10 @@ def save(
     predictions on new data need: coding of the labels and of the predictors, and what
     the summary shows. The covariance of the coefficients is in it if it was computed
     before, or there are no more than 256 and it takes little time. The file holds no
-    pickle, and no training rows but the support of a kernel model. The same fit gives
-    the same bytes. An earlier model is replaced as a whole, with its permissions; a
-    symbolic link stays, and what it leads to is replaced.
+    pickle, and no training rows but the support of a kernel model; a digest of them
+    says whether rows are those of the fit. The same fit gives the same bytes. An
+    earlier model is replaced as a whole, with its permissions; a symbolic link stays,
+    and what it leads to is replaced.
 
     The digest finds damage. It is no signature: whoever can write the file can write a
     new digest.
