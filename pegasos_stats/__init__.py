@@ -33,8 +33,11 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.calibrate import CalibratedResults, calibrate
 from pegasos_stats.studies.compare import compare_solvers
+from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
+from pegasos_stats.studies.compare_models import compare_models
 from pegasos_stats.studies.compare_results import SolverComparison
 from pegasos_stats.studies.differences import Difference, first_difference
+from pegasos_stats.studies.model_comparison import ModelComparison
 from pegasos_stats.studies.reliability import Reliability, reliability
 from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation,
@@ -58,6 +61,7 @@ __all__ = [
     "ConfusionMatrix",
     "CrossValidation",
     "Difference",
+    "ErrorComparison",
     "Folds",
     "KernelResults",
     "KernelSVM",
@@ -66,6 +70,7 @@ __all__ = [
     "LambdaPath",
     "LinearResults",
     "Logit",
+    "ModelComparison",
     "PairedComparison",
     "Pegasos",
     "RRandom",
@@ -76,6 +81,8 @@ __all__ = [
     "SessionInfo",
     "SolverComparison",
     "calibrate",
+    "compare_errors",
+    "compare_models",
     "compare_predictions",
     "compare_solvers",
     "confusion",

@@ -1,7 +1,7 @@
-"""Tables as text, HTML and LaTeX; numbers as text; the summary made of both."""
+"""Tables as text, HTML, LaTeX and Markdown; numbers as text; the summary of both."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
@@ -27,6 +27,7 @@ LATEX = {
     ">": "$>$",
     "|": "$|$",
 } | {character: f"\\{character}" for character in "&%$#_"}
+MARKS = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
 NEGATIVE = re.compile(r"^-(?=[\d.])")
 
 TABLE = "border-collapse:collapse;margin:0 0 .5em 0"
@@ -34,6 +35,7 @@ NAME = "text-align:left;padding:.15em 1em .15em 0"
 VALUE = "text-align:right;padding:.15em .5em"
 RULE = "border-top:1px solid;border-bottom:1px solid"
 CLOSED = "border-bottom:1px solid"
+OPENED = "border-top:1px solid"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -170,11 +172,12 @@ def header_text(
     ]
 
 
-def params_text(params: pd.DataFrame) -> list[str]:
+def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
     Where names and numbers do not fit side by side the table becomes wider, and names
-    of more than 40 characters take several lines.
+    of more than 40 characters take several lines. Before rows whose numbers are in
+    `ruled`, from 0, there is a rule as well.
 
     Examples
     --------
@@ -199,6 +202,8 @@ def params_text(params: pd.DataFrame) -> list[str]:
         rows.append("\n".join([begin.ljust(first) + numbers, *others]))
     width = max(WIDTH, first + sum(sizes))
     head, *lines = rows
+    for i in sorted(ruled, reverse=True):
+        lines.insert(i, "-" * width)
     return ["=" * width, head, "-" * width, *lines, "=" * width]
 
 
@@ -245,8 +250,8 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
     return _table([caption, *(f"<tr>{row}</tr>" for row in rows)], f"{TABLE};{RULE}")
 
 
-def params_html(params: pd.DataFrame) -> str:
-    """Write a table: names from the index, numbers to the right.
+def params_html(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
+    """Write a table: names from the index, numbers to the right, rules before some.
 
     Examples
     --------
@@ -255,9 +260,10 @@ def params_html(params: pd.DataFrame) -> str:
     """
     heads = "".join(_html_cell("th", str(name), VALUE) for name in params.columns)
     lines = [f'<tr style="{CLOSED}"><td></td>{heads}</tr>']
-    for name, *cells in params.itertuples(name=None):
+    for i, (name, *cells) in enumerate(params.itertuples(name=None)):
         numbers = "".join(_html_cell("td", str(cell), VALUE) for cell in cells)
-        lines.append(f"<tr>{_html_cell('th', str(name), NAME)}{numbers}</tr>")
+        begin = f'<tr style="{OPENED}">' if i in ruled else "<tr>"
+        lines.append(f"{begin}{_html_cell('th', str(name), NAME)}{numbers}</tr>")
     return _table(lines, f"{TABLE};{CLOSED}")
 
 
@@ -287,15 +293,46 @@ def header_latex(title: str, left: Fields, right: Fields) -> str:
     return _tabular("lrlr", [first, r"\midrule", *map(_row, rows)])
 
 
-def params_latex(params: pd.DataFrame) -> str:
+def params_latex(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
     """Write a tabular: names from the index, numbers to the right."""
     heads = ["", *(latex(str(name)) for name in params.columns)]
     rows = [
         [latex(str(name)), *(NEGATIVE.sub("$-$", latex(str(c))) for c in cells)]
         for name, *cells in params.itertuples(name=None)
     ]
+    lines = [_row(cells) for cells in rows]
+    for i in sorted(ruled, reverse=True):
+        lines.insert(i, r"\midrule")
     columns = "l" + "r" * params.shape[1]
-    return _tabular(columns, [_row(heads), r"\midrule", *map(_row, rows)])
+    return _tabular(columns, [_row(heads), r"\midrule", *lines])
+
+
+def params_markdown(params: pd.DataFrame) -> str:
+    r"""Write a table for Markdown: names from the index, numbers to the right.
+
+    Examples
+    --------
+    >>> print(params_markdown(pd.DataFrame({"a|b": ["0.5"]}, index=["x_1"])))
+    |  | a\|b |
+    |:--|--:|
+    | x\_1 | 0.5 |
+    """
+    heads = ["", *map(str, params.columns)]
+    rule = "|:--|" + "--:|" * params.shape[1]
+    rows = [heads, *([str(c) for c in row] for row in params.itertuples(name=None))]
+    first, *others = (f"| {' | '.join(map(markdown, row))} |" for row in rows)
+    return "\n".join([first, rule, *others])
+
+
+def markdown(text: str) -> str:
+    r"""Write a text for Markdown so that no character of it is a mark, on one line.
+
+    Examples
+    --------
+    >>> print(markdown("a_b | <c>"))
+    a\_b \| \<c>
+    """
+    return MARKS.sub(r"\\\1", " ".join(text.splitlines()))
 
 
 def latex(text: str) -> str:

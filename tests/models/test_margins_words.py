@@ -23,7 +23,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fit(data):
-    return ps.logit("y ~ x + g + b", data, lam=0.01).fit(SOLVER)
+    return ps.logit("y ~ x + g + b", data, lam=0.01).fit(SOLVER, cov_type="HC0")
 
 
 def test_the_table_says_what_it_is_of(fit):

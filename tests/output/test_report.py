@@ -12,8 +12,9 @@ from jinja2 import UndefinedError
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, FormulaError, OptionError
-from pegasos_stats.output.report.rendering import escaped, formula_svg, templates
+from pegasos_stats.output.report.rendering import formula_svg, templates
 from pegasos_stats.output.report.subject import held_out_rows, misclassified
+from pegasos_stats.tables import markdown
 
 SECTIONS = [
     "in-short",
@@ -330,11 +331,11 @@ def test_pages_are_plain_text(report, strange):
 
 
 def test_a_value_in_a_template_is_escaped_unless_it_is_called_safe():
-    for escape, text in ((html_escape, "&lt;*&gt;"), (escaped, r"\<\*>")):
+    for escape, text in ((html_escape, "&lt;*&gt;"), (markdown, r"\<\*>")):
         made = templates(escape).from_string("{{ x }}{{ x ~ x }}{{ x | safe }}")
         assert made.render(x="<*>") == f"{text}{text}{text}<*>"
     with pytest.raises(UndefinedError, match="nosuch"):
-        templates(escaped).from_string("{{ nosuch }}").render()
+        templates(markdown).from_string("{{ nosuch }}").render()
 
 
 def test_a_formula_is_an_outline_with_its_tex():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pegasos_stats.errors import DependencyError
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.drawing import outline
+from pegasos_stats.tables import markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,7 +26,6 @@ UNBROKEN = 24  # letters of code that stay on one line
 SHORT = 12  # rows of a table that stays on one page of paper
 SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
 MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
-SPECIAL = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
 
 
 @cache
@@ -208,24 +208,13 @@ def written_markdown(part: doc.Document | doc.Block, address: Address) -> str:
     """
     writer = Writer(
         "report.md",
-        escaped,
+        markdown,
         address=address,
         longer_ticks=longer_ticks,
         mark=MARK,
         one_line=one_line,
     )
     return f"{writer(part)}\n"
-
-
-def escaped(text: str) -> str:
-    r"""Write a text for Markdown so that no character of it is a mark, on one line.
-
-    Examples
-    --------
-    >>> print(escaped("a_b | <c>"))
-    a\_b \| \<c>
-    """
-    return SPECIAL.sub(r"\\\1", one_line(text))
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,252 @@
+"""A regression table: several fits side by side, as text, HTML, LaTeX and Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import wrap
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats import tables
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.results import Results
+
+Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
+
+IN_BRACKETS: dict[str, str] = {
+    "std_error": "Standard errors in brackets.",
+    "conf_int": "{:.4g}% intervals in brackets.",
+    "statistic": "Statistics z or t in brackets.",
+    "p_value": "p-values in brackets.",
+}
+# Columns of glance() and their headings, with the number of digits.
+FACTS: dict[str, tuple[str, int]] = {
+    "lam": ("lambda", 6),
+    "objective": ("Objective", 5),
+    "relative_gap": ("Relative gap", 2),
+    "llf": ("Log-likelihood", 6),
+    "df_effective": ("Effective df", 4),
+    "aic": ("AIC", 6),
+    "bic": ("BIC", 6),
+    "prsquared": ("McFadden's R2", 4),
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelComparison:
+    """Several fits side by side; made by `compare_models`.
+
+    Attributes
+    ----------
+    fits : mapping of name to fit
+    estimates : DataFrame
+        Columns ``model``, then those of ``tidy()`` of a fit.
+    validated : DataFrame
+        Columns ``model, term, estimate, std_error``: metrics out of fold, where they
+        were given.
+    brackets : str
+        What stands below an estimate.
+    stars : tuple of float
+        Bounds of p-values, the smallest first; empty for no stars.
+    level : float
+        Of the intervals.
+    original : bool
+        Whether coefficients are of predictors before ``standardize=True``.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> fit = ps.logit("digit ~ p34", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> print(ps.compare_models([fit], brackets="none").to_markdown())
+    |  | (1) |
+    |:--|--:|
+    | Outcome | digit = 6 |
+    | Loss | log |
+    | Intercept | ... |
+    | p34 | ... |
+    | Rows | 200 |
+    ...
+    """
+
+    fits: Mapping[str, Results]
+    estimates: pd.DataFrame
+    validated: pd.DataFrame
+    brackets: Brackets
+    stars: tuple[float, ...]
+    level: float
+    original: bool
+
+    def tidy(self) -> pd.DataFrame:
+        """Estimates as numbers, a row for each term and model."""
+        return self.estimates.copy()
+
+    def glance(self) -> pd.DataFrame:
+        """A row for each fit: ``model``, ``outcome``, then `Results.glance`."""
+        lines = [fit.glance() for fit in self.fits.values()]
+        table = pd.concat(lines, ignore_index=True)
+        table.insert(0, "model", list(self.fits))
+        table.insert(1, "outcome", [fit.coding.name for fit in self.fits.values()])
+        return table
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as it is shown: a column of text for each fit."""
+        return pd.concat(self._sections)
+
+    def as_text(self) -> str:
+        """Plain text."""
+        table = tables.params_text(self.to_frame(), self._ruled)
+        lines = [line.rstrip() for line in table]
+        notes = ["\n".join(wrap(note, tables.WIDTH)) for note in self.notes]
+        return "\n".join([*lines, *notes])
+
+    def to_html(self) -> str:
+        """An HTML table, and the notes as lines below it."""
+        table = tables.params_html(self.to_frame(), self._ruled)
+        return f"{table}\n{tables.lines_html(self.notes)}"
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular for the package booktabs, and the notes as text."""
+        table = tables.params_latex(self.to_frame(), self._ruled)
+        return "\n\n".join([table, *map(tables.latex, self.notes)])
+
+    def to_markdown(self) -> str:
+        """A table for Markdown, and the notes as paragraphs."""
+        table = tables.params_markdown(self.to_frame())
+        return "\n\n".join([table, *map(tables.markdown, self.notes)])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the numbers are, and which of them do not compare."""
+        fits = list(self.fits.values())
+        said = IN_BRACKETS.get(self.brackets, "").format(100.0 * self.level)
+        found = [said] if said and len(self.estimates) else []
+        if self.stars:
+            bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
+            found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
+        if len({fit.problem.loss for fit in fits}) > 1:
+            found.append(
+                "Hinge and log loss have scores on scales of their own: neither "
+                "coefficients nor objectives compare between them."
+            )
+        elif len({fit.problem.lam for fit in fits}) > 1:
+            found.append("Objectives of different lambda do not compare.")
+        if any(not np.array_equal(fits[0].problem.y, fit.problem.y) for fit in fits):
+            found.append(
+                "The fits are of different rows or outcomes: objectives, "
+                "log-likelihoods, AIC and BIC do not compare."
+            )
+        scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
+        if scaled and not self.original:
+            found.append(f"Coefficients of standardized predictors: {_all(scaled)}.")
+        linear = [n for n, f in self.fits.items() if isinstance(f, LinearResults)]
+        if self.brackets != "none":
+            given = self.estimates.groupby("model")["std_error"].count()
+            without = [name for name in linear if not given.get(name, 0)]
+            if without:
+                found.append(
+                    f"Without standard errors, see summary(): {_all(without)}."
+                )
+        for name, fit in self.fits.items():
+            warned = sum(note.severity == "warning" for note in fit.notes)
+            if warned:
+                found.append(
+                    f"{name}: {counted(warned, 'warning')}, see its summary()."
+                )
+        return found
+
+    @cached_property
+    def _sections(self) -> list[pd.DataFrame]:
+        """Rows above the estimates, the estimates, and those below."""
+        fits = list(self.fits.values())
+        above: dict[str, list[str]] = {
+            "Outcome": [f"{fit.coding.name} = {fit.coding.positive}" for fit in fits],
+            "Loss": [fit.problem.loss for fit in fits],
+        }
+        facts = self.glance()
+        below: dict[str, list[str]] = {"Rows": [f"{fit.nobs:,}" for fit in fits]}
+        if len(self.estimates):
+            below["Standard errors"] = [_covariance(fit) for fit in fits]
+        for column, (title, digits) in FACTS.items():
+            if column in facts and facts[column].notna().any():
+                below[title] = [_number(v, digits) for v in facts[column]]
+        below["Training error"] = [_share(value) for value in facts["error_rate"]]
+        for metric in self.validated["term"].unique():
+            lines = self.validated[self.validated["term"] == metric]
+            cells = lines.set_index("model").apply(_with_error, axis=1)
+            below[f"Out of fold: {metric}"] = [
+                str(cells.get(name, "")) for name in self.fits
+            ]
+        return [self._rows(above), self._terms(), self._rows(below)]
+
+    def _rows(self, rows: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        return pd.DataFrame(rows, index=list(self.fits)).T
+
+    @property
+    def _ruled(self) -> list[int]:
+        """Rows before which there is a rule, if any other stand before them."""
+        above, terms, _ = map(len, self._sections)
+        return [above, above + terms] if terms else [above]
+
+    def _terms(self) -> pd.DataFrame:
+        """A row, or two with brackets, for each term."""
+        cells = {
+            (line.model, line.term): _cells(line, self.brackets, self.stars)
+            for line in self.estimates.itertuples()
+        }
+        both = slice(1 if self.brackets == "none" else 2)
+        rows, labels = [], []
+        for term in self.estimates["term"].unique():
+            pairs = [cells.get((name, term), ("", "")) for name in self.fits]
+            rows += list(zip(*pairs, strict=True))[both]
+            labels += [term, ""][both]
+        return pd.DataFrame(rows, labels, list(self.fits), dtype=object)
+
+    __str__ = as_text
+    __repr__ = as_text
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _covariance(fit: Results) -> str:
+    """How standard errors were estimated, in a word."""
+    options = getattr(fit, "cov_type", None)
+    if isinstance(options, Cluster | Bootstrap):
+        return type(options).__name__.lower()
+    return options.correction if isinstance(options, Sandwich) else ""
+
+
+def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
+    """An estimate with its stars, and what stands below it."""
+    mark = "*" * sum(line.p_value < bound for bound in stars)
+    if brackets == "conf_int":
+        known = not np.isnan(line.conf_low)
+        limits = f"[{tables.aligned(line.conf_low)}, {tables.aligned(line.conf_high)}]"
+        return f"{tables.aligned(line.estimate)}{mark}", limits if known else ""
+    value = getattr(line, brackets, np.nan)
+    text = f"{value:.3f}" if brackets == "p_value" else tables.aligned(value)
+    below = "" if np.isnan(value) else f"({text})"
+    return f"{tables.aligned(line.estimate)}{mark}", below
+
+
+def _with_error(line: Any) -> str:
+    error = line["std_error"]
+    mean = tables.significant(line["estimate"])
+    return mean if np.isnan(error) else f"{mean} ({tables.significant(error, 2)})"
+
+
+def _number(value: float, digits: int) -> str:
+    return "" if np.isnan(value) else tables.significant(value, digits)
+
+
+def _share(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2%}"
+
+
+def _all(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,180 @@
+"""Differences of errors out of fold, paired by fold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.studies.compare_errors import paired_mean
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(103, 3)), columns=list("uvw"))
+    data["y"] = np.where(data["u"] + rng.normal(size=103) > 0.4, "yes", "no")
+    return data.assign(school=np.arange(103) % 7, weight=1.0 + np.arange(103) % 3)
+
+
+@pytest.fixture(scope="module")
+def models(data):
+    return {
+        "u": ps.logit("y ~ u", data, lam=0.01),
+        "v": ps.svm("y ~ v", data, lam=0.01),
+        "all": ps.logit("y ~ u + v + w", data, lam=0.01),
+    }
+
+
+@pytest.fixture(scope="module")
+def found(models):
+    return ps.compare_errors(models, folds=5, repeats=2, seed=3, workers=1)
+
+
+def test_pairs_are_those_of_the_corrected_t_test(found, models):
+    table = found.tidy()
+    assert table["term"].tolist() == ["u - v", "u - all", "v - all"]
+    by_fold = [each.by_fold for each in found.cross_validations.values()]
+    d = (by_fold[0]["error_rate"] - by_fold[1]["error_rate"]).to_numpy()
+    n_test = by_fold[0]["n_test"].to_numpy()  # 21 and 20, so that means are weighted
+    mean = np.average(d, weights=n_test)
+    variance = np.average((d - mean) ** 2, weights=n_test) * 10 / 9
+    share = np.mean(n_test / (103 - n_test))
+    error = np.sqrt((1 / 10 + share) * variance)
+    reach = t.ppf(0.975, 9) * error
+    line = table.iloc[0]
+    assert line["estimate"] == pytest.approx(mean, rel=1e-12)
+    assert line["std_error"] == pytest.approx(error, rel=1e-12)
+    assert line["conf_low"] == pytest.approx(mean - reach, rel=1e-9)
+    assert line["conf_high"] == pytest.approx(mean + reach, rel=1e-9)
+    assert line["p_value"] == pytest.approx(2 * t.sf(abs(mean / error), 9), rel=1e-9)
+    assert line["df"] == 9
+    assert mean < -0.1
+    again = ps.cross_validate(models["u"], folds=5, repeats=2, seed=3, workers=1)
+    assert found.means["u"] == again.mean["error_rate"]
+    wide = found.tidy(0.99)
+    assert (wide["conf_high"] > table["conf_high"]).all()
+
+
+def test_folds_are_the_same_for_all(found):
+    first, *others = found.cross_validations.values()
+    for each in others:
+        np.testing.assert_array_equal(first.folds.assignment, each.folds.assignment)
+
+
+def test_groups_stay_together_in_folds_by_group(models, data):
+    pair = {name: models[name] for name in ("u", "all")}
+    found = ps.compare_errors(pair, folds=data["school"], metric="auc", seed=1)
+    assert found.tidy()["df"].tolist() == [6]
+    one = found.cross_validations["u"]
+    assert all(data["school"].iloc[test].nunique() == 1 for _, test in one.folds)
+
+
+def test_held_out_rows_count_with_their_weights(data):
+    pair = {f: ps.logit(f"y ~ {f}", data, lam=0.01, weights="weight") for f in "uv"}
+    found = ps.compare_errors(pair, folds=4, seed=1)
+    one, two = (each.by_fold for each in found.cross_validations.values())
+    d = one["error_rate"] - two["error_rate"]
+    mean = np.average(d, weights=one["weight"])
+    assert found.tidy()["estimate"][0] == pytest.approx(mean, rel=1e-12)
+    assert mean != pytest.approx(np.average(d, weights=one["n_test"]), rel=1e-6)
+
+
+def test_counts_are_rows(data):
+    table = data.assign(n=1 + np.arange(len(data)) % 2)
+    rows = table.iloc[np.repeat(np.arange(len(data)), table["n"])]
+    short = {f: ps.logit(f"y ~ {f}", table, lam=0.01, freq_weights="n") for f in "uv"}
+    long = {f: ps.logit(f"y ~ {f}", rows, lam=0.01) for f in "uv"}
+    a, b = (ps.compare_errors(m, folds=4, seed=1).tidy() for m in (short, long))
+    pd.testing.assert_frame_equal(a, b)
+
+
+def test_cross_validations_are_compared_as_they_are(models):
+    one = ps.cross_validate(models["u"], folds=4, seed=1)
+    two = ps.cross_validate(models["v"], folds=one.folds, seed=1)
+    found = ps.compare_errors({"u": one, "v": two})
+    difference = one.mean["error_rate"] - two.mean["error_rate"]
+    assert found.tidy()["estimate"][0] == pytest.approx(difference, rel=1e-9)
+
+
+def test_folds_without_a_value_are_left_out():
+    d, w = np.array([0.5, np.nan, 0.1, -0.3]), np.array([1.0, 9.0, 2.0, 1.0])
+    found = paired_mean(d, w, 0.25)
+    assert found.mean == pytest.approx(0.1, rel=1e-12)
+    assert found.std_error == pytest.approx(
+        np.sqrt((1 / 3 + 0.25) * 0.08 * 1.5), rel=1e-12
+    )
+    assert found.df == 2
+    assert np.isnan(paired_mean(d[:1], w[:1], 0.25).std_error)
+
+
+def test_the_summary_says_what_it_is_of(found):
+    text = str(found)
+    assert text.splitlines()[0].strip() == "Errors out of Fold"
+    assert found.summary().notes == [
+        "Each difference is the first less the second, on the same folds; means over "
+        "the folds.",
+        "Standard errors are Nadeau and Bengio's, which allow for rows that fits "
+        "share; intervals by Student's t. They are of fits to as many rows as a fold "
+        "leaves, not of the fits to all.",
+    ]
+    assert "P>|t|" in text
+    assert "u - all" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "words"),
+    [
+        (
+            lambda m, d: ps.compare_errors([m["u"], m["v"]][:1]),
+            OptionError,
+            "models=[<Logit: y ('no' = -1, 'yes' = +1), 103 rows, 1 predictor, lam "
+            "0.01; not fitted, see fit()>] is not allowed; give two or more by name, "
+            "such as ps.compare_errors({'hinge': a, 'log': b}).",
+        ),
+        (
+            lambda m, d: ps.compare_errors({"a": m["u"], 2: m["v"]}, folds=3, seed=1),
+            OptionError,
+            "A model is called 2; give it a name as text.",
+        ),
+        (
+            lambda m, d: ps.compare_errors({"a": 1, "b": m["v"]}),
+            OptionError,
+            "'a' is of type int; give models such as ps.svm(formula, data), not yet "
+            "fitted, or their cross-validations.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(
+                {"a": m["u"], "b": ps.svm("y ~ u", d.iloc[1:])}, folds=3, seed=1
+            ),
+            DataError,
+            "'b' is not of the rows and outcomes of the first model; give models of "
+            "the same data, without the rows that one of them leaves out.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(
+                {
+                    k: ps.cross_validate(m["u"], folds=3, seed=s)
+                    for k, s in {"a": 1, "b": 2}.items()
+                }
+            ),
+            DataError,
+            "'b' has folds of its own, so that nothing is paired; cross-validate it "
+            "with folds= of the first.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(
+                {k: ps.cross_validate(m["u"], folds=3, seed=1) for k in "ab"},
+                metric="hinge_loss",
+            ),
+            OptionError,
+            "'a' was not judged by 'hinge_loss'; give metric= one that all have, or "
+            "cross-validate it with this one.",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_said(models, data, asked, kind, words):
+    with pytest.raises(kind) as caught:
+        asked(models, data)
+    assert str(caught.value) == words
