@@ -43,8 +43,8 @@ class SDCA(Solver):
     followed by Newton steps for the proximal-point problem in the dual; each counts as
     an epoch. They find the optimum with the intercept not penalised, and a dual point
     with ``sum_i a_i y_i = 0``, or without intercept. With more columns than rows there
-    are as many epochs as go on to close the gap; then the hinge with intercept takes
-    steps on pairs of dense rows, ``n`` of them an epoch.
+    are as many epochs as go on to close the gap; then the hinge takes steps on pairs of
+    rows, or on single ones without intercept, ``n`` of them an epoch.
 
     Parameters
     ----------

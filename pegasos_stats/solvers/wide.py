@@ -29,8 +29,10 @@ LONG = 5  # the same of others; epochs that tell how fast the gap falls
 SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a look
 EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
 GRAM = 0.5  # visits of a row for each entry of X X', which is symmetric
+MOST_SPARSE = 1000  # sparse rows, whose X X' is not: of more, epochs are cheaper
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
+SMALLEST = 1e-300
 
 
 class Lengths(NamedTuple):
@@ -91,7 +93,7 @@ class PairSteps:
     Parameters
     ----------
     problem : Problem
-        With intercept and dense rows.
+        Of the hinge.
     a : float64 array, shape (n,)
         Dual weights to begin with.
     """
@@ -99,9 +101,11 @@ class PairSteps:
     violations = 0
 
     def __init__(self, problem: Problem, a: Vector) -> None:
-        X = np.asarray(problem.X, dtype=np.float64)
+        X = problem.X.astype(np.float64, copy=False)
         self._problem, self._scale = problem, problem.lam * problem.n
-        self._gram = X @ X.T
+        gram = X @ X.T
+        self._gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+        self._curvature = np.maximum(np.diag(self._gram) / self._scale, SMALLEST)
         self._a = feasible(a, problem.y, problem.intercept, problem.weights)
         self._scores = self._gram @ (self._a * problem.y / self._scale)
         self._gaps: list[float] = []
@@ -114,10 +118,12 @@ class PairSteps:
 
     def step(self) -> None:
         """Take as many steps as there are rows, and look at the gap."""
-        y, n, kernels = self._problem.y, self._problem.n, dual.pairs
-        take = kernels.pair_steps if self._problem.intercept else kernels.single_steps
-        given = self._gram, y, self._problem.row_weights, self._scale, n
-        take(*given, self._a, self._scores)
+        y, n = self._problem.y, self._problem.n
+        given = y, self._problem.row_weights, self._scale, n, self._a, self._scores
+        if self._problem.intercept:
+            dual.pairs.pair_steps(self._gram, *given)
+        else:
+            dual.pairs.single_steps(self._gram, self._curvature, *given)
         self._look()
 
     @property
@@ -149,9 +155,9 @@ class Wide:
 
     The penalty on the intercept of the coordinate steps is centred anew after every
     epoch. The gap is looked at where it may have come down to the tolerance. If many
-    more epochs are wanted than the Gram matrix of dense rows would cost, the hinge goes
-    on with pairs. Newton steps follow where the epochs that are left would not do, or
-    pairs do not halve the gap any more.
+    more epochs are wanted than the Gram matrix would cost, the hinge goes on with
+    pairs, unless there are many sparse rows. Newton steps follow where the epochs that
+    are left would not do, or pairs do not halve the gap any more.
 
     Attributes
     ----------
@@ -167,8 +173,9 @@ class Wide:
             self._coordinates.ratio = RATIO * norm2
         self._epochs = self._further_steps = 0
         self.visits = 0.0
-        dense = isinstance(problem.X, np.ndarray) and math.isfinite(problem.radius)
-        self._may_pair = dense and problem.loss == "hinge"
+        few = isinstance(problem.X, np.ndarray) or problem.n <= MOST_SPARSE
+        finite_rows = math.isfinite(problem.radius)
+        self._may_pair = few and finite_rows and problem.loss == "hinge"
         is_quick = self._may_pair or problem.loss == "log"
         self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps

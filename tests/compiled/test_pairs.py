@@ -54,6 +54,26 @@ def test_a_step_maximises_the_dual_along_its_pair(seed):
             assert dual(other) < dual(a)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_single_step_is_the_one_that_gains_most(seed):
+    K, y, weights, a, scores = halfway(seed)
+    scale = 0.4 * y.size
+    curvature = np.diag(K) / scale
+
+    def dual(a):
+        return a.sum() - (a * y) @ K @ (a * y) / scale / 2
+
+    best = np.clip(a + (1.0 - y * scores) / curvature, 0.0, weights)
+    reached = [dual(np.where(np.arange(y.size) == i, best, a)) for i in range(y.size)]
+    before = a.copy()
+    given = K, curvature, y, weights, scale, 1
+    assert pairs.single_steps(*given, a, scores) == 1
+    moved = np.flatnonzero(a != before)
+    assert moved.tolist() == [np.argmax(reached)]
+    assert a[moved] == pytest.approx(best[moved], rel=1e-12)
+    np.testing.assert_allclose(scores, K @ (a * y) / scale, atol=1e-11)
+
+
 def test_no_pair_is_left_where_nothing_may_move():
     K, y, weights, _, _ = halfway(0)
     none = np.zeros(y.size)

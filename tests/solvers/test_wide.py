@@ -14,7 +14,7 @@ from pegasos_stats.solvers.objective import certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.solvers.wide import PairSteps, lengths
+from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide, lengths
 
 ROUNDING = 1e-12
 
@@ -77,6 +77,26 @@ def test_single_steps_find_the_optimum_without_intercept(seed):
         pairs.step()
     assert certificate(problem, *pairs.best()).relative_gap <= 1e-9
     assert pairs.best()[1] == 0.0
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_few_sparse_rows_take_pairs_as_dense_ones_do(intercept):
+    wide = wide_problem(1, lam=1e-3)
+    dense = Problem(wide.X, wide.y, wide.lam, intercept=intercept)
+    sparse = Problem(csr_array(wide.X), wide.y, wide.lam, intercept=intercept)
+    found = []
+    for problem in (dense, sparse):
+        pairs = PairSteps(problem, np.zeros(problem.n))
+        for _ in range(20):
+            pairs.step()
+        found.append(pairs.gap.objective)
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    assert Wide(sparse, SDCA(seed=1), None)._may_pair
+    n = MOST_SPARSE + 1
+    many = Problem(
+        csr_array(np.eye(n, n + 1)), np.where(np.arange(n) % 3, 1.0, -1.0), 1
+    )
+    assert not Wide(many, SDCA(seed=1), None)._may_pair
 
 
 def test_a_pair_step_never_lowers_the_dual():
@@ -164,7 +184,7 @@ def test_every_epoch_is_run_with_tolerance_zero(loss, form):
 
 
 def test_no_warning_if_the_last_epoch_reaches_the_tolerance():
-    problem = wide_problem(10, form=csr_array)
+    problem = wide_problem(10, loss="log", form=csr_array)
     whole = run_sdca(problem, SDCA(seed=1, tol=1e-2))
     epochs = whole.n_iter // problem.n
     with warnings.catch_warnings():

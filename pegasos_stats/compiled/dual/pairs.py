@@ -117,6 +117,7 @@ def pair_steps(
 @kernel
 def single_steps(
     K: NDArray[np.float64],
+    curvature: Vector,
     y: Vector,
     weights: Vector,
     scale: float,
@@ -126,23 +127,24 @@ def single_steps(
 ) -> int:
     """Take steps on one weight each, the one that gains most; without intercept.
 
-    Parameters and result are those of `pair_steps`.
+    Parameters and result are those of `pair_steps`; ``curvature`` is the diagonal of
+    ``K`` over ``scale``, above 0.
     """
+    n = y.shape[0]
     for count in range(steps):
         best, found, move = 0.0, -1, 0.0
-        for k in range(y.shape[0]):
-            slack, apart = 1.0 - y[k] * scores[k], K[k, k]
-            d = weights[k] - a[k] if slack > 0.0 else -a[k]
-            if d * slack * scale < d * d * apart:
-                d = scale * slack / apart
-            gain = d * (slack - 0.5 * d * apart / scale)
+        for k in range(n):
+            slack = 1.0 - y[k] * scores[k]
+            d = min(weights[k] - a[k], max(-a[k], slack / curvature[k]))
+            gain = d * (slack - 0.5 * d * curvature[k])
             if gain > best:
                 best, found, move = gain, k, d
         if found < 0:
             return count
         a[found] = min(weights[found], max(0.0, a[found] + move))
-        for k in range(y.shape[0]):
-            scores[k] += move * y[found] / scale * K[found, k]
+        change, row = move * y[found] / scale, K[found]
+        for k in range(n):
+            scores[k] += change * row[k]
     return steps
 
 
