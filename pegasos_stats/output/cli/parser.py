@@ -58,7 +58,6 @@ BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
 }
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 Group = argparse._ActionsContainer
-POSITIVE = "print sensitivity and the like too, with this as the positive class"
 INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
 
 
@@ -129,7 +128,7 @@ def _add_fit(commands: Commands) -> None:
     )
     _add_files(fit)
     studied.add_options(fit)
-    studied.add_positive(fit, POSITIVE)
+    studied.add_positive(fit)
     _add_model_options(fit)
     _add_error_options(fit)
     _add_solver_options(fit)
@@ -156,10 +155,7 @@ def _add_report(commands: Commands) -> None:
     )
     _add_overwrite(report)
     studied.add_options(report)
-    studied.add_positive(
-        report,
-        "the positive class of sensitivity and the like (default: that coded +1)",
-    )
+    studied.add_positive(report, studied.POSITIVE)
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
         "--image-shape",
@@ -215,7 +211,7 @@ def _add_predict(commands: Commands) -> None:
         action="store_true",
         help="the labels in DATA mean nothing: predict only",
     )
-    studied.add_positive(predict, POSITIVE)
+    studied.add_positive(predict)
     _add_unseen(predict, "DATA")
     _add_option(predict, [offered(Pegasos)["ties"]], None)
     _add_format(predict)

@@ -22,6 +22,7 @@ from pegasos_stats.studies.selection.path_results import LambdaPath
 Studies = tuple[LambdaPath | None, CrossValidation | None]
 
 NO_STUDIES: Studies = (None, None)
+POSITIVE = "the positive class of sensitivity and the like (default: that coded +1)"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_positive(parser: argparse.ArgumentParser, words: str) -> None:
+def add_positive(
+    parser: argparse.ArgumentParser,
+    words: str = "print sensitivity and the like too, with this as the positive class",
+) -> None:
     """Add ``--positive``."""
     parser.add_argument("--positive", metavar="LEVEL", help=words)
 
