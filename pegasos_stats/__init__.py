@@ -48,6 +48,7 @@ from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_ker
 from pegasos_stats.studies.selection.lambdas import lambda_grid
 from pegasos_stats.studies.selection.path import lambda_path
 from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.threshold_results import Thresholds
 
 sys.modules[f"{__name__}.datasets"] = datasets  # import pegasos_stats.datasets
 __version__ = "0.1.0"
@@ -80,6 +81,7 @@ __all__ = [
     "Sandwich",
     "SessionInfo",
     "SolverComparison",
+    "Thresholds",
     "calibrate",
     "compare_errors",
     "compare_models",

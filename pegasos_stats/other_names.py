@@ -77,6 +77,7 @@ ARGUMENTS: dict[str, str] = {
     "nfolds": "give folds=",
     "cv": "give folds=",
     "k": "give folds=",
+    "cutoff": "give threshold=",
     "n_jobs": "give workers=",
     "scoring": "give metrics=",
     "y_true": "give the actual labels first, then the predicted ones",

@@ -112,7 +112,11 @@ def test_the_rooms_of_compiled_code_name_all_their_modules(name):
 # What is slow to load, or missing on some machines, may be loaded inside a function.
 SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels"}
 SLOW |= {"difflib", "importlib.metadata", "resource", "tqdm"}
-DOORS = ("pegasos_stats.output.", "pegasos_stats.data.language.materializing")
+DOORS = (
+    "pegasos_stats.output.",
+    "pegasos_stats.studies.thresholds",
+    "pegasos_stats.data.language.materializing",
+)
 
 
 def imported_in_functions(path):

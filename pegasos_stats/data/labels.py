@@ -173,18 +173,20 @@ class LabelCoding:
         values = pd.api.extensions.take(pair.array, places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
 
-    def predicted(self, scores: DataColumn, ties: Ties) -> DataColumn:
-        """Labels by the sign of the scores, on their index.
+    def predicted(
+        self, scores: DataColumn, ties: Ties, threshold: float = 0.0
+    ) -> DataColumn:
+        """Labels by the side of the threshold on which scores are, on their index.
 
         Parameters
         ----------
         scores : Series, shape (n,)
-            Above 0 for the second level.
-        ties : "na", "positive" or "negative"
+            Above the threshold for the second level.
+        ties, threshold
             As for `signs_of`.
         """
         column = column_of_scores(scores)
-        found = signs_of(np.asarray(column, dtype=np.float64), ties)
+        found = signs_of(np.asarray(column, dtype=np.float64), ties, threshold)
         return self.decode(found, column.index)
 
     def probabilities(self, scores: DataColumn) -> pd.DataFrame:
@@ -287,14 +289,17 @@ def _holding_missing(dtype: Dtype) -> Dtype:
     return dtype
 
 
-def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float64]:
-    """Sign of each score: -1 or +1, and at a score of exactly 0 what `ties` says.
+def signs_of(
+    scores: NDArray[np.float64], ties: Ties = "na", threshold: float = 0.0
+) -> NDArray[np.float64]:
+    """Side of each score: -1 below the threshold, +1 above, at it what `ties` says.
 
     Parameters
     ----------
     scores : float64 array, shape (n,)
     ties : "na", "positive" or "negative"
         ``"na"`` gives NaN, as R's ``sign()`` leaves the label undecided.
+    threshold : float, default 0.0
 
     Returns
     -------
@@ -311,8 +316,9 @@ def signs_of(scores: NDArray[np.float64], ties: Ties = "na") -> NDArray[np.float
     array([-1.,  1.,  1.])
     """
     check_choice("ties", ties, TIES)
-    at_zero = {"na": np.nan, "positive": 1.0, "negative": -1.0}[ties]
-    return np.where(scores == 0.0, at_zero, np.sign(scores))
+    at = {"na": np.nan, "positive": 1.0, "negative": -1.0}[ties]
+    below = np.where(scores < threshold, -1.0, np.nan)
+    return np.select([scores > threshold, scores == threshold], [1.0, at], below)
 
 
 def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:

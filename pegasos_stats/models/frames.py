@@ -20,7 +20,7 @@ from pegasos_stats.data.design import (
 from pegasos_stats.data.digests import digest_of, rows_digest
 from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.formula_design import blanked_for
-from pegasos_stats.data.labels import LabelCoding, Ties, column_of_labels
+from pegasos_stats.data.labels import LabelCoding, column_of_labels
 from pegasos_stats.data.levels import UNSEEN, Unseen
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
@@ -171,14 +171,14 @@ class TrainingRows:
 
 def predictions(
     scores: "pd.Series[float]",
+    predicted: pd.Series,
     labels: pd.Series | None,
     coding: LabelCoding,
     problem: Problem,
-    ties: Ties,
 ) -> pd.DataFrame:
     """Columns that a fit adds to its data, see `Results.augment`."""
     loss = problem.loss
-    columns = {"predicted": coding.predicted(scores, ties), "score": scores}
+    columns = {"predicted": predicted, "score": scores}
     if loss == "log":
         chances = coding.probabilities(scores - problem.prior_shift)
         columns["probability"] = chances.iloc[:, 1]

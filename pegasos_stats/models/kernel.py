@@ -289,6 +289,7 @@ class KernelSVM(Model):
             columns=self._columns,
             seconds=time.perf_counter() - began,
             counted=self.counted,
+            model=self,
         )
 
     def solve(

@@ -230,6 +230,7 @@ class LinearModel(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             unread=unread_columns(self.design, lines),
+            model=self,
         )
 
     def solve(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.checks import number_of
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.levels import Unseen
@@ -73,27 +74,54 @@ class Predictor(ABC):
 
     @answering
     def predict(
-        self, data: object = None, ties: Ties | None = None, unseen: Unseen = "error"
+        self,
+        data: object = None,
+        ties: Ties | None = None,
+        unseen: Unseen = "error",
+        *,
+        threshold: float | None = None,
     ) -> pd.Series:
-        """Labels by the sign of the score.
+        """Labels by the sign of the score, or by a threshold.
 
         Parameters
         ----------
         data : DataFrame or array, optional
             New rows; those of the fit if left out.
         ties : "na", "positive" or "negative", optional
-            Label of a row whose score is exactly 0: missing, the second level or
-            the first. That of the solver if left out, which is ``"na"`` by default.
+            Label of a row whose score is exactly 0, or exactly at the threshold:
+            missing, the second level or the first. That of the solver if left out,
+            which is ``"na"`` by default.
         unseen : "error" or "missing"
             As for `decision_function`.
+        threshold : float, optional
+            Rows above it are of the second level, rows below it of the first. With the
+            log loss it is compared with the probability of the second level that
+            `predict_proba` gives, from 0 to 1; with the hinge, which has none, with the
+            score. `thresholds` chooses one. If left out the score is compared with 0;
+            that is a probability of 0.5, unless classes were weighted.
 
         Returns
         -------
         Series of the original labels, on the index of `data`; missing in rows with
         missing values
+
+        Raises
+        ------
+        OptionError
+            If `threshold` is no such number.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+        >>> sixes = [result.predict(test, threshold=t).eq(6).sum() for t in (0.5, 0.9)]
+        >>> bool(sixes[0] > sixes[1])
+        True
         """
         scores = self.decision_function(data, unseen=unseen)
-        return self.coding.predicted(scores, self._ties(ties))
+        given = self.problem, self.coding, self._ties(ties), threshold
+        return predicted(scores, *given)
 
     @answering
     def predict_proba(
@@ -138,6 +166,7 @@ class Predictor(ABC):
         ties: Ties | None = None,
         unseen: Unseen = "error",
         prefix: str = "",
+        threshold: float | None = None,
     ) -> pd.DataFrame:
         """The data with predictions beside them, as by broom's ``augment``.
 
@@ -150,6 +179,8 @@ class Predictor(ABC):
             As for `confusion`; without labels there is neither margin nor loss.
         prefix : str, default ""
             Put before the new names, if the data have columns of such names already.
+        threshold : float, optional
+            Of ``predicted``, as for `predict`.
 
         Returns
         -------
@@ -166,8 +197,9 @@ class Predictor(ABC):
         """
         scores = self.decision_function(data, unseen=unseen)
         labels = self._rows.known_labels(data, actual)
-        given = labels, self.coding, self.problem, self._ties(ties)
-        added = frames.predictions(scores, *given)
+        given = self.problem, self.coding, self._ties(ties), threshold
+        found = predicted(scores, *given)
+        added = frames.predictions(scores, found, labels, self.coding, self.problem)
         return frames.with_columns(self._rows.frame(data), added, prefix)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -180,3 +212,66 @@ class Predictor(ABC):
 
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given
+
+
+def predicted(
+    scores: "pd.Series[float]",
+    problem: Problem,
+    coding: LabelCoding,
+    ties: Ties,
+    threshold: float | None = None,
+) -> pd.Series:
+    """Labels of scores: by their sign, or by a threshold, see `Predictor.predict`.
+
+    Raises
+    ------
+    OptionError
+        If the threshold is no number, or no probability where it has to be one.
+    """
+    if threshold is None:
+        return coding.predicted(scores, ties)
+    cut = checked_threshold(threshold, problem)
+    values = thresholded(np.asarray(scores, dtype=np.float64), problem)
+    return coding.predicted(pd.Series(values, scores.index), ties, cut)
+
+
+def checked_threshold(threshold: object, problem: Problem) -> float:
+    """A threshold on the scale of `thresholded`, or `OptionError`."""
+    if problem.loss == "log":
+        return probability_of(threshold)
+    found = number_of(threshold)
+    if np.isnan(found):
+        raise OptionError(
+            "is not allowed; give a number on the scale of the score, as the hinge "
+            "loss gives no probabilities.",
+            "threshold",
+            threshold,
+        )
+    return found
+
+
+def probability_of(threshold: object) -> float:
+    """A threshold that is compared with probabilities of the second level.
+
+    Raises
+    ------
+    OptionError
+        If it is no number from 0 to 1.
+    """
+    found = number_of(threshold)
+    if not 0.0 <= found <= 1.0:
+        raise OptionError(
+            "is not allowed; give a probability of the second level, from 0 to 1.",
+            "threshold",
+            threshold,
+        )
+    return found
+
+
+def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.float64]:
+    """What a threshold is compared with: the score, or the probability it gives."""
+    if problem.loss != "log":
+        return scores
+    from scipy.special import expit
+
+    return np.asarray(expit(scores - problem.prior_shift))

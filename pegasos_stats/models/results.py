@@ -16,14 +16,16 @@ from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models.judged import Judged
-from pegasos_stats.models.predicting import Predictor
+from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.other_names import answer_for, answering
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
+    from pegasos_stats.models.base import Model
     from pegasos_stats.output.report.destination import Format
     from pegasos_stats.output.report.report import Report
+    from pegasos_stats.studies.threshold_results import Thresholds
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,6 +46,8 @@ class Results(Predictor, Judged):
         Run time of the fit.
     counted : Counts or None
         How rows were counted, where ``freq_weights=`` was given.
+    model : Model or None
+        What was fitted; None for a loaded fit.
     """
 
     dropped: Dropped
@@ -51,6 +55,7 @@ class Results(Predictor, Judged):
     refinement: SDCA | None = None
     seconds: float | None = None
     counted: Counts | None = None
+    model: "Model | None" = None
 
     @property
     @abstractmethod
@@ -105,6 +110,7 @@ class Results(Predictor, Judged):
         prevalence: float | None = None,
         beta: float = 1.0,
         freq_weights: object = None,
+        threshold: float | None = None,
     ) -> ConfusionMatrix:
         """Table of actual against predicted labels, with all that follows from it.
 
@@ -112,7 +118,7 @@ class Results(Predictor, Judged):
 
         Parameters
         ----------
-        data, ties, unseen : optional
+        data, ties, unseen, threshold : optional
             As for `predict`.
         actual : Series or array, optional
             Labels of the rows; taken from the outcome's column of `data` if left out.
@@ -133,7 +139,7 @@ class Results(Predictor, Judged):
         counts = column_of_counts(freq_weights, self.counted, data)
         found = confusion(
             labels,
-            self.coding.predicted(scores, self._ties(ties)),
+            predicted(scores, self.problem, self.coding, self._ties(ties), threshold),
             positive,
             levels=self.coding.levels,
             scores=scores,
@@ -145,6 +151,107 @@ class Results(Predictor, Judged):
         )
         seen = data is None or self._rows.are(matrix, labels, counts)
         return replace(found, source="training") if seen else found
+
+    @answering
+    def thresholds(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        metric: str | None = None,
+        cost: object = None,
+        positive: object = None,
+        folds: object = 5,
+        repeats: int = 1,
+        groups: object = None,
+        seed: int | None = None,
+        unseen: Unseen = "error",
+        freq_weights: object = None,
+        workers: int | None = None,
+        progress: bool = False,
+    ) -> "Thresholds":
+        """Choose the threshold for ``predict(threshold=)``, and judge the choice.
+
+        It is chosen by scores of rows that no fit has seen: those out of fold, of the
+        same model and solver, as `cross_validate` draws and fits them; or those of new
+        rows. How good it will be is estimated by choosing anew in each fold, without
+        its rows, by 5 folds of the rows that the fold is fitted on; or of new rows by
+        the other folds.
+
+        Thresholds lie in the middle between two neighbouring scores, or where the usual
+        one is between them, there. Of several that are equally good the one nearest to
+        the usual threshold is taken. It is on the scale of `predict`.
+
+        Rows count as often as they stand in the data, and with weights that differ from
+        row to row; weights of the classes, such as ``"balanced"``, are in the fits, and
+        not in metrics and costs.
+
+        Parameters
+        ----------
+        data, actual, unseen, freq_weights : optional
+            New rows, as for `confusion`; out-of-fold scores if left out.
+        metric : str, optional
+            What is to be largest: ``"balanced_accuracy"``, the default, ``"youden"``,
+            ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
+            smallest: ``"error_rate"``.
+        cost : dict, optional
+            What is to be smallest, in the place of a metric: the mean cost of a row,
+            with the cost of a wrong decision of each kind, ``{"false_positive": 1,
+            "false_negative": 5}``; or by the actual level, ``{"no": 1, "yes": 5}``.
+        positive : label, optional
+            Positive class: the second level if left out, which is that of ROC curves
+            and probabilities (in `confusion` it is the first, as in caret).
+        folds, repeats, groups, seed, workers, progress
+            As for `cross_validate`. Folds keep the groups of ``fit(groups=)`` whole, if
+            there were any; of two kinds those of the first.
+
+        Returns
+        -------
+        Thresholds
+            With ``threshold``, ``estimate``, ``std_error``, ``table``, ``plot()``.
+
+        Raises
+        ------
+        OptionError
+            If an option is not allowed.
+        DataError
+            If `data` are the rows of the fit, or a loaded fit has no rows.
+
+        References
+        ----------
+        Varma & Simon, *Bias in error estimation when using cross-validation for model
+        selection*, BMC Bioinformatics 7 (2006), 91.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+        >>> cost = {"false_positive": 1, "false_negative": 5}
+        >>> found = result.thresholds(cost=cost, seed=443)
+        >>> usual, chosen = (
+        ...     result.confusion(test, threshold=t).table.loc[6, 5]
+        ...     for t in (0.0, found.threshold)
+        ... )
+        >>> bool(chosen < usual)
+        True
+        """
+        from pegasos_stats.studies.thresholds import chosen_thresholds
+
+        return chosen_thresholds(
+            *(self, data, actual),
+            metric=metric,
+            cost=cost,
+            positive=positive,
+            folds=folds,
+            repeats=repeats,
+            groups=groups,
+            seed=seed,
+            unseen=unseen,
+            freq_weights=freq_weights,
+            workers=workers,
+            progress=progress,
+        )
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,19 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.base import Model
+from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import ZERO_LOSS
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.platt import Sigmoid, base_rate, fit_sigmoid
+from pegasos_stats.studies.platt import (
+    Sigmoid,
+    base_rate,
+    cross_fitted_logits,
+    fit_sigmoid,
+    sigmoid_of,
+)
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
 from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
-from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ def calibrate(
     *,
     folds: object = 5,
     repeats: int = 1,
+    groups: object = None,
     seed: int | None = None,
     workers: int | None = None,
     progress: bool = False,
@@ -63,7 +68,7 @@ def calibrate(
     Parameters
     ----------
     model : SVM, KernelSVM or Logit
-    solver, folds, repeats, seed, workers, progress
+    solver, folds, repeats, groups, seed, workers, progress
         As for `cross_validate`, with at least 2 folds. The fit on all rows has the
         seed of the folds.
 
@@ -104,6 +109,7 @@ def calibrate(
         solver,
         folds=folds,
         repeats=repeats,
+        groups=groups,
         seed=seed,
         workers=workers,
         progress=progress,
@@ -209,8 +215,10 @@ class CalibratedResults:
         scores = self.result.decision_function(data)
         return self.result.coding.probabilities(self._logits(scores))
 
-    def predict(self, data: object = None) -> "pd.Series[Any]":
-        """Labels by the larger probability; missing where both are one half.
+    def predict(
+        self, data: object = None, *, threshold: float = 0.5
+    ) -> "pd.Series[Any]":
+        """Labels by the probability of the second level; missing at the threshold.
 
         A label may differ from that of ``result.predict()``, which goes by the sign
         of the score.
@@ -219,9 +227,20 @@ class CalibratedResults:
         ----------
         data : DataFrame or array, optional
             New rows; those of the fit if left out.
+        threshold : float, default 0.5
+            Rows with a larger probability of the second level are of that level.
+
+        Raises
+        ------
+        OptionError
+            If `threshold` is no probability.
         """
-        scores = self.result.decision_function(data)
-        return self.result.coding.predicted(self._logits(scores), "na")
+        logits = self._logits(self.result.decision_function(data))
+        if threshold == 0.5:
+            return self.result.coding.predicted(logits, "na")
+        chances = self.result.coding.probabilities(logits).iloc[:, 1]
+        cut = probability_of(threshold)
+        return self.result.coding.predicted(chances, "na", cut)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -351,49 +370,3 @@ class CalibratedResults:
             ("Seed:", str(self.validation.seed)),
         ]
         return left, right
-
-
-def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
-    """Fit the sigmoid to the scores of all repeats together, each row counted once.
-
-    Parameters
-    ----------
-    y, weights : float64 array, shape (n,)
-    scores : float64 array, shape (n, repeats)
-        NaN where a row is in no held-out fold.
-    """
-    known = ~np.isnan(scores)
-    shares = weights[:, None] / np.maximum(known.sum(axis=1, keepdims=True), 1)
-    labels, shares = (np.broadcast_to(v, scores.shape) for v in (y[:, None], shares))
-    return fit_sigmoid(labels[known], scores[known], shares[known])
-
-
-def cross_fitted_logits(
-    folds: Folds,
-    y: Vector,
-    scores: Matrix,
-    weights: Vector,
-    fitting: Callable[[Vector, Vector, Vector], Sigmoid] = fit_sigmoid,
-) -> Matrix:
-    """Return log odds of the rows of each fold, by the sigmoid of the other folds.
-
-    Parameters
-    ----------
-    folds : Folds
-    y, weights : float64 array, shape (n,)
-    scores : float64 array, shape (n, repeats)
-    fitting : callable
-        Fits the sigmoid to labels, scores and weights.
-
-    Returns
-    -------
-    float64 array, shape (n, repeats)
-    """
-    found = np.full(scores.shape, np.nan)
-    for split in folds.splits:
-        column = scores[:, split.repeat - 1]
-        others = ~np.isnan(column)
-        others[split.test] = False
-        sigmoid = fitting(y[others], column[others], weights[others])
-        found[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
-    return found

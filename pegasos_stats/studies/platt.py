@@ -1,10 +1,12 @@
 """Platt's sigmoid: from a score to a probability."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.studies.selection.folds import Folds
 
 STEPS = 100
 DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
@@ -126,3 +128,49 @@ def _objective(at: Vector, columns: Matrix, targets: Vector, w: Vector) -> float
     """Minus the regularised log-likelihood."""
     z = columns @ at
     return float(w @ (np.logaddexp(0.0, -z) + targets * z))
+
+
+def sigmoid_of(y: Vector, scores: Matrix, weights: Vector) -> Sigmoid:
+    """Fit the sigmoid to the scores of all repeats together, each row counted once.
+
+    Parameters
+    ----------
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n, repeats)
+        NaN where a row is in no held-out fold.
+    """
+    known = ~np.isnan(scores)
+    shares = weights[:, None] / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    labels, shares = (np.broadcast_to(v, scores.shape) for v in (y[:, None], shares))
+    return fit_sigmoid(labels[known], scores[known], shares[known])
+
+
+def cross_fitted_logits(
+    folds: Folds,
+    y: Vector,
+    scores: Matrix,
+    weights: Vector,
+    fitting: Callable[[Vector, Vector, Vector], Sigmoid] = fit_sigmoid,
+) -> Matrix:
+    """Return log odds of the rows of each fold, by the sigmoid of the other folds.
+
+    Parameters
+    ----------
+    folds : Folds
+    y, weights : float64 array, shape (n,)
+    scores : float64 array, shape (n, repeats)
+    fitting : callable
+        Fits the sigmoid to labels, scores and weights.
+
+    Returns
+    -------
+    float64 array, shape (n, repeats)
+    """
+    found = np.full(scores.shape, np.nan)
+    for split in folds.splits:
+        column = scores[:, split.repeat - 1]
+        others = ~np.isnan(column)
+        others[split.test] = False
+        sigmoid = fitting(y[others], column[others], weights[others])
+        found[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
+    return found

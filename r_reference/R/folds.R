@@ -16,9 +16,37 @@ stratified_folds <- function(y, k) {
   folds
 }
 
+# Folds of whole groups.  Groups are shuffled and taken from the largest to the smallest;
+# each goes to the fold where the squared shares of the levels grow least, of several to
+# the one with the fewest rows, and of these to the first.
+# y: labels, or a factor.  groups: the group of each row.
+# Value: the fold, 1 to k, that tests each row, the same for all rows of a group.
+grouped_folds <- function(y, groups, k) {
+  groups <- match(groups, unique(groups))
+  sizes <- unclass(table(groups, y))
+  total <- colSums(sizes)
+  counts <- matrix(0, k, ncol(sizes))
+  place <- numeric(nrow(sizes))
+  shuffled <- sample.int(nrow(sizes))
+  for (group in shuffled[order(-rowSums(sizes)[shuffled])]) {
+    load <- numeric(k)
+    for (level in which(total > 0)) {
+      load <- load + counts[, level] / total[level] * (sizes[group, level] / total[level])
+    }
+    best <- which(load == min(load))
+    fold <- best[which.min(rowSums(counts[best, , drop = FALSE]))]
+    counts[fold, ] <- counts[fold, ] + sizes[group, ]
+    place[group] <- fold
+  }
+  place[groups]
+}
+
 # A matrix with one line for each repeat, drawn one after the other.
-repeated_folds <- function(y, k, repeats) {
-  t(vapply(1:repeats, function(again) stratified_folds(y, k), numeric(length(y))))
+repeated_folds <- function(y, k, repeats, groups = NULL) {
+  drawn <- function(again) {
+    if (is.null(groups)) stratified_folds(y, k) else grouped_folds(y, groups, k)
+  }
+  t(vapply(1:repeats, drawn, numeric(length(y))))
 }
 
 # A seed for each fit, drawn after the folds.

@@ -47,3 +47,12 @@ def test_the_kind_of_errors_can_be_named(table, capsys):
 def test_kernels_have_no_standard_errors(table, capsys, given, said):
     assert main(["fit", str(table), "--outcome", "died", *given.split()]) == 2
     assert capsys.readouterr().err.strip().endswith(said)
+
+
+@pytest.mark.parametrize("kind", ["--loss log", "--kernel gaussian --gamma 0.01"])
+def test_folds_of_a_report_keep_groups_whole(table, capsys, kind):
+    out = table.parent / "page.md"
+    given = f"--formula died~age --groups hospital --cv 4 --lambda 0.1 {kind}"
+    run(capsys, "report", table, *given.split(), "-o", out)
+    rows = len(hospitals())
+    assert f"4 stratified folds of {rows} rows in 24 groups" in out.read_text()

@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.selection.folds import drawn_folds
+from pegasos_stats.studies.selection.folds import drawn_folds, grouped_folds
 
 # Fits are equal in every bit; held-out scores are summed in another order.
 RTOL = 1e-12
@@ -26,6 +26,22 @@ def test_folds_and_seeds_are_those_of_r(r, seed, kind):
     assert (drawn_folds(codes, k, repeats, rng).assignment == folds).all()
     ours = rng.sample_int(2**31 - 1, k * repeats)
     assert ours.tolist() == seeds.tolist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_folds_of_whole_groups_are_those_of_r(r, seed):
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(10, 300))
+    groups = np.unique(draw.integers(0, n // 3, n) ** 2 // 4, return_inverse=True)[1]
+    y = draw.integers(0, draw.integers(2, 5), n)
+    k = int(draw.integers(2, min(groups.max() + 1, 12) + 1))
+    r.call("seed_generator", seed, "Rejection")
+    theirs = r.call("grouped_folds", y, groups, k)
+    codes = np.unique(y, return_inverse=True)[1]
+    first = {g: i for i, g in enumerate(dict.fromkeys(groups.tolist()))}
+    numbered = np.array([first[g] for g in groups.tolist()])
+    ours = grouped_folds(codes, numbered, k, RRandom(seed))
+    assert ours.tolist() == theirs.tolist()
 
 
 SCRIPT = """

@@ -16,8 +16,7 @@ from sklearn.svm import SVC
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics import proportion_interval
-from pegasos_stats.studies.calibrate import cross_fitted_logits
-from pegasos_stats.studies.platt import _objective, fit_sigmoid
+from pegasos_stats.studies.platt import _objective, cross_fitted_logits, fit_sigmoid
 
 mpl.use("Agg")
 

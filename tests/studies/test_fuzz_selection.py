@@ -19,11 +19,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics import proportion_interval
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.studies.calibrate import (
-    cross_fitted_logits,
-    sigmoid_of,
-)
-from pegasos_stats.studies.platt import fit_sigmoid
+from pegasos_stats.studies.platt import cross_fitted_logits, fit_sigmoid, sigmoid_of
 from pegasos_stats.studies.selection import fold_metrics as metrics
 from pegasos_stats.studies.selection.fold_fits import at_lambda, next_dual, training
 from pegasos_stats.studies.selection.fold_metrics import estimates, mean_and_error

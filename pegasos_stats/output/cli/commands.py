@@ -10,7 +10,6 @@ import pandas as pd
 
 from pegasos_stats.advice import flag
 from pegasos_stats.data import datasets
-from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import DataError, LabelError, OptionError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
@@ -111,11 +110,12 @@ def predict(options: argparse.Namespace) -> Printed:
     saved = load_saved(options.model)
     result = saved.result
     rows = _rows_for(saved, options).known_to(result.design, options.unseen)
-    predictions = _predictions(result, rows, options.ties)
+    deciding = {"ties": options.ties, "threshold": options.threshold}
+    predictions = _predictions(result, rows, deciding)
     actual, why = _known_labels(result, rows, options.unlabelled)
     table, choices = None, _choices(result, options)
     if actual is not None:
-        table = result.confusion(rows.X, actual, ties=options.ties, **choices)
+        table = result.confusion(rows.X, actual, **choices | deciding)
     found = printed.PrintedPredictions(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
@@ -171,9 +171,11 @@ def _fitted(
 
 
 def _choices(result: Results, options: argparse.Namespace) -> dict[str, Any]:
-    """What ``--positive`` asks of a confusion table: the statistics of a class."""
+    """What is asked of confusion tables: ``--positive`` statistics of a class."""
     positive = studied.level_of(result, getattr(options, "positive", None))
-    return {} if positive is None else {"positive": positive, "mode": "sens_spec"}
+    found = {} if positive is None else {"positive": positive, "mode": "sens_spec"}
+    threshold = getattr(options, "threshold", None)  # demo and report have none
+    return found if threshold is None else found | {"threshold": threshold}
 
 
 def _tables(
@@ -227,6 +229,8 @@ def _fit(
         fitting["refine"] = options.refine
     for name in ("cov_type", "groups"):
         value = getattr(options, name, None)  # demo has none
+        if name == "groups" and options.kernel and getattr(options, "cv", None):
+            continue  # they are those of the folds
         if value is not None and options.kernel is not None:
             raise OptionError(
                 f"{flag(name)} does not go with --kernel, which has no standard errors."
@@ -261,9 +265,10 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
     return rows
 
 
-def _predictions(result: Results, rows: Rows, ties: Ties | None) -> pd.DataFrame:
+def _predictions(result: Results, rows: Rows, deciding: dict[str, Any]) -> pd.DataFrame:
+    """Labels, scores and probabilities; `deciding` are ties and threshold."""
     scores = result.decision_function(rows.X)
-    labels = result.predict(rows.X, ties)
+    labels = result.predict(rows.X, **deciding)
     frame = pd.DataFrame({"predicted": labels, "score": scores})
     if result.problem.loss == "log":
         found = result.predict_proba(rows.X)

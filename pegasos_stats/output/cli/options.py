@@ -48,6 +48,15 @@ ERRORS = (  # of the fit: how standard errors are estimated
     ),
 )
 
+THRESHOLD = Option(
+    "threshold",
+    float,
+    help="rows above it are predicted as the level coded +1: of its probability with "
+    "the log loss, else of the score",
+    default_words="where the score is 0",
+    metavar="NUMBER",
+)
+
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # fits into 64 bits
 NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.I
@@ -130,6 +139,35 @@ READERS: dict[object, Callable[[str], object]] = {
     float: number,
     Average: average,
     Step: step,
+}
+
+PROFILES = ("paper", "r_script", "homework", "minibatch")
+# Options of the command line alone, each after the option of a solver it goes with.
+BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "start": (
+        "--refine",
+        {
+            "type": number,
+            "metavar": "GAP",
+            "help": "after pegasos, go on with sdca to this relative duality gap",
+        },
+    ),
+    "steps": (
+        "--rows",
+        {
+            "metavar": "FILE",
+            "help": "visit these rows: numbers counted from zero, one a line",
+        },
+    ),
+    "ties": (
+        "--profile",
+        {
+            "choices": list(PROFILES),
+            "help": "start from a named form of Pegasos: as published (needs --steps), "
+            "as the R script, as set in courses (in order, 5 epochs, no intercept, "
+            "ties positive), or in batches of 100, 10 epochs",
+        },
+    ),
 }
 
 

@@ -24,38 +24,10 @@ from pegasos_stats.solvers.problem import LossName
 
 DISTRIBUTION = "pegasos_stats"
 SEED = 443
-PROFILES = ("paper", "r_script", "homework", "minibatch")
 DESCRIPTION = (
     "Support vector machines and logistic classifiers for a two-level outcome, with "
     "the numbers that R gives from the same seed."
 )
-# Options of the command line alone, each after the option of a solver it goes with.
-BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
-    "start": (
-        "--refine",
-        {
-            "type": cli.number,
-            "metavar": "GAP",
-            "help": "after pegasos, go on with sdca to this relative duality gap",
-        },
-    ),
-    "steps": (
-        "--rows",
-        {
-            "metavar": "FILE",
-            "help": "visit these rows: numbers counted from zero, one a line",
-        },
-    ),
-    "ties": (
-        "--profile",
-        {
-            "choices": list(PROFILES),
-            "help": "start from a named form of Pegasos: as published (needs --steps), "
-            "as the R script, as set in courses (in order, 5 epochs, no intercept, "
-            "ties positive), or in batches of 100, 10 epochs",
-        },
-    ),
-}
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 Group = argparse._ActionsContainer
 INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
@@ -129,6 +101,7 @@ def _add_fit(commands: Commands) -> None:
     _add_files(fit)
     studied.add_options(fit)
     studied.add_positive(fit)
+    _add_option(fit, [cli.THRESHOLD], None)
     _add_model_options(fit)
     _add_error_options(fit)
     _add_solver_options(fit)
@@ -213,7 +186,8 @@ def _add_predict(commands: Commands) -> None:
     )
     studied.add_positive(predict)
     _add_unseen(predict, "DATA")
-    _add_option(predict, [offered(Pegasos)["ties"]], None)
+    for option in (cli.THRESHOLD, offered(Pegasos)["ties"]):
+        _add_option(predict, [option], None)
     _add_format(predict)
     predict.add_argument("--json", action="store_true", help="print JSON")
 
@@ -340,8 +314,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
             _add_option(group, [replace(options[0], default=SEED)], SEED)
         else:  # None: not given, and left to the solver
             _add_option(group, options, None)
-        if name in BESIDE:
-            name_of, settings = BESIDE[name]
+        if name in cli.BESIDE:
+            name_of, settings = cli.BESIDE[name]
             group.add_argument(name_of, **settings)
 
 

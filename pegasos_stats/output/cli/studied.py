@@ -68,7 +68,8 @@ def out_of_fold(
     validation: CrossValidation, result: Results, options: argparse.Namespace
 ) -> ConfusionMatrix:
     """The rows, each predicted by the fit of the folds that it is not in."""
-    table, level = validation.confusion(), level_of(result, options.positive)
+    table = validation.confusion(threshold=getattr(options, "threshold", None))
+    level = level_of(result, options.positive)
     if level is None:
         return table
     choices = checked_choices(table.levels, level, None, 1.0, "sens_spec")
@@ -93,6 +94,7 @@ def validated(
     """The model with the lambda that ``--cv`` chooses, and errors out of fold.
 
     With ``--lambda`` nothing is chosen; with test data errors are those of the test.
+    Folds keep the groups of ``--groups`` whole.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def validated(
         Whether there are test data.
     options : Namespace
     """
-    given = {"folds": options.cv, "seed": options.seed}
+    given = {"folds": options.cv, "groups": options.groups, "seed": options.seed}
     use = None if solver.to_optimum else solver  # those of studies are enough
     if "lam" in options.given:
         return model, (None, cross_validate(model, use, **given))

@@ -12,6 +12,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
 from pegasos_stats.output.plotting.margins import draw_margins
@@ -150,9 +151,16 @@ class ResultPlots:
         return self.result.confusion(data, actual).plot(ax=ax)
 
     def roc(
-        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        threshold: float | None = None,
+        ax: "Axes | None" = None,
     ) -> "Axes":
-        """ROC curve of the scores, with its area and the point of score 0.
+        """ROC curve of the scores, with its area and the point of a threshold.
+
+        That is the score 0, or the `threshold`, as for ``result.predict()``.
 
         The second level is the positive one. Rows of the same score pass together, so
         that the area under the line is that of `ConfusionMatrix.overall`; its interval
@@ -168,8 +176,15 @@ class ResultPlots:
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
         codes, scores, source = self._scored(data, actual)
-        given = codes, scores, self.result.coding.levels, ax
-        return draw_roc(*given, ties=self.result.solver.ties, source=source)
+        result, cut, mark = self.result, 0.0, "Score 0"
+        if threshold is not None:
+            cut = checked_threshold(threshold, result.problem)
+            scores = thresholded(scores, result.problem)
+            scale = "Probability" if result.problem.loss == "log" else "Score"
+            mark = f"{scale} {cut:.3g}"
+        given = codes, scores, result.coding.levels, ax
+        ties = result.solver.ties
+        return draw_roc(*given, ties=ties, source=source, threshold=cut, mark=mark)
 
     def _scored(
         self, data: Any, actual: Any

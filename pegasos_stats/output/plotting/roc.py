@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
 from pegasos_stats.metrics.catalogue import Source
@@ -23,10 +24,12 @@ def draw_roc(
     levels: Sequence[object],
     ax: "Axes | None" = None,
     *,
-    ties: str = "na",
+    ties: Ties = "na",
     source: Source = "new",
+    threshold: float = 0.0,
+    mark: str = "Score 0",
 ) -> "Axes":
-    """Draw the curve, its area, chance and the score 0, see `ResultPlots.roc`.
+    """Draw the curve, its area, chance and one threshold, see `ResultPlots.roc`.
 
     Parameters
     ----------
@@ -37,9 +40,13 @@ def draw_roc(
     levels : pair of labels
     ax : Axes, optional
     ties : "na", "positive" or "negative"
-        Whether a score of exactly 0 is the second level.
+        Whether a score of exactly the threshold is the second level.
     source : "new", "training" or "out of fold"
         Where the rows come from; only the area of new ones has an interval.
+    threshold : float, default 0.0
+        Of the score.
+    mark : str
+        The threshold in words.
 
     Raises
     ------
@@ -73,7 +80,7 @@ def draw_roc(
             label=area,
             clip_on=False,
         )
-        _mark_zero(codes, scores >= 0.0 if ties == "positive" else scores > 0.0, ax)
+        _mark_threshold(codes, signs_of(scores, ties, threshold) > 0.0, mark, ax)
         _name_axes(levels, used.size - codes.size, ax)
         style.put_legend(ax, "lower right")
     return ax
@@ -96,10 +103,12 @@ def bends(curve: RocCurve) -> RocCurve:
     )
 
 
-def _mark_zero(codes: Codes, positive: NDArray[np.bool_], ax: "Axes") -> None:
+def _mark_threshold(
+    codes: Codes, positive: NDArray[np.bool_], mark: str, ax: "Axes"
+) -> None:
     """Mark the point at which the model predicts."""
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
-    label = f"Score 0: {true:.1%} true, {false:.1%} false positives"
+    label = f"{mark}: {true:.1%} true, {false:.1%} false positives"
     ax.plot(
         [false],
         [true],

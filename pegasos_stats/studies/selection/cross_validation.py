@@ -12,6 +12,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
+from pegasos_stats.models.predicting import predicted
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -33,6 +34,7 @@ def cross_validate(
     *,
     folds: object = 10,
     repeats: int = 1,
+    groups: object = None,
     seed: int | None = None,
     metrics: object = None,
     lambda_path: object = None,
@@ -62,6 +64,9 @@ def cross_validate(
         or pairs ``(train, test)`` of rows used, counted from zero.
     repeats : int, default 1
         How often folds are drawn.
+    groups : str, Series, array or list, shape (n,), optional
+        Groups of rows that depend on each other, as for ``SVM.fit``: each is in one
+        fold, levels as even as that permits; errors are those of new groups.
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn and kept.
     metrics : str, callable, or sequence of them, optional
@@ -91,7 +96,7 @@ def cross_validate(
     OptionError
         If an option is not allowed, or the solver does not go with the model.
     DataError
-        If a fold leaves no row of a level to fit, or is not of these rows.
+        If a fold leaves out a level, is not of these rows, or parts a group.
 
     Warns
     -----
@@ -122,7 +127,7 @@ def cross_validate(
     solver = fold_fits.checked_fold_solver(model, solver, default)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
-    drawn = checked_folds(folds, repeats, model._sample, rng)
+    drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     if choosing is None:
         grid, lams = np.array([model.problem.lam]), None
         tasks = fold_fits.fold_tasks(model, drawn, solver, grid, rng)
@@ -230,8 +235,8 @@ class CrossValidation:
     @property
     def actual(self) -> "pd.Series[Any]":
         """Labels of the rows."""
-        model = self.model
-        return model.coding.decode(model.problem.y, model._sample.index)
+        sample = self.model._sample
+        return sample.coding.decode(sample.y, sample.index)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -251,7 +256,11 @@ class CrossValidation:
         return self.model.coding.probabilities(odds)
 
     def confusion(
-        self, repeat: int = 1, *, ties: Ties | None = None
+        self,
+        repeat: int = 1,
+        *,
+        ties: Ties | None = None,
+        threshold: float | None = None,
     ) -> ConfusionMatrix:
         """Table of actual against out-of-fold predicted labels of one repeat.
 
@@ -263,26 +272,26 @@ class CrossValidation:
         Parameters
         ----------
         repeat : int, default 1
-        ties : "na", "positive" or "negative", optional
-            Label at a score of exactly 0; that of the solver if left out.
+        ties, threshold : optional
+            As for `Results.predict`.
 
         Raises
         ------
         OptionError
-            If there is no such repeat.
+            If there is no such repeat, or `threshold` is not allowed.
         """
         if number_of(repeat) not in self.scores_by_repeat.columns:
             raise OptionError(
                 f"repeat={shown(repeat)} is not there; give 1 to {self.folds.repeats}."
             )
-        column, coding = self.scores_by_repeat[repeat], self.model.coding
-        tested = column.notna().to_numpy(dtype=bool)
-        scores = column[tested]
-        logistic = self.model.problem.loss == "log"
-        odds = scores - self.model.problem.prior_shift
+        column, problem = self.scores_by_repeat[repeat], self.model.problem
+        tested, coding = column.notna().to_numpy(dtype=bool), self.model.coding
+        scores, logistic = column[tested], problem.loss == "log"
+        ties = self.solver.ties if ties is None else ties
+        odds = scores - problem.prior_shift
         found = confusion(
             self.actual[tested],
-            coding.predicted(scores, self.solver.ties if ties is None else ties),
+            predicted(scores, problem, coding, ties, threshold),
             levels=coding.levels,
             scores=scores,
             probabilities=coding.probabilities(odds) if logistic else None,
@@ -383,8 +392,9 @@ class CrossValidation:
         if self.model.problem.weights is not None:
             notes.append("Held-out rows count with their weights.")
         if self.folds.seed is not None:
+            drawing = "stratified" if self.folds.groups is None else "grouped"
             notes.append(
-                "The seed repeats folds and fits; stratified_folds() of the R "
+                f"The seed repeats folds and fits; {drawing}_folds() of the R "
                 "reference draws the same folds."
             )
         return notes

@@ -7,6 +7,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.labels import (
     LabelCoding,
     column_of_labels,
@@ -75,6 +76,8 @@ class Folds:
         Number of rows.
     seed : int or None
         Seed that they were drawn by; None where they were given.
+    groups : int array, shape (n,), or None
+        Group of every row, where groups of rows stay together.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Folds:
     splits: tuple[Split, ...]
     n: int
     seed: int | None = None
+    groups: Codes | None = None
 
     @classmethod
     def stratified(
@@ -95,6 +99,7 @@ class Folds:
         y: object,
         k: int = 10,
         *,
+        groups: object = None,
         repeats: int = 1,
         seed: int | None = None,
         sample_kind: SampleKind = "rejection",
@@ -107,12 +112,17 @@ class Folds:
         one row, in all and in each level. ``stratified_folds()`` of ``r_reference`` is
         the same in base R.
 
+        With groups every group is in one fold, and levels are spread as evenly as
+        whole groups permit: see `grouped_folds`.
+
         Parameters
         ----------
         y : Series or array, shape (n,)
             Labels, none missing.
         k : int, default 10
-            Number of folds, from 2 to n.
+            Number of folds, from 2 to n, or to the number of groups.
+        groups : Series or array, shape (n,), optional
+            Groups of rows that are not to be parted, such as patients of a hospital.
         repeats : int, default 1
             How often the whole is drawn, one after the other.
         seed : int, optional
@@ -130,6 +140,8 @@ class Folds:
         --------
         >>> Folds.stratified([0, 1] * 10, 5, repeats=2, seed=443)
         <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
+        >>> Folds.stratified([0, 1, 1, 0], 2, groups=list("aabb"), seed=443)
+        <Folds: 2 stratified folds of 4 rows in 2 groups, seed 443>
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
@@ -140,7 +152,10 @@ class Folds:
                 "give a label for every row."
             )
         codes = positions(labels, factor_levels(labels, "y"))
-        return drawn_folds(codes, k, repeats, rng)
+        if groups is None:
+            return drawn_folds(codes, k, repeats, rng)
+        lines = Lines.of(y, np.arange(len(labels)), labels.index)
+        return drawn_folds(codes, k, repeats, rng, one_way(lines.groups(groups)))
 
     @property
     def repeats(self) -> int:
@@ -177,6 +192,7 @@ class Folds:
     def kind(self) -> str:
         """Number and kind of the folds, and their repeats, for a header."""
         kind = f"{self.k}, {'given' if self.seed is None else 'stratified'}"
+        kind += " by group" if self.groups is not None else ""
         return kind if self.repeats == 1 else f"{kind}, {self.repeats} times"
 
     @property
@@ -184,10 +200,31 @@ class Folds:
         """How many folds there are, in words."""
         kind = "fold" if self.seed is None else "stratified fold"
         again = "" if self.repeats == 1 else f", {self.repeats} repeats"
-        return f"{counted(self.k, kind)} of {counted(self.n, 'row')}{again}"
+        rows = counted(self.n, "row")
+        if self.groups is not None:
+            rows += f" in {counted(len(np.unique(self.groups)), 'group')}"
+        return f"{counted(self.k, kind)} of {rows}{again}"
 
 
-def drawn_folds(codes: Codes, k: int, repeats: int, rng: RRandom) -> Folds:
+def one_way(groups: Groups) -> Codes:
+    """Group of every row, of groups of one kind.
+
+    Raises
+    ------
+    OptionError
+        If there are two kinds.
+    """
+    if len(groups.codes) > 1:
+        raise OptionError(
+            "groups are of 2 kinds, and folds keep whole groups of one; give the "
+            "larger ones."
+        )
+    return groups.codes[0]
+
+
+def drawn_folds(
+    codes: Codes, k: int, repeats: int, rng: RRandom, groups: Codes | None = None
+) -> Folds:
     """Draw stratified folds, as ``stratified_folds()`` of the R reference does.
 
     Parameters
@@ -197,34 +234,97 @@ def drawn_folds(codes: Codes, k: int, repeats: int, rng: RRandom) -> Folds:
     k, repeats : int
     rng : RRandom
         Goes on from where the folds leave it.
+    groups : int array, shape (n,), optional
+        Group of each row, numbered from 0 as they first appear; then as
+        ``grouped_folds()`` of the R reference.
 
     Raises
     ------
     OptionError
-        If `k` is not between 2 and n, or `repeats` not above zero.
+        If `k` is not between 2 and n, or the number of groups, or `repeats` not above
+        zero.
     """
     n = len(codes)
+    most, units = n, "row"
+    if groups is not None:
+        most, units = int(groups.max()) + 1, "group"
     check_count("folds", k)
     check_count("repeats", repeats)
-    if not 2 <= k <= n:
+    if not 2 <= k <= most:
         raise OptionError(
-            f"folds={k} is not allowed with {counted(n, 'row')}; give a number from 2 "
-            "to that of the rows."
+            f"folds={k} is not allowed with {counted(most, units)}; give a number from "
+            f"2 to that of the {units}s."
         )
     seed = rng.seed
     splits: list[Split] = []
     for repeat in range(1, repeats + 1):
-        fold = np.zeros(n, dtype=np.int64)  # of each row
-        dealt = 0
-        for level in range(int(codes.max()) + 1):
-            rows = np.flatnonzero(codes == level)
-            shuffled = rows[rng.permutation(len(rows))]
-            fold[shuffled] = (dealt + np.arange(len(rows))) % k + 1
-            dealt += len(rows)
+        if groups is None:
+            fold = stratified_folds(codes, k, rng)
+        else:
+            fold = grouped_folds(codes, groups, k, rng)
         splits += [
             Split(repeat, j, np.flatnonzero(fold == j), n) for j in range(1, k + 1)
         ]
-    return Folds(tuple(splits), n, seed)
+    return Folds(tuple(splits), n, seed, groups)
+
+
+def stratified_folds(codes: Codes, k: int, rng: RRandom) -> Rows:
+    """The fold, 1 to k, that tests each row; see `Folds.stratified`. Shape (n,)."""
+    fold = np.zeros(len(codes), dtype=np.int64)
+    dealt = 0
+    for level in range(int(codes.max()) + 1):
+        rows = np.flatnonzero(codes == level)
+        shuffled = rows[rng.permutation(len(rows))]
+        fold[shuffled] = (dealt + np.arange(len(rows))) % k + 1
+        dealt += len(rows)
+    return fold
+
+
+def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
+    """The fold, 1 to k, that tests each row, the same for all rows of a group.
+
+    Groups are shuffled by R's ``sample.int()`` and taken from the largest to the
+    smallest. Each goes to the fold where ``sum_c n_fc m_c / N_c^2`` is smallest, with
+    ``n_fc`` rows of level ``c`` in the fold already, ``m_c`` in the group and ``N_c``
+    in all: that is where the squared shares of the levels in the folds grow least. Of
+    several folds it is the one with the fewest rows, and of these the first.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        Position of each row's level.
+    groups : int array, shape (n,)
+        From 0, with none left out.
+    k : int
+        At most the number of groups, so that no fold stays empty.
+    rng : RRandom
+
+    Returns
+    -------
+    int64 array, shape (n,)
+
+    Examples
+    --------
+    >>> codes, groups = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 2, 2])
+    >>> grouped_folds(codes, groups, 2, RRandom(1)).tolist()
+    [1, 1, 2, 2, 1, 1]
+    """
+    sizes = np.zeros((int(groups.max()) + 1, int(codes.max()) + 1))
+    np.add.at(sizes, (groups, codes), 1.0)
+    total = sizes.sum(axis=0)
+    counts = np.zeros((k, total.size))
+    place = np.zeros(len(sizes), dtype=np.int64)
+    shuffled = rng.permutation(len(sizes))
+    for group in shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]:
+        load = np.zeros(k)
+        for level in np.flatnonzero(total):
+            share = sizes[group, level] / total[level]
+            load += counts[:, level] / total[level] * share
+        best = np.flatnonzero(load == load.min())
+        fold = best[np.argmin(counts[best].sum(axis=1))]
+        counts[fold] += sizes[group]
+        place[group] = fold + 1
+    return place[groups]
 
 
 def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:

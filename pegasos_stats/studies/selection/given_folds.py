@@ -1,15 +1,17 @@
 """Folds as a user gives them: a number, labels, pairs of rows, or earlier folds."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Rows
+from pegasos_stats.arrays import Codes, Rows
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import column_of_labels, factor_levels, positions
 from pegasos_stats.data.sample import Sample
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
@@ -19,6 +21,7 @@ from pegasos_stats.studies.selection.folds import (
     Split,
     check_classes,
     drawn_folds,
+    one_way,
 )
 
 MOST = 1_000_000  # folds in a list, which may have no end
@@ -28,7 +31,9 @@ CURE = (
 )
 
 
-def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Folds:
+def checked_folds(
+    folds: Any, repeats: Any, sample: Sample, rng: RRandom, groups: object = None
+) -> Folds:
     """Draw folds, or read those that are given.
 
     Parameters
@@ -40,6 +45,8 @@ def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Fol
         The rows of the fit.
     rng : RRandom
         Draws folds if a number is given.
+    groups : Groups, or as `Lines.groups` takes them; optional
+        Of rows that stay together. Folds that were drawn by groups have their own.
 
     Returns
     -------
@@ -50,12 +57,14 @@ def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Fol
     OptionError
         If the folds are none of these, or `repeats` are asked of given folds.
     DataError
-        If they are not of these rows, or leave a level out of a fit.
+        If they are not of these rows, leave a level out of a fit, or part a group.
     """
     check_count("repeats", repeats)
+    codes_of_groups = _groups_of(groups, sample)
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
         codes = (sample.y > 0).astype(np.intp)
-        found = drawn_folds(codes, int(folds), int(repeats), rng)
+        given = codes, int(folds), int(repeats), rng, codes_of_groups
+        found = drawn_folds(*given)
     else:
         found = _given(folds, sample)
         if repeats != 1:
@@ -63,9 +72,36 @@ def checked_folds(folds: Any, repeats: Any, sample: Sample, rng: RRandom) -> Fol
                 f"repeats={shown(repeats)} goes with a number of folds; those given "
                 "say themselves how often each row is tested."
             )
+        if codes_of_groups is not None:
+            _check_whole(found, codes_of_groups)
+            found = replace(found, groups=codes_of_groups)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
     check_classes(found, counting, sample.coding)
     return found
+
+
+def _groups_of(groups: object, sample: Sample) -> Codes | None:
+    """Group of every row of the fit; None without groups."""
+    if groups is None or isinstance(groups, Groups):
+        return None if groups is None else one_way(groups)
+    if sample.lines is None:
+        raise OptionError(
+            "groups= are of the training rows, which this model does not hold; make "
+            "the model of its data."
+        )
+    return one_way(sample.lines.groups(groups))
+
+
+def _check_whole(folds: Folds, groups: Codes) -> None:
+    """Raise `DataError` if a fold tests some rows of a group, and fits others."""
+    for split in folds.splits:
+        parted = np.intersect1d(groups[split.test], groups[split.train])
+        if parted.size:
+            raise DataError(
+                f"Fold {split.fold!r} of repeat {split.repeat} parts "
+                f"{counted(parted.size, 'group')}, with rows to fit and rows held out; "
+                "give a number of folds, or folds of whole groups."
+            )
 
 
 def _given(folds: Any, sample: Sample) -> Folds:

@@ -32,6 +32,7 @@ def tune_kernel(
     *,
     folds: object = 10,
     repeats: int = 1,
+    groups: object = None,
     seed: int | None = None,
     metrics: object = None,
     metric: str | None = None,
@@ -51,7 +52,7 @@ def tune_kernel(
         1/16, 1/4, 1, 4 and 16 times the gamma of the model if left out.
     lambdas : sequence of float, optional
         For all gammas; if left out those of `lambda_grid` for each.
-    solver, folds, repeats, seed, metrics, metric, workers, progress
+    solver, folds, repeats, groups, seed, metrics, metric, workers, progress
         As for `lambda_path`; folds are drawn once.
 
     Returns
@@ -100,6 +101,7 @@ def tune_kernel(
             solver,
             folds=paths[0].folds if paths else folds,
             repeats=1 if paths else repeats,
+            groups=None if paths else groups,
             seed=paths[0].seed if paths else seed,
             metrics=metrics,
             metric=metric,

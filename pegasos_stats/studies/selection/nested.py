@@ -96,7 +96,8 @@ def nested_fits(
     lambdas : list of float
         Those chosen.
     """
-    inner = [_within(model, split, choosing, rng) for split in folds.splits]
+    size = choosing.folds, choosing.repeats, rng
+    inner = [within(model, folds, split, *size) for split in folds.splits]
     splits = [*folds.splits, *(split for each in inner for split in each.splits)]
     every = Folds(tuple(splits), folds.n)
     tasks = fold_fits.fold_tasks(model, every, solver, choosing.lambdas, rng)
@@ -139,11 +140,21 @@ def corrected(by_fold: pd.DataFrame) -> float:
     return float(np.sqrt(1.0 + k * share))
 
 
-def _within(model: Model, split: Split, choosing: Choosing, rng: RRandom) -> Folds:
-    """Folds of the rows of a fit, as rows of the whole."""
+def within(
+    model: Model, folds: Folds, split: Split, k: int, repeats: int, rng: RRandom
+) -> Folds:
+    """Folds of the rows of a fit, as rows of the whole.
+
+    Whole groups stay together if they do in `folds`; then there are at most as many
+    folds as groups.
+    """
     rows, y = split.train, model.problem.y
     codes = (y[rows] > 0).astype(np.intp)
-    drawn = drawn_folds(codes, choosing.folds, choosing.repeats, rng)
+    groups = None
+    if folds.groups is not None:
+        groups = pd.factorize(folds.groups[rows])[0]
+        k = min(k, int(groups.max()) + 1)
+    drawn = drawn_folds(codes, k, repeats, rng, groups)
     splits = tuple(
         Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
         for each in drawn.splits

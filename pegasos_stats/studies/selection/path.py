@@ -27,6 +27,7 @@ def lambda_path(
     *,
     folds: object = 10,
     repeats: int = 1,
+    groups: object = None,
     seed: int | None = None,
     metrics: object = None,
     metric: str | None = None,
@@ -58,7 +59,7 @@ def lambda_path(
         If left out SDCA to a relative gap of 1e-3.
     folds : int, Folds, Series or array, list of pairs, or None; default 10
         As for `cross_validate`; None for the fits on all rows alone.
-    repeats, seed, metrics
+    repeats, groups, seed, metrics
         As for `cross_validate`.
     metric : str, optional
         Which of the metrics decides: if left out the error rate, for a logistic
@@ -114,7 +115,7 @@ def lambda_path(
         )
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     if folds is not None:
-        drawn = checked_folds(folds, repeats, model._sample, rng)
+        drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     elif check_count("repeats", repeats) == 1:
         drawn = None
     else:

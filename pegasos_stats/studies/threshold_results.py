@@ -1,0 +1,345 @@
+"""The threshold that was chosen, with the error of choosing it so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.errors import DataError
+from pegasos_stats.metrics.thresholds import (
+    METRICS,
+    Cuts,
+    Decisions,
+    ScoredRows,
+    Target,
+)
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.studies.selection.folds import Folds, Split
+from pegasos_stats.studies.selection.nested import corrected
+from pegasos_stats.tables import Fields, Summary, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to choose a threshold by, and others to judge it by.
+
+    Attributes
+    ----------
+    split : Split
+    inside, outside : ScoredRows
+        No fit has seen the rows that it scores here.
+    """
+
+    split: Split
+    inside: ScoredRows
+    outside: ScoredRows
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Thresholds:
+    """A threshold that was chosen, and what it gives; made by ``result.thresholds()``.
+
+    Attributes
+    ----------
+    threshold : float
+        That chosen, for ``predict(threshold=)`` and ``confusion(threshold=)``. An
+        infinite one, of scores, predicts all rows alike.
+    usual : float
+        Where the sign of the score parts the rows: the score 0, or its probability.
+    scale : "score" or "probability"
+        What is compared with them: the score, or for the log loss the probability of
+        the second level.
+    target : Target
+        Metric that is largest, or cost that is smallest, at the threshold.
+    positive : label
+        Positive class.
+    levels : pair of labels
+    folds : Folds
+    seed : int or None
+    out_of_fold : bool
+        Whether rows are those of the fit, with scores of fits that have not seen them;
+        otherwise they are new.
+    by_fold : DataFrame
+        A line for each fold: ``repeat, fold, n_train, n_test, weight, threshold``
+        (chosen without the rows of the fold), the metric or cost that it gives on these
+        rows, and under the same name with ``_usual`` that of the usual threshold.
+    table : DataFrame
+        A line for each way to cut the scores: ``threshold``, the metrics, and ``cost``.
+        These rows have chosen the threshold: its own line is optimistic.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.SDCA(seed=1))
+    >>> found = result.thresholds(cost={5: 1, 6: 4}, seed=443)
+    >>> found.tidy()["term"].tolist()
+    ['chosen', 'usual']
+    >>> found.threshold < found.usual
+    True
+    """
+
+    threshold: float
+    usual: float
+    scale: str
+    target: Target
+    positive: object
+    levels: tuple[object, object]
+    folds: Folds
+    seed: int | None
+    out_of_fold: bool
+    by_fold: pd.DataFrame
+    table: pd.DataFrame
+    _judged: tuple[tuple[Decisions, Decisions], ...]
+
+    @property
+    def estimate(self) -> float:
+        """Metric or cost of new rows at a threshold chosen in this way.
+
+        Nested: the threshold of each fold was chosen without its rows, and is judged
+        on them; their decisions are counted together.
+        """
+        return float(self.tidy()["estimate"].iloc[0])
+
+    @property
+    def std_error(self) -> float:
+        """Standard error of `estimate`: a jackknife over the folds."""
+        return float(self.tidy()["std_error"].iloc[0])
+
+    @property
+    def apparent(self) -> float:
+        """Metric or cost on the rows that have chosen the threshold: optimistic."""
+        at = int(np.flatnonzero(self.table["threshold"] == self.threshold)[0])
+        return float(self.table[self.target.name].iloc[at])
+
+    def tidy(self) -> pd.DataFrame:
+        """What is to be expected of new rows: ``term, threshold, estimate, std_error``.
+
+        The lines are the threshold that was chosen and the usual one. Decisions on the
+        rows of all folds are counted together, in each repeat; the standard error is a
+        jackknife that leaves out one fold after the other, with Nadeau and Bengio's
+        factor for rows that fits share. Of several repeats it is that of one.
+        """
+        return self._tidied.copy()
+
+    @cached_property
+    def _tidied(self) -> pd.DataFrame:
+        lines = []
+        for j, (term, at) in enumerate(
+            (("chosen", self.threshold), ("usual", self.usual))
+        ):
+            found = [pair[j] for pair in self._judged]
+            lines.append((term, at, *self._pooled(found)))
+        return pd.DataFrame(
+            lines, columns=["term", "threshold", "estimate", "std_error"]
+        )
+
+    def _pooled(self, found: Sequence[Decisions]) -> tuple[float, float]:
+        """Mean over the repeats, and standard error of one."""
+        repeats = self.by_fold["repeat"].to_numpy()
+        means, variances = [], []
+        for repeat in np.unique(repeats):
+            own = [d for d, r in zip(found, repeats, strict=True) if r == repeat]
+            means.append(self._value(own))
+            k = len(own)
+            if k < 2:
+                variances.append(float("nan"))
+                continue
+            left = np.array([self._value(own[:j] + own[j + 1 :]) for j in range(k)])
+            spread = np.square(left - left.mean()).sum()
+            variances.append(float(spread) * (k - 1) / k)
+        factor = corrected(self.by_fold) if self.out_of_fold else 1.0
+        error = factor * float(np.sqrt(np.mean(variances)))
+        return float(np.mean(means)), error
+
+    def _value(self, found: Sequence[Decisions]) -> float:
+        return float(self.target.of(reduce(add, found))[0])
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the metric or cost against the threshold, with the one that was chosen.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Those of a new figure if left out.
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.thresholds import draw_thresholds
+
+        return draw_thresholds(self, ax)
+
+    def summary(self) -> Summary:
+        """Header, both thresholds and notes; ``print()`` shows text."""
+        found = self._tidied
+        cells = {
+            "threshold": [significant(v) for v in found["threshold"]],
+            self.target.name: [significant(v) for v in found["estimate"]],
+            "std err": [significant(v) for v in found["std_error"]],
+        }
+        return Summary(
+            "Threshold",
+            *self._header(),
+            pd.DataFrame(cells, found["term"].tolist()),
+            self._notes(),
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Thresholds: {self.scale} {significant(self.threshold)}, "
+            f"{self.target.name} {significant(self.estimate)} "
+            f"(standard error {significant(self.std_error, 2)}), seed {self.seed}>"
+        )
+
+    def _header(self) -> tuple[Fields, Fields]:
+        first, second = self.levels
+        target = self.target
+        left = [
+            ("Predicted above:", str(second)),
+            ("Predicted below:", str(first)),
+            ("Scale:", self.scale),
+            ("Positive class:", str(self.positive)),
+        ]
+        by = [
+            (
+                "Best:",
+                ("largest " if target.larger_is_better else "smallest ") + target.name,
+            )
+        ]
+        if target.name == "cost":
+            by += [
+                ("Cost of a false positive:", significant(target.false_positive)),
+                ("Cost of a false negative:", significant(target.false_negative)),
+            ]
+        right = [
+            *by,
+            ("Rows:", "out of fold" if self.out_of_fold else "new"),
+            ("Folds:", self.folds.kind),
+            ("Seed:", str(self.seed)),
+        ]
+        return left, right
+
+    def _notes(self) -> list[str]:
+        low, high = (
+            significant(float(v)) for v in self.by_fold["threshold"].agg(["min", "max"])
+        )
+        fitted = (
+            "by folds of the rows that it was fitted on"
+            if self.out_of_fold
+            else "by the rows of the other folds"
+        )
+        name = self.target.name
+        notes = [
+            f"Nested: in each fold the threshold was chosen anew, {fitted}, and judged "
+            f"on the rows held out; decisions of all folds are counted together.",
+            f"Thresholds of the folds go from {low} to {high}.",
+            f"On the rows that have chosen it the {name} at the threshold is "
+            f"{significant(self.apparent)}, which is optimistic.",
+        ]
+        if np.isinf(self.threshold):
+            notes.append("At this threshold all rows are predicted alike.")
+        return notes
+
+
+def judged(
+    parts: Sequence[Part],
+    folds: Folds,
+    seed: int | None,
+    target: Target,
+    problem: Problem,
+    coding: LabelCoding,
+    positive: int,
+    out_of_fold: bool,
+) -> Thresholds:
+    """Choose a threshold by the rows of all folds, and judge those of each fold.
+
+    Parameters
+    ----------
+    parts : sequence of Part, one for each fold
+    folds : Folds
+    seed : int or None
+    target : Target
+    problem : Problem
+        Of the fit; says which scale the scores have.
+    coding : LabelCoding
+    positive : int
+        Position of the positive class.
+    out_of_fold : bool
+
+    Raises
+    ------
+    DataError
+        If the rows are not of both levels.
+    """
+    logistic, second = problem.loss == "log", positive == 1
+    usual, ends = 0.0, (-np.inf, np.inf)
+    if logistic:
+        usual, ends = float(1.0 / (1.0 + np.exp(problem.prior_shift))), (0.0, 1.0)
+
+    def cuts_of(rows: ScoredRows) -> Cuts:
+        for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
+            if not rows.weights[mark].any():
+                raise DataError(
+                    f"No row of level {level!r} is there to choose a threshold by; "
+                    "give rows of both levels."
+                )
+        return Cuts.of(rows, second, usual, ends)
+
+    lines, found = [], []
+    for part in parts:
+        cuts, split = cuts_of(part.inside), part.split
+        at = float(cuts.thresholds[target.best(cuts, usual)])
+        pair = tuple(part.outside.at(t, second) for t in (at, usual))
+        found.append((pair[0], pair[1]))
+        lines.append(
+            {
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "n_train": split.n_train,
+                "n_test": len(split.test),
+                "weight": float(part.outside.weights.sum()),
+                "threshold": at,
+                target.name: float(target.of(pair[0])[0]),
+                f"{target.name}_usual": float(target.of(pair[1])[0]),
+            }
+        )
+    everyone = [part.outside for part in parts]
+    whole = ScoredRows(
+        np.concatenate([rows.values for rows in everyone]),
+        np.concatenate([rows.second for rows in everyone]),
+        np.concatenate([rows.weights for rows in everyone]),
+    )
+    cuts = cuts_of(whole)
+    table = pd.DataFrame({"threshold": cuts.thresholds})
+    for name, measure in METRICS.items():
+        table[name] = measure(cuts.decisions)
+    if target.name == "cost":
+        table["cost"] = target.of(cuts.decisions)
+    return Thresholds(
+        float(cuts.thresholds[target.best(cuts, usual)]),
+        usual,
+        "probability" if logistic else "score",
+        target,
+        coding.levels[positive],
+        coding.levels,
+        folds,
+        seed,
+        out_of_fold,
+        pd.DataFrame(lines),
+        table,
+        tuple(found),
+    )

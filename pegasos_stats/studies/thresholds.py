@@ -1,0 +1,208 @@
+"""A threshold that is chosen: on rows that no fit has seen, and judged on others."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from pegasos_stats.arrays import Codes, Rows, Vector
+from pegasos_stats.checks import check_choice, check_count, check_nonnegative
+from pegasos_stats.data.counts import column_of_counts, repeated
+from pegasos_stats.data.design import row_labels
+from pegasos_stats.data.foreign import position_of
+from pegasos_stats.data.groups import Lines
+from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.levels import Unseen
+from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
+from pegasos_stats.models.base import Model
+from pegasos_stats.models.predicting import thresholded
+from pegasos_stats.models.results import Results
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection import fold_fits
+from pegasos_stats.studies.selection.folds import Folds, drawn_folds, one_way
+from pegasos_stats.studies.selection.given_folds import checked_folds
+from pegasos_stats.studies.selection.nested import within
+from pegasos_stats.studies.threshold_results import Part, Thresholds, judged
+
+INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
+METRIC = "balanced_accuracy"
+BOTH = ("false_positive", "false_negative")
+
+
+def chosen_thresholds(
+    result: Results,
+    data: object = None,
+    actual: object = None,
+    *,
+    metric: str | None = None,
+    cost: object = None,
+    positive: object = None,
+    folds: object = INNER,
+    repeats: int = 1,
+    groups: object = None,
+    seed: int | None = None,
+    unseen: Unseen = "error",
+    freq_weights: object = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> Thresholds:
+    """Choose the threshold of a fit, see ``result.thresholds()``."""
+    coding = result.coding
+    at = 1 if positive is None else position_of(positive, coding.levels)
+    if at < 0:
+        raise OptionError(
+            f"positive={shown(positive)} is not among the levels; give one of "
+            f"{listing(coding.levels)}."
+        )
+    target = checked_target(metric, cost, coding, at)
+    if data is None and actual is None:
+        model = result.model
+        if model is None:
+            raise DataError(
+                "A loaded fit does not hold the rows to choose a threshold by; give "
+                "new rows: thresholds(data)."
+            )
+        solver = fold_fits.checked_fold_solver(
+            model, result.refinement or result.solver, SDCA()
+        )
+        rng = RRandom(seed, sample_kind=solver.sample_kind)
+        if groups is None and (own := getattr(result, "groups", None)) is not None:
+            groups = replace(own, codes=own.codes[:1])  # of two kinds the first
+        drawn = checked_folds(folds, repeats, model._sample, rng, groups)
+        parts = out_of_fold(model, solver, drawn, rng, workers, progress)
+    else:
+        rng = RRandom(seed)
+        rows, codes = _new_rows(result, data, actual, unseen, freq_weights, groups)
+        size = check_count("folds", folds), check_count("repeats", repeats), rng
+        drawn = drawn_folds(rows.second.astype(np.intp), *size, codes)
+        parts = [
+            Part(split, _taken(rows, split.train), _taken(rows, split.test))
+            for split in drawn.splits
+        ]
+    given = target, result.problem, coding, at, data is None and actual is None
+    return judged(parts, drawn, rng.seed, *given)
+
+
+def out_of_fold(
+    model: Model,
+    solver: Pegasos | SDCA,
+    folds: Folds,
+    rng: RRandom,
+    workers: int | None,
+    progress: bool,
+) -> list[Part]:
+    """Score the rows of every fold, and by inner folds those that it is fitted on.
+
+    Seeds of the fits are drawn as by `cross_validate`, so that scores are its scores;
+    then come the inner folds and the seeds of their fits.
+    """
+    lam = np.array([model.problem.lam])
+    tasks = fold_fits.fold_tasks(model, folds, solver, lam, rng)
+    inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
+    every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
+    tasks += fold_fits.fold_tasks(model, every, solver, lam, rng)
+    fits = fold_fits.run_tasks(tasks, workers, progress)
+    fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
+    rest = iter(fits[len(folds) :])
+    parts = []
+    for split, fit, own in zip(folds.splits, fits, inner, strict=False):
+        tested = np.concatenate([each.test for each in own.splits])
+        scores = np.concatenate([next(rest).scores[0] for _ in own.splits])
+        inside = _rows(model.problem, tested, scores)
+        parts.append(
+            Part(split, inside, _rows(model.problem, split.test, fit.scores[0]))
+        )
+    return parts
+
+
+def _rows(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
+    """Rows of a problem with their out-of-fold scores."""
+    values = thresholded(scores, problem)
+    return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])
+
+
+def _taken(rows: ScoredRows, at: Rows) -> ScoredRows:
+    return ScoredRows(rows.values[at], rows.second[at], rows.weights[at])
+
+
+def _new_rows(
+    result: Results,
+    data: object,
+    actual: object,
+    unseen: Unseen,
+    freq_weights: object,
+    groups: object,
+) -> tuple[ScoredRows, Codes | None]:
+    """New rows with label and score, each as often as it counts, and their groups."""
+    counts = column_of_counts(freq_weights, result.counted, data)
+    table = result.confusion(data, actual, unseen=unseen, freq_weights=counts)
+    if table.source == "training":
+        raise DataError(
+            "These are the rows of the fit, on which scores are too far apart to "
+            "choose a threshold; leave data out for scores out of fold, or give new "
+            "rows."
+        )
+    found = table.scored
+    assert found is not None  # a fit gives scores
+    assert found.scores is not None
+    known = (found.codes >= 0) & ~np.isnan(found.scores)
+    values = thresholded(found.scores[known], result.problem)
+    rows = ScoredRows(values, found.codes[known] > 0, np.ones(values.size))
+    if groups is None:
+        return rows, None
+    index = row_labels(data)
+    positions = np.arange(len(index))
+    if counts is not None:
+        positions = repeated(counts, data, index)
+    return rows, one_way(Lines.of(data, positions[known], index).groups(groups))
+
+
+def checked_target(
+    metric: object, cost: object, coding: LabelCoding, positive: int
+) -> Target:
+    """Read what the threshold is chosen by.
+
+    Parameters
+    ----------
+    metric : str or None
+    cost : dict or None
+        By ``"false_positive"`` and ``"false_negative"``, or by the levels: what it
+        costs to mistake a row of that level for one of the other.
+    coding : LabelCoding
+    positive : int
+        Position of the positive class.
+
+    Raises
+    ------
+    OptionError
+        If both or neither make sense, or costs are none.
+    """
+    if cost is None:
+        name = METRIC if metric is None else metric
+        check_choice("metric", name, CHOOSING)
+        assert isinstance(name, str)
+        return Target(name)
+    if metric is not None:
+        raise OptionError(
+            f"metric={shown(metric)} and cost={shown(cost)} exclude each other; give "
+            "one of them."
+        )
+    levels = coding.levels
+    by_error = (levels[1 - positive], levels[positive])  # a false positive is not one
+    keys = list(cost) if isinstance(cost, Mapping) else []
+    for names in (by_error, BOTH):
+        at = [position_of(key, names) for key in keys]
+        if sorted(at) == [0, 1]:
+            assert isinstance(cost, Mapping)
+            paid = [check_nonnegative("cost", cost[keys[at.index(j)]]) for j in (0, 1)]
+            if any(paid):
+                return Target("cost", *paid)
+    raise OptionError(
+        f"cost={shown(cost)} is not allowed; give what wrong decisions cost, one of "
+        "them above zero: {'false_positive': 1, 'false_negative': 5}, or by the actual "
+        f"level, {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+    )

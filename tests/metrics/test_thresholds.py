@@ -1,0 +1,129 @@
+"""Tables of decisions at every threshold, against the tables of labels."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as theirs
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from pegasos_stats.metrics.thresholds import CHOOSING, METRICS, Cuts, ScoredRows, Target
+
+ROUNDING = 1e-12  # sums in another order
+
+
+def drawn(seed, n=20):
+    """Scores with ties, unbalanced levels, unequal weights."""
+    rng = np.random.default_rng(seed)
+    second = rng.random(n) < 0.3
+    second[:2] = True, False
+    values = np.round(rng.normal(size=n) + second, 1)
+    return ScoredRows(values, second, rng.integers(0, 4, n).astype(float))
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+@pytest.mark.parametrize("second", [True, False])
+def test_decisions_are_those_of_a_confusion_table_at_each_threshold(second):
+    rows = drawn(1)
+    cuts = Cuts.of(rows, second, 0.0, (-np.inf, np.inf))
+    actual = np.where(rows.second, "b", "a")
+    positive = "b" if second else "a"
+    for j, at in enumerate(cuts.thresholds):
+        predicted = np.where(rows.values > at, "b", "a")
+        table = ps.confusion(
+            actual, predicted, positive, levels=["a", "b"], freq_weights=rows.weights
+        )
+        own, other = table.counts[::-1, 1::-1] if second else table.counts[:, :2]
+        d = cuts.decisions
+        assert [d.tp[j], d.fn[j], d.fp[j], d.tn[j]] == [*own, *other]
+        for name, measure in METRICS.items():
+            if name in ("youden", "error_rate", "f2", "f0.5"):
+                continue
+            found = {**table.overall, **table.by_class}[name]
+            np.testing.assert_allclose(measure(d)[j], found, rtol=ROUNDING)
+
+
+def test_measures_are_those_of_scikit_learn():
+    rows = drawn(2)
+    at = ScoredRows.at(rows, 0.35, True)
+    given = rows.second, rows.values > 0.35
+    w = {"sample_weight": rows.weights}
+    expected = {
+        "accuracy": theirs.accuracy_score(*given, **w),
+        "error_rate": 1.0 - theirs.accuracy_score(*given, **w),
+        "balanced_accuracy": theirs.balanced_accuracy_score(*given, **w),
+        "youden": theirs.balanced_accuracy_score(*given, **w, adjusted=True),
+        "kappa": theirs.cohen_kappa_score(*given, **w),
+        "mcc": theirs.matthews_corrcoef(*given, **w),
+        "f1": theirs.f1_score(*given, **w),
+        "f0.5": theirs.fbeta_score(*given, beta=0.5, **w),
+        "f2": theirs.fbeta_score(*given, beta=2.0, **w),
+        "sensitivity": theirs.recall_score(*given, **w),
+        "specificity": theirs.recall_score(*given, pos_label=False, **w),
+        "precision": theirs.precision_score(*given, **w),
+    }
+    assert set(expected) == set(METRICS)
+    for name, value in expected.items():
+        np.testing.assert_allclose(METRICS[name](at), [value], rtol=ROUNDING)
+
+
+def test_rows_at_the_threshold_are_undecided():
+    rows = ScoredRows(
+        np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 1, 1]) > 0, np.arange(1.0, 5.0)
+    )
+    d = rows.at(2.0, True)
+    assert [*d.tp, *d.fn, *d.fp, *d.tn] == [4.0, 0.0, 0.0, 1.0]
+    d = rows.at(2.0, False)
+    assert [*d.tp, *d.fn, *d.fp, *d.tn] == [1.0, 0.0, 0.0, 4.0]
+
+
+@pytest.mark.parametrize("name", [*CHOOSING, "cost"])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_threshold_is_better_and_none_as_good_is_nearer_to_the_usual_one(name, seed):
+    rows = drawn(seed)
+    target = Target(name, 1.0, 3.0)
+    usual = 0.45
+    cuts = Cuts.of(rows, True, usual, (-np.inf, np.inf))
+    best = target.best(cuts, usual)
+    chosen = target.of(rows.at(cuts.thresholds[best], True))[0]
+    sign = -1.0 if name in ("cost", "error_rate") else 1.0
+    others = [-np.inf, *np.arange(-4.05, 5.0, 0.1), np.inf, usual]
+    for at in others:
+        value = target.of(rows.at(at, True))[0]
+        if not np.isnan(value):
+            assert sign * value <= sign * chosen + ROUNDING
+            if abs(value - chosen) <= ROUNDING:
+                far = abs(cuts.thresholds[best] - usual)
+                nearer = [t for t in cuts.thresholds if abs(t - usual) < far]
+                values = [target.of(rows.at(t, True))[0] for t in nearer]
+                assert all(not abs(v - chosen) <= ROUNDING for v in values)
+
+
+def test_costs_are_of_the_errors_that_they_name():
+    rows = ScoredRows(
+        np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+        np.array([0, 1, 0, 0, 1]) > 0,
+        np.array([1.0, 1.0, 1.0, 1.0, 2.0]),
+    )
+    target = Target("cost", 5.0, 1.0)
+    assert target.of(rows.at(2.5, True))[0] == (5.0 * 2.0 + 1.0) / 6.0
+    assert target.of(rows.at(2.5, False))[0] == (5.0 * 1.0 + 2.0) / 6.0
+
+
+def test_thresholds_stay_within_their_ends_and_between_scores():
+    values = np.array([0.0, 0.5, np.nextafter(0.5, 1.0), 1.0])
+    rows = ScoredRows(values, np.array([0, 1, 0, 1]) > 0, np.ones(4))
+    cuts = Cuts.of(rows, True, 0.5, (0.0, 1.0))
+    assert cuts.thresholds.tolist() == [0.25, 0.75]  # none between 0.5 and the next one
+    cuts = Cuts.of(rows, True, 0.6, (0.0, 1.0))
+    assert cuts.thresholds.tolist() == [0.25, 0.6]
+
+
+def test_a_metric_that_is_defined_nowhere_is_refused():
+    rows = ScoredRows(np.array([1.0, 2.0]), np.array([True, True]), np.ones(2))
+    cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
+    with pytest.raises(DataError) as caught:
+        Target("mcc").best(cuts, 0.0)
+    assert str(caught.value) == (
+        "mcc is defined at no threshold, as the rows that it is chosen by are not of "
+        "both levels; give rows of both."
+    )

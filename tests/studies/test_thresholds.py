@@ -1,0 +1,375 @@
+"""Thresholds that are chosen: on which rows, how well, and how honestly."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import TunedThresholdClassifierCV
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.metrics.thresholds import Cuts, ScoredRows, Target
+from pegasos_stats.studies.selection.folds import drawn_folds
+from tests.output.figures import axes
+
+SOLVER = ps.SDCA(tol=1e-4, epochs=200)
+COST = {"no": 1.0, "yes": 4.0}
+
+
+def frame(seed, n=90):
+    """Rows with a label that the first of five predictors says little about."""
+    rng = np.random.default_rng(seed)
+    found = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
+    chance = 1.0 / (1.0 + np.exp(1.5 - 0.8 * found["a"]))
+    found["y"] = np.where(rng.random(n) < chance, "yes", "no")
+    return found
+
+
+@pytest.fixture(scope="module")
+def svm():
+    return ps.svm("y ~ .", frame(1), lam=0.01).fit(SOLVER)
+
+
+@pytest.fixture(scope="module")
+def logit():
+    weights = {"no": 1.0, "yes": 2.0}
+    return ps.logit("y ~ .", frame(1), lam=0.01, weights=weights).fit(SOLVER)
+
+
+@pytest.fixture(scope="module")
+def found(svm):
+    return svm.thresholds(cost=COST, folds=3, seed=7)
+
+
+def test_it_is_chosen_by_the_scores_of_cross_validation(svm, found):
+    cv = ps.cross_validate(svm.model, SOLVER, folds=3, seed=7)
+    assert (found.folds.assignment == cv.folds.assignment).all()
+    rows = ScoredRows(cv.scores.to_numpy(), svm.problem.y > 0.0, np.ones(90))
+    cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
+    assert (cuts.thresholds == found.table["threshold"]).all()
+    costs_ = Target("cost", 1.0, 4.0).of(cuts.decisions)
+    assert (costs_ == found.table["cost"]).all()
+    assert found.apparent == costs_.min()
+    table = cv.confusion(threshold=found.threshold).table
+    assert (table.loc["no", "yes"] + 4 * table.loc["yes", "no"]) / 90 == found.apparent
+
+
+def test_each_fold_is_judged_by_a_threshold_chosen_within_the_other_rows(svm, found):
+    data, rng = frame(1), ps.RRandom(7)
+    codes = (svm.problem.y > 0.0).astype(int)
+    outer = drawn_folds(codes, 3, 1, rng)
+    seeds = rng.sample_int(2**31 - 1, 3)
+    inner = [drawn_folds(codes[train], 5, 1, rng) for train, _ in outer]
+    within = rng.sample_int(2**31 - 1, 15).reshape(3, 5)
+    paid = []
+    for j, (train, test) in enumerate(outer):
+        part = data.iloc[train]
+        scores = np.zeros(len(train))
+        for i, (fit, held) in enumerate(inner[j]):
+            model = ps.svm("y ~ .", part.iloc[fit], lam=0.01)
+            result = model.fit(SOLVER.with_seed(int(within[j, i])))
+            scores[held] = result.decision_function(part.iloc[held])
+        rows = ScoredRows(scores, codes[train] > 0, np.ones(len(train)))
+        cuts = Cuts.of(rows, True, 0.0, (-np.inf, np.inf))
+        at = cuts.thresholds[Target("cost", 1.0, 4.0).best(cuts, 0.0)]
+        line = found.by_fold.iloc[j]
+        assert line["threshold"] == pytest.approx(at, rel=1e-12)  # sums of other rows
+        whole = ps.svm("y ~ .", part, lam=0.01).fit(SOLVER.with_seed(int(seeds[j])))
+        table = whole.confusion(data.iloc[test], threshold=line["threshold"]).table
+        paid.append(table.loc["no", "yes"] + 4 * table.loc["yes", "no"])
+        assert line["cost"] == paid[-1] / len(test)
+    assert found.estimate == pytest.approx(sum(paid) / 90, rel=1e-12)
+    # Folds are of 30 rows each: the jackknife is that of a mean, with the factor
+    # sqrt(1 + 3 * 30 / 60) for the rows that fits share.
+    plain = np.std(np.array(paid) / 30, ddof=1) / np.sqrt(3)
+    assert found.std_error == pytest.approx(plain * np.sqrt(2.5), rel=1e-12)
+
+
+def test_the_nested_estimate_is_that_of_new_rows_and_the_apparent_one_is_not():
+    new = frame(10**6, 20_000)
+    drawn = []
+    for seed in range(10):
+        model = ps.svm("y ~ .", frame(seed, 60), lam=0.01, weights="balanced")
+        result = model.fit(ps.SDCA(tol=1e-3, seed=1))
+        found = result.thresholds(cost=COST, folds=5, seed=seed, workers=1)
+        table = result.confusion(new, threshold=found.threshold).table
+        paid = (table.loc["no", "yes"] + 4 * table.loc["yes", "no"]) / len(new)
+        drawn.append((found.estimate, found.apparent, paid))
+    drawn = np.array(drawn)
+    nested, apparent = drawn[:, 0] - drawn[:, 2], drawn[:, 1] - drawn[:, 2]
+    error = nested.std(ddof=1) / np.sqrt(10)
+    assert abs(nested.mean()) < 3.0 * error  # within chance
+    # In 30 samples of 60 rows -0.16, with a standard error of 0.024.
+    assert apparent.mean() < -0.05
+    assert nested.mean() > apparent.mean() + 0.05
+
+
+class Scores(ClassifierMixin, BaseEstimator):
+    """A fit of ours as scikit-learn takes one."""
+
+    def __init__(self, result=None):
+        self.result = result
+        self.classes_ = np.array(["no", "yes"])
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return self.result.decision_function(X).to_numpy()
+
+    def predict(self, X):
+        return self.result.predict(X).to_numpy()
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "accuracy"])
+def test_thresholds_of_new_rows_are_those_of_scikit_learn(svm, metric):
+    new = frame(2, 70)
+    ours = svm.thresholds(new, metric=metric, seed=1)
+    at = ours.table["threshold"].to_numpy()
+    tuned = TunedThresholdClassifierCV(
+        Scores(svm),
+        scoring=metric,
+        thresholds=np.clip(at, -1e6, 1e6),  # no infinite ones there
+        cv="prefit",
+        refit=False,
+        store_cv_results=True,
+    ).fit(new.drop(columns="y"), new["y"])
+    theirs = tuned.cv_results_["scores"]
+    np.testing.assert_allclose(ours.table[metric], theirs, rtol=1e-12)
+    assert ours.apparent == pytest.approx(tuned.best_score_, rel=1e-12)
+    best = np.flatnonzero(np.isclose(theirs, tuned.best_score_, rtol=0, atol=1e-12))
+    near = best[np.argmin(np.abs(at[best]))]
+    assert ours.threshold == at[near]
+
+
+def test_new_rows_are_judged_by_thresholds_of_other_folds(svm):
+    new = frame(3, 60)
+    ours = svm.thresholds(new, metric="f1", positive="no", folds=4, repeats=2, seed=5)
+    codes = (new["y"] == "yes").to_numpy()
+    folds = drawn_folds(codes.astype(int), 4, 2, ps.RRandom(5))
+    scores = svm.decision_function(new).to_numpy()
+    counts = np.zeros((2, 2, 3))  # repeat; chosen or usual; tp, fn, fp of "no"
+    for split, line in zip(folds.splits, ours.by_fold.itertuples(), strict=True):
+        own = ScoredRows(scores[split.train], codes[split.train], np.ones(45))
+        cuts = Cuts.of(own, False, 0.0, (-np.inf, np.inf))
+        assert line.threshold == cuts.thresholds[Target("f1").best(cuts, 0.0)]
+        for j, at in enumerate((line.threshold, 0.0)):
+            no, said = ~codes[split.test], scores[split.test] < at
+            found = [(no & said).sum(), (no & ~said).sum(), (~no & said).sum()]
+            counts[split.repeat - 1, j] += found
+    f1 = 2 * counts[..., 0] / (2 * counts[..., 0] + counts[..., 1] + counts[..., 2])
+    np.testing.assert_allclose(ours.tidy()["estimate"], f1.mean(axis=0), rtol=1e-12)
+    assert ours.tidy()["threshold"].tolist() == [ours.threshold, 0.0]
+    assert (ours.positive, ours.out_of_fold) == ("no", False)
+
+
+def test_probabilities_are_the_scale_of_a_logistic_fit(logit):
+    ours = logit.thresholds(metric="youden", folds=3, seed=2)
+    assert ours.scale == "probability"
+    assert ours.usual == pytest.approx(1.0 / 3.0, rel=1e-12)  # odds 2, by weights
+    assert ours.table["threshold"].between(0.0, 1.0).all()
+    cv = ps.cross_validate(logit.model, SOLVER, folds=3, seed=2)
+    table = cv.confusion(threshold=ours.threshold)
+    by_class = ps.confusion(
+        cv.actual,
+        cv.probabilities["yes"].gt(ours.threshold).map({True: "yes", False: "no"}),
+    ).by_class
+    assert (table.by_class == by_class).all()
+    youden = by_class["sensitivity"] + by_class["specificity"] - 1.0
+    assert ours.apparent == pytest.approx(youden, rel=1e-12)
+
+
+def test_counts_are_rows():
+    data = frame(4, 40)
+    counts = np.arange(40) % 3
+    longer = data.loc[np.repeat(np.arange(40), counts)].reset_index(drop=True)
+    given = {"metric": "mcc", "folds": 3, "seed": 1}
+    short = ps.svm("y ~ .", data, lam=0.1, freq_weights=counts).fit(SOLVER)
+    long = ps.svm("y ~ .", longer, lam=0.1).fit(SOLVER)
+    ours, theirs = (fit.thresholds(**given) for fit in (short, long))
+    assert ours.table.equals(theirs.table)
+    assert ours.by_fold.equals(theirs.by_fold)
+    new = frame(5, 40)
+    many = new.loc[np.repeat(np.arange(40), counts)]
+    ours = short.thresholds(new, freq_weights=counts, **given)
+    assert ours.by_fold.equals(short.thresholds(many, **given).by_fold)
+
+
+def test_weights_count_that_differ_from_row_to_row_and_not_those_of_classes():
+    data = frame(6, 60)
+    weights = np.where(np.arange(60) % 4, 1.0, 3.0)
+    given = {"cost": COST, "folds": 3, "seed": 1}
+    model = ps.svm("y ~ .", data, lam=0.1, weights=weights)
+    ours = model.fit(SOLVER).thresholds(**given)
+    scaled = weights / weights.mean()
+    yes = (data["y"] == "yes").to_numpy()
+    assert ours.table["cost"].iloc[0] == pytest.approx(scaled[~yes].sum() / 60)
+    assert ours.table["cost"].iloc[-1] == pytest.approx(4 * scaled[yes].sum() / 60)
+    balanced = ps.svm("y ~ .", data, lam=0.1, weights="balanced").fit(SOLVER)
+    ours = balanced.thresholds(**given)
+    assert ours.table["cost"].iloc[-1] == pytest.approx(4 * yes.mean())
+
+
+def test_folds_keep_groups_whole_that_the_fit_was_told_of():
+    data = frame(7, 60)
+    groups = np.repeat(np.arange(15), 4)
+    model = ps.svm("y ~ .", data, lam=0.1)
+    result = model.fit(SOLVER, groups=[groups, np.arange(60) % 4])
+    ours = result.thresholds(folds=3, seed=1)
+    for train, test in ours.folds:
+        assert not set(groups[train]) & set(groups[test])
+    again = model.fit(SOLVER).thresholds(folds=3, seed=1, groups=groups)
+    assert again.by_fold.equals(ours.by_fold)
+    new = result.thresholds(frame(8, 60), folds=3, seed=1, groups=groups)
+    for train, test in new.folds:
+        assert not set(groups[train]) & set(groups[test])
+    assert dict(new.summary().right)["Folds:"] == "3, stratified by group"
+
+
+def test_kernel_fits_and_runs_of_pegasos_have_thresholds():
+    data = frame(9, 40)
+    kernel = ps.kernel_svm("y ~ .", data, lam=0.01).fit(SOLVER)
+    steps = ps.svm("y ~ .", data, lam=0.1).fit(ps.Pegasos(epochs=3, seed=4))
+    for result in (kernel, steps):
+        ours = result.thresholds(folds=2, seed=3)
+        cv = ps.cross_validate(result.model, result.solver, folds=2, seed=3)
+        middle = np.sort(cv.scores.to_numpy())
+        assert np.isin(
+            ours.table["threshold"], (middle[:-1] / 2 + middle[1:] / 2)
+        ).any()
+        assert ours.seed == 3
+
+
+def test_the_training_rows_are_refused(svm, tmp_path):
+    with pytest.raises(DataError) as caught:
+        svm.thresholds(frame(1))
+    assert str(caught.value) == (
+        "These are the rows of the fit, on which scores are too far apart to choose a "
+        "threshold; leave data out for scores out of fold, or give new rows."
+    )
+    ps.save(svm, tmp_path / "fit.model")
+    loaded = ps.load(tmp_path / "fit.model")
+    with pytest.raises(DataError) as caught:
+        loaded.thresholds()
+    assert str(caught.value) == (
+        "A loaded fit does not hold the rows to choose a threshold by; give new rows: "
+        "thresholds(data)."
+    )
+    new = frame(2, 70)
+    ours, theirs = (fit.thresholds(new, seed=1) for fit in (loaded, svm))
+    assert ours.by_fold.equals(theirs.by_fold)
+    one = new[new["y"] == "no"]
+    with pytest.raises(DataError) as caught:
+        svm.thresholds(one, seed=1)
+    assert str(caught.value) == (
+        "No row of level 'yes' is there to choose a threshold by; give rows of both "
+        "levels."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"metric": "sensitivity"},
+            "metric='sensitivity' is not known; give one of 'accuracy', 'error_rate', "
+            "'balanced_accuracy', 'youden', 'kappa' and 4 more.",
+        ),
+        (
+            {"metric": "mcc", "cost": COST},
+            "metric='mcc' and cost={'no': 1.0, 'yes': 4.0} exclude each other; give "
+            "one of them.",
+        ),
+        (
+            {"cost": {"no": 0, "yes": 0}},
+            "cost={'no': 0, 'yes': 0} is not allowed; give what wrong decisions cost, "
+            "one of them above zero: {'false_positive': 1, 'false_negative': 5}, or by "
+            "the actual level, {'no': 1, 'yes': 5}.",
+        ),
+        (
+            {"cost": {"no": 1}},
+            "cost={'no': 1} is not allowed; give what wrong decisions cost, one of "
+            "them above zero: {'false_positive': 1, 'false_negative': 5}, or by the "
+            "actual level, {'no': 1, 'yes': 5}.",
+        ),
+        (
+            {"cost": {"no": -1, "yes": 1}},
+            "cost=-1 is not allowed; give a finite number, 0 or more.",
+        ),
+        (
+            {"positive": "maybe"},
+            "positive='maybe' is not among the levels; give one of 'no', 'yes'.",
+        ),
+    ],
+)
+def test_options_that_make_no_sense(svm, given, words):
+    with pytest.raises(OptionError) as caught:
+        svm.thresholds(**given)
+    assert str(caught.value) == words
+
+
+def test_costs_by_error_and_by_level_are_the_same(svm):
+    new = frame(2, 70)
+    for positive, by_error in (
+        ("yes", {"false_negative": 4, "false_positive": 1}),
+        ("no", {"false_negative": 1, "false_positive": 4}),
+    ):
+        given = {"positive": positive, "seed": 1}
+        ours = svm.thresholds(new, cost=by_error, **given)
+        theirs = svm.thresholds(new, cost=COST, **given)
+        assert ours.by_fold.equals(theirs.by_fold)
+        assert ours.table.equals(theirs.table)
+
+
+def test_the_summary_says_what_was_done(found):
+    text = str(found.summary())
+    assert "Best:                    smallest cost" in text
+    assert "Cost of a false negative:            4" in text
+    assert "Positive class:                    yes" in text
+    low, high = found.by_fold["threshold"].min(), found.by_fold["threshold"].max()
+    assert found.summary().notes == [
+        "Nested: in each fold the threshold was chosen anew, by folds of the rows that "
+        "it was fitted on, and judged on the rows held out; decisions of all folds are "
+        "counted together.",
+        f"Thresholds of the folds go from {low:.4g} to {high:.4g}.",
+        f"On the rows that have chosen it the cost at the threshold is "
+        f"{found.apparent:.4g}, which is optimistic.",
+    ]
+    assert repr(found) == (
+        f"<Thresholds: score {found.threshold:.4g}, cost {found.estimate:.4g} "
+        f"(standard error {found.std_error:.2g}), seed 7>"
+    )
+
+
+def test_a_threshold_beyond_all_scores_is_said(svm):
+    ours = svm.thresholds(cost={"no": 0, "yes": 1}, folds=3, seed=7)
+    assert ours.apparent == 0.0
+    dearer = ours.table["threshold"] > ours.threshold
+    assert (ours.table["cost"][dearer] > 0.0).all()
+    never = svm.thresholds(cost={"no": 1, "yes": 1e-9}, folds=3, seed=7)
+    predicted = svm.predict(threshold=never.threshold)
+    assert (predicted == "no").all()
+    infinite = np.isinf(never.threshold)
+    last = "At this threshold all rows are predicted alike."
+    assert (never.summary().notes[-1] == last) == infinite
+
+
+def test_the_figure(found):
+    ax = found.plot(ax=axes())
+    line, *_ = ax.lines
+    table = found.table
+    inner = np.isfinite(table["threshold"])
+    assert (line.get_ydata() == table["cost"]).all()
+    assert (line.get_xdata()[inner] == table["threshold"][inner]).all()
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels == [
+        "cost, out of fold",
+        "usual: 0",
+        "thresholds of the folds",
+        f"chosen: {found.threshold:.3g}, to be expected {found.estimate:.3g} ± "
+        f"{found.std_error:.2g}",
+    ]
+    assert ax.get_xlabel() == "threshold of the score (below: no, above: yes)"
+    assert ax.get_ylabel() == "mean cost of a row"
+    ticks = next(each for each in ax.lines if each.get_marker() == "|")
+    assert (np.asarray(ticks.get_xdata()) == found.by_fold["threshold"]).all()
