@@ -29,6 +29,7 @@ from pegasos_stats.solvers.shortfall import Shortfall, work_of
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 
 MOST_WORK = 1e9  # multiplications of a fit that is repeated: a second or two
+MOST_ROUNDS = 20  # of SDCA with a kernel, whose fits take a few where they are easy
 TENFOLD = range(1, 10)  # powers of ten that lambda is changed by
 
 EXACT = Setting("solver", "SDCA")
@@ -132,11 +133,15 @@ class Trials:
         return not (self.standardized or given)
 
     def _first(self, candidates: Iterable[Together]) -> list[Together]:
-        """The first of these settings that helps, if one does."""
-        return next(([each] for each in candidates if self._helps(each)), [])
+        """The first of these settings that helps; none after a fit without an end."""
+        for each in candidates:
+            helps = self._helps(each)
+            if helps is not False:
+                return [each] if helps else []
+        return []
 
-    def _helps(self, settings: Together) -> bool:
-        """Whether the fit with these settings is fine, as far as it can be seen."""
+    def _helps(self, settings: Together) -> bool | None:
+        """Whether the fit with these settings is fine; None if it came to no end."""
         if not self.is_cheap:
             return False
         try:
@@ -168,8 +173,11 @@ class Trials:
 
     def _is_fine(
         self, problem: Problem, solver: Pegasos | SDCA, refinement: SDCA | None
-    ) -> bool:
-        """Whether both levels are predicted, by a fit that is better than none."""
+    ) -> bool | None:
+        """Whether both levels are predicted, by a fit that is better than none.
+
+        None if the fit was ended before it came to its optimum.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._run(problem, solver, refinement)
             at = certificate_of(problem, found)
@@ -178,13 +186,20 @@ class Trials:
         arrived = not isinstance(last, SDCA) or not last.stops
         if not arrived and isinstance(last, SDCA):
             arrived = last.reached(at) or near_enough(at, last)
+        if not arrived:
+            return None
         both = bool((scores > 0.0).any() and (scores < 0.0).any())
-        return arrived and both and not fits.is_worse_than_none(problem, at)
+        return both and not fits.is_worse_than_none(problem, at)
 
     def _run(
         self, problem: Problem, solver: Pegasos | SDCA, refinement: SDCA | None
     ) -> AnySolution:
         if isinstance(problem, KernelProblem):
+            if isinstance(solver, SDCA):
+                solver = replace(solver, epochs=min(solver.epochs, MOST_ROUNDS))
+            if refinement is not None:
+                few = min(refinement.epochs, MOST_ROUNDS)
+                refinement = replace(refinement, epochs=few)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return run_kernel(problem, solver, refinement)

@@ -7,7 +7,9 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.advice import as_options, in_python
+from pegasos_stats.models import trying
 from pegasos_stats.models.trying import Trials
+from pegasos_stats.solvers.refining import run_kernel
 
 RNG = np.random.default_rng(3)
 N = 120
@@ -164,3 +166,24 @@ def test_a_fit_that_is_too_far_names_what_is_enough(kind, X):
     # Both are from fits that are not at the optimum to the last digit.
     assert (moved <= apart + 1e-3 * exact.bse).all()
     assert (apart <= moved + 0.1 * exact.bse).all()
+
+
+def test_smaller_lambdas_are_tried_until_one_comes_to_no_end(monkeypatch):
+    """A kernel that no small lambda helps: its optimum is ever farther away."""
+    runs = []
+
+    def counting(problem, solver, refinement):
+        found = run_kernel(problem, solver, refinement)
+        runs.append((problem.lam, found.n_iter))
+        return found
+
+    monkeypatch.setattr(trying, "run_kernel", counting)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 3))
+    noise = np.where(rng.random(150) > 0.7, "b", "a")
+    with warnings.catch_warnings(action="ignore"):
+        result = ps.KernelSVM(noise, X, kernel="linear", lam=0.1).fit(ps.SDCA(seed=1))
+        result.summary()
+    lambdas = [lam for lam, _ in runs]
+    assert lambdas == sorted(lambdas, reverse=True)
+    assert 2 <= len(runs) < 9
