@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import ColumnError, DataError, OptionError
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
 AT_MEANS = (
@@ -98,6 +98,12 @@ def test_columns_are_those_of_tidy(fit):
     assert "0.95]" in head
 
 
+def test_levels_of_booleans_are_found_by_numbers(fit):
+    found = fit.margins("x", at={"b": [1, 0.0]})
+    assert found.keys["at_b"].tolist() == [True, False]
+    assert found.estimates.hypotheses[0] == "x: dY/dX at b = True"
+
+
 def test_without_covariance_there_are_effects_alone(fit):
     found = fit.with_covariance("none").margins("x").tidy()
     assert found["estimate"].notna().all()
@@ -153,8 +159,23 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         (
             lambda fit, data: fit.margins(at={"x": [1, None]}),
             OptionError,
-            "at= has [1, None] for 'x'; give one value or several, none of them "
-            "missing.",
+            "at= has [1, None] for 'x'; give one or several finite numbers.",
+        ),
+        (
+            lambda fit, data: fit.margins(at={"g": "q"}),
+            OptionError,
+            "at= has 'q' for 'g'; give one or several of 'u', 'v', 'w'.",
+        ),
+        (
+            lambda fit, data: fit.predictions(at={"x": []}),
+            OptionError,
+            "at= has [] for 'x'; give one or several finite numbers.",
+        ),
+        (
+            lambda fit, data: fit.margins(data=data, weights="n"),
+            ColumnError,
+            "weights='n' is no column of the data; give the name of one, or one number "
+            "for each row.",
         ),
         (
             lambda fit, data: fit.margins(at={"q": 1}),

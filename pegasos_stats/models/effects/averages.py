@@ -156,10 +156,11 @@ def rows_of(
         given = result._rows.frame(data)
         frame, kept = new_rows(design, given)
         each = np.ones(len(frame))
-        counts = column_of_counts(weights, result.counted, given)
-        if counts is not None:
+        if weights is None:
+            weights = column_of_counts(None, result.counted, given)
+        if weights is not None:
             index = given.index
-            each = numbers_of_rows("weights", counts, given, index, NUMBERS)[kept]
+            each = numbers_of_rows("weights", weights, given, index, NUMBERS)[kept]
     if not (np.isfinite(each).all() and each.sum() > 0.0):
         raise DataError(
             "weights are missing in a complete row, or 0 in all; give a number of 0 or "

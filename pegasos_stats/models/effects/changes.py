@@ -50,7 +50,8 @@ def checked_changes(
         default = change  # type: ignore[assignment]
     found: dict[Level, tuple[str, Change]] = {}
     for name in names:
-        each = given.get(name, default)
+        each = given.get(name)
+        each = default if each is None else each
         if name in rows.levels:
             continue
         if each is None:

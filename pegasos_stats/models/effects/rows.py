@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.foreign import check_memory, is_missing
+from pegasos_stats.data.foreign import check_memory, position_of
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Level
@@ -99,11 +100,20 @@ class Rows:
                 given, list | tuple | pd.Series | pd.Index | np.ndarray
             )
             values = list(given) if several else [given]
-            if not values or any(is_missing(value) for value in values):
+            levels = self.levels.get(self._found(name))
+            known = (
+                all(np.isfinite(number_of(value)) for value in values)
+                if levels is None
+                else all(position_of(value, levels) >= 0 for value in values)
+            )
+            if not (values and known):
+                cure = "finite numbers" if levels is None else f"of {listing(levels)}"
                 raise OptionError(
-                    f"at= has {shown(given)} for {shown(name)}; give one value or "
-                    "several, none of them missing."
+                    f"at= has {shown(given)} for {shown(name)}; give one or several "
+                    f"{cure}."
                 )
+            if levels is not None:
+                values = [levels[position_of(value, levels)] for value in values]
             each[self._found(name)] = values
         chosen = product(*each.values())
         return [dict(zip(each, values, strict=True)) for values in chosen]
