@@ -65,10 +65,12 @@ def test_folds_are_the_same_for_all(found):
 
 def test_groups_stay_together_in_folds_by_group(models, data):
     pair = {name: models[name] for name in ("u", "all")}
-    found = ps.compare_errors(pair, folds=data["school"], metric="auc", seed=1)
-    assert found.tidy()["df"].tolist() == [6]
-    one = found.cross_validations["u"]
-    assert all(data["school"].iloc[test].nunique() == 1 for _, test in one.folds)
+    found = ps.compare_errors(pair, folds=3, groups="school", metric="auc", seed=1)
+    assert found.tidy()["df"].tolist() == [2]
+    for each in found.cross_validations.values():
+        for train, test in each.folds:
+            schools = [set(data["school"].iloc[rows]) for rows in (train, test)]
+            assert schools[0].isdisjoint(schools[1])
 
 
 def test_held_out_rows_count_with_their_weights(data):
