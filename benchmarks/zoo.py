@@ -163,7 +163,7 @@ def joined(lines: pd.DataFrame) -> pd.DataFrame:
             | {"replications": count, "resampled": parts["resampled"].sum() / count}
             | {"low": held.min(), "mean": held.mean()}
             | {"high": held[free].max() if free.any() else np.nan}
-            | {"joint": parts["rejected"].sum() / count}
+            | {"joint": parts["rejected"].mean() / TOGETHER}
             | {"original": original.mean(), "original_low": original.min()}
             | {"original_high": original.max()}
             | {"pinned": int((~free).sum())}

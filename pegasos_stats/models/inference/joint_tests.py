@@ -11,6 +11,8 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import counted
 from pegasos_stats.models.inference.resamples import BootstrapResult, two_sided
 
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JointTest:
@@ -178,6 +180,40 @@ def hotelling_test(
     return JointTest(statistic, float(f.sf(statistic, m, df)), m, df, hypotheses)
 
 
+def statistics_of(images: Matrix) -> Vector:
+    """Squared length of each image, by the covariance of the other images.
+
+    That of a hypothesis is by a covariance that it has no part in; in their own the
+    resamples, ``m`` of them in ``k`` dimensions, would be too near by a share of about
+    ``k / m``. One dimension alone keeps its own.
+
+    Parameters
+    ----------
+    images : float64 array, shape (m, k)
+        With the covariance 1.
+
+    Examples
+    --------
+    >>> statistics_of(np.array([[1.0], [-1.0], [0.0]]))
+    array([1., 1., 0.])
+    >>> square = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> statistics_of(square * np.sqrt(0.75)).round(6)  # of three others
+    array([3., 3., 3., 3.])
+    """
+    m, k = images.shape
+    own = (images * images).sum(axis=1)
+    if k < 2:
+        return np.asarray(own)
+    apart = images - images.mean(axis=0)
+    shrunk = (m - 2.0) / (m - 1.0)  # Sherman and Morrison, for V less one resample
+    weight = shrunk * m / ((m - 1.0) * (m - 2.0))
+    left = 1.0 - weight * (apart * apart).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        more = weight * shrunk * np.square((images * apart).sum(axis=1)) / left
+    more[left <= ROUNDING] = np.inf  # without it the others span no such direction
+    return np.asarray(shrunk * own + more)
+
+
 def resampled_test(
     found: BootstrapResult, R: Matrix, q: Vector, hypotheses: Sequence[str] = ()
 ) -> JointTest:
@@ -186,8 +222,9 @@ def resampled_test(
     With ``W(t) = t' (R V R')^-1 t`` the p-value is ``2 (1 + c) / (1 + m)``, at most 1,
     where ``c`` of ``m`` resamples have ``W(R theta_b - R theta)`` as large as ``W(R
     theta - q)`` and lie on one side of the plane through the estimate across to the
-    hypothesis: on that side where there are more. What is pinned at its hypothesis is
-    no part of the test; what is pinned elsewhere leaves it undefined.
+    hypothesis: on that side where there are more. ``V`` is the covariance of the
+    resamples; for the statistic of one of them, that of the others. What is pinned at
+    its hypothesis is no part of the test; what is pinned elsewhere leaves it undefined.
 
     Parameters
     ----------
@@ -205,7 +242,7 @@ def resampled_test(
     whiten = whitening(each.covariance[np.ix_(free, free)])
     image = whiten @ apart[free]
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    as_large = (images * images).sum(axis=1) >= image @ image
+    as_large = statistics_of(images) >= image @ image
     side = images @ image
     count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())
     pvalue = float(two_sided(count, m)) if free.any() else np.nan
