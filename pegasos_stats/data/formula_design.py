@@ -2,7 +2,7 @@
 
 import warnings
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +32,7 @@ from pegasos_stats.data.formula import (
     read_terms,
     variables_of,
 )
-from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.language.expressions import BEYOND, Functions
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.levels import (
     Blanked,
@@ -170,6 +170,40 @@ class FormulaDesign:
         )
         coded = _materialize(spec, used, self.formula, self.functions)
         return self._finished(coded, data, used)
+
+    @property
+    def learns(self) -> bool:
+        """Whether a term keeps what it finds in rows, as ``scale()`` keeps the mean."""
+        return bool(self.spec.transform_state)
+
+    def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
+        """The same terms, with what they find in rows found anew, in these rows.
+
+        Factors keep the levels of the fit, also those that these rows lack. Where
+        levels are made of what is found, as by ``cut(x, 3)``, they are made anew too.
+        Splines go on beyond the range of these rows, as in R.
+        """
+        found, encoders = self.spec.transform_state, self.spec.encoder_state.items()
+        made = [
+            name
+            for name, (kind, _) in encoders
+            if kind.value == "categorical" and any(key in name for key in found)
+        ]
+        every = np.ones(len(data), dtype=bool)
+        if made:
+            given = self.formula, self.spec.formula, data, every, self.functions
+            learnt = self.from_terms(*given)[0]
+        else:
+            levels = levels_at_fit(self.spec, self.variables)
+            data = as_at_fit(data[list(self.variables)], levels, self.numeric)
+            used = _complete_rows(data, list(self.variables), every)
+            kept = {name: (kind, dict(state)) for name, (kind, state) in encoders}
+            spec = self.spec.update(encoder_state=kept, transform_state={})
+            coded = _materialize(spec, used, self.formula, self.functions)
+            learnt = replace(self, spec=coded.model_spec)
+        for state in learnt.spec.transform_state.values():
+            state[BEYOND] = True
+        return learnt
 
     def without_unseen(self, data: object) -> Blanked:
         """`data` with missing values in the place of levels that were not there at fit.

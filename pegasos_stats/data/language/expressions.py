@@ -24,6 +24,7 @@ from pegasos_stats.data.language.functions import CONTRASTS, Function
 Functions = Mapping[str, Compute]
 
 MOST = 1000
+BEYOND = "beyond"  # in a state: rows beyond the range of those that it was found in
 COUNTS = ("breaks", "degree", "df", "levels")
 
 
@@ -153,7 +154,11 @@ class Evaluation:
         if function.elementwise:
             return in_range(function.resolved, arguments)
         if function.state:
-            keywords[function.state] = self.state.setdefault(node.key, {})
+            state = self.state.setdefault(node.key, {})
+            keywords[function.state] = state
+            options = function.parameters[len(arguments) :]
+            if node.name == "bs" and BEYOND in state and "extrapolation" in options:
+                keywords.setdefault("extrapolation", "extend")
             arguments = [as_real(argument) for argument in arguments]
         return function.resolved(*arguments, **keywords)
 

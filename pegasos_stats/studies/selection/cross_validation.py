@@ -49,9 +49,9 @@ def cross_validate(
     ``fit_seeds(k * repeats)`` of ``r_reference``. A solver with a seed of its own
     uses that in every fold instead.
 
-    Weights are scaled anew, and with ``standardize=True`` the scaling is estimated
-    anew, from the rows of each fit. Transforms of a formula such as ``scale()`` or
-    ``poly()`` were evaluated once, on all rows.
+    Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
+    ``scale()`` and ``bs()``, are found anew from the rows of each fit. Factors keep
+    the levels of all rows; one that a fit lacks has the coefficient 0 there.
 
     Parameters
     ----------

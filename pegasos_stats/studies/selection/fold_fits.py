@@ -7,11 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
-from pegasos_stats.data.columns import selected
-from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, OptionError, counted, warn_caller
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
@@ -26,6 +23,7 @@ from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.sdca_run import within_reach
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
+from pegasos_stats.studies.selection.fold_matrices import training
 from pegasos_stats.studies.selection.folds import Folds, Split
 
 FOLD_TOL = 1e-3  # relative gap by default: errors of held-out rows need no more
@@ -188,46 +186,24 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) ->
 
 def fitted(task: Task) -> Fitted:
     """Fit on the rows of a task, and score the rows held out; warns of nothing."""
-    problem, held_out = task.model.problem, None
+    problem, held_out, n_test = task.model.problem, None, 0
     if task.split is not None:
-        problem, held_out = training(task.model, task.split)
+        problem, held_out, scored = training(task.model, task.split)
+        n_test = len(task.split.test)
     solutions = path_solutions(problem, task.solver, task.lambdas)
     problems = [replace(problem, lam=float(lam)) for lam in task.lambdas]
     pairs = list(zip(problems, solutions, strict=True))
-    scores = [] if held_out is None else [scores_of(*pair, held_out) for pair in pairs]
+    scores = np.full((len(pairs), n_test), np.nan)
+    if held_out is not None:
+        for line, pair in zip(scores, pairs, strict=True):
+            line[scored] = scores_of(*pair, held_out)
     return Fitted(
         tuple(certificate_of(*pair) for pair in pairs),
         tuple(int(found.n_iter) for found in solutions),
         solutions[0].seed,
-        np.array(scores),
+        scores,
         tuple(solutions) if held_out is None else (),
     )
-
-
-def training(model: Model, split: Split) -> tuple[Problem, Any]:
-    """Return the problem of the rows to fit, and the predictors of those held out.
-
-    What was estimated from all rows is estimated again from those to fit: the scaling
-    of ``standardize=True`` (scaled columns scaled again are the columns scaled once)
-    and the mean of the weights.
-    """
-    whole, rows = model.problem, split.train
-    X, held_out = _taken(whole, rows, rows), _taken(whole, split.test, rows)
-    if getattr(model, "scaling", None) is not None:
-        scaling = Scaling.of(X, whole.intercept)
-        X, held_out = scaling.apply(X), scaling.apply(held_out)
-    weights = None if whole.weights is None else mean_one(whole.weights[rows])
-    return replace(whole, X=X, y=whole.y[rows], weights=weights), held_out
-
-
-def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
-    """Take rows of the predictors, and these columns of a precomputed kernel."""
-    if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
-        return np.ascontiguousarray(problem.X[np.ix_(rows, columns)])
-    if np.array_equal(rows, np.arange(problem.n)):
-        return selected(problem.X, np.ones(problem.n, dtype=bool))
-    taken = problem.X[rows]
-    return np.ascontiguousarray(taken) if isinstance(taken, np.ndarray) else taken
 
 
 def path_solutions(

@@ -177,7 +177,10 @@ def fold_lines(
     metrics: Sequence[Metric],
     ties: Ties,
 ) -> pd.DataFrame:
-    """Return a line for each fold and each lambda of its fits, with all metrics."""
+    """Return a line for each fold and each lambda of its fits, with all metrics.
+
+    Rows without a score, for which a transform has no value, are in no metric.
+    """
     lines = []
     y, weights = model.problem.y, model.problem.row_weights
     for split, fit in zip(folds.splits, fits, strict=True):
@@ -197,7 +200,8 @@ def fold_lines(
                 "objective": at.objective,
                 "relative_gap": at.relative_gap,
             }
-            given = y[test], scores, weights[test], ties
+            known = ~np.isnan(scores)
+            given = y[test][known], scores[known], weights[test][known], ties
             lines.append(line | {m.name: m.measure(*given) for m in metrics})
     return pd.DataFrame(lines)
 

@@ -45,9 +45,9 @@ def lambda_path(
     on all rows have `seed` itself. A solver with a seed of its own uses that
     everywhere.
 
-    Weights and the scaling of ``standardize=True`` are taken from the rows of each
-    fit. Transforms of a formula such as ``scale()`` or ``poly()`` were evaluated
-    once, on all rows.
+    Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
+    ``scale()`` and ``bs()``, are found anew from the rows of each fit. Factors keep
+    the levels of all rows; one that a fit lacks has the coefficient 0 there.
 
     Parameters
     ----------
