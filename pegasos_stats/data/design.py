@@ -52,12 +52,15 @@ class ModelMatrix:
     missing : dict of str to int array
         Rows of the data, by position, in which a column has no value; of each that
         lacks some.
+    offset : float64 array, shape (n_kept,), or None
+        Known part of each score, for a fit that has one.
     """
 
     values: Predictors
     kept: Mask
     index: pd.Index
     missing: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
+    offset: NDArray[np.float64] | None = None
 
     def spread(self, values: NDArray[np.float64]) -> DataColumn:
         """Put values of the complete rows back on all rows, NaN in the others."""
@@ -67,11 +70,11 @@ class ModelMatrix:
 
     def taken(self, rows: NDArray[np.intp]) -> "ModelMatrix":
         """The matrix of rows of the data, by position, some of them several times."""
-        among_kept = np.cumsum(self.kept) - 1
         kept = self.kept[rows]
-        values = self.values[among_kept[rows[kept]]]
+        taken = (np.cumsum(self.kept) - 1)[rows[kept]]  # of those that are kept
         missing = {k: np.flatnonzero(np.isin(rows, v)) for k, v in self.missing.items()}
-        return ModelMatrix(values, kept, self.index[rows], missing)
+        offset = None if self.offset is None else self.offset[taken]
+        return ModelMatrix(self.values[taken], kept, self.index[rows], missing, offset)
 
 
 class Design(Protocol):

@@ -22,6 +22,7 @@ from pegasos_stats.data.language.expressions import (
     columns_in,
 )
 from pegasos_stats.data.language.functions import KNOWN
+from pegasos_stats.data.language.offsets import expressions_in, without_offsets
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import (
     POWERS,
@@ -258,6 +259,8 @@ def read_terms(
 ) -> "SimpleFormula":
     """Read the right-hand side; ``.`` is every column that the outcome does not use.
 
+    What stands in ``offset()`` is no term, see `offset_terms`.
+
     Raises
     ------
     FormulaError
@@ -265,19 +268,47 @@ def read_terms(
     ColumnError
         If a column that it uses is not there or cannot be named in a formula.
     """
-    outcome, right = split_formula(formula)
-    own = {unwrapped(outcome)}
-    if own.isdisjoint(data.columns):
-        own = columns_in(read_outcome(formula, data.columns, functions))
-    others = _Names(column for column in data.columns if column not in own)
-    text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
-    terms = _parsed(text, others, formula)
+    outcome = split_formula(formula)[0]
+    terms = without_offsets(_all_terms(formula, data, intercept, functions), formula)
     if unwrapped(outcome) in variables_of(terms, formula, data, functions):
         raise refused(
             formula,
             "has its outcome among the predictors; take it out of the right-hand side.",
         )
     return terms
+
+
+def offset_terms(
+    formula: str, data: pd.DataFrame, functions: Functions | None = None
+) -> tuple[str, ...]:
+    """Return what stands in each ``offset()`` of the right-hand side.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> offset_terms("y ~ a + offset(log(t))", pd.DataFrame({"a": [1], "t": [2]}))
+    ('log(t)',)
+    """
+    if "offset" not in split_formula(formula)[1]:
+        return ()
+    return expressions_in(_all_terms(formula, data, True, functions))
+
+
+def _all_terms(
+    formula: str, data: pd.DataFrame, intercept: bool, functions: Functions | None
+) -> "SimpleFormula":
+    """Read the right-hand side, those in ``offset()`` included."""
+    outcome, right = split_formula(formula)
+    own = {unwrapped(outcome)}
+    if own.isdisjoint(data.columns):
+        own = columns_in(read_outcome(formula, data.columns, functions))
+    others = _Names(column for column in data.columns if column not in own)
+    text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
+    return _parsed(text, others, formula)
 
 
 def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":

@@ -13,10 +13,16 @@ from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.counts import Counts, Positions, repeated
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import is_valid_text
-from pegasos_stats.data.formula import as_data, check_functions, outcome_of
+from pegasos_stats.data.formula import (
+    as_data,
+    check_functions,
+    offset_terms,
+    outcome_of,
+)
 from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, column_of_labels
+from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import class_weights, given_weights, normalized
 from pegasos_stats.errors import (
@@ -95,6 +101,10 @@ class Sample:
         How rows were counted, where each stands for several.
     lines : Lines or None
         Where the rows stand in the data.
+    offset : float64 array, shape (n,), or None
+        Known part of each score.
+    offsets : Offset or None
+        Where that is from.
     """
 
     X: Predictors
@@ -107,6 +117,8 @@ class Sample:
     weights: Vector | None = None
     counted: Counts | None = None
     lines: Lines | None = None
+    offset: Vector | None = None
+    offsets: Offset | None = None
 
 
 def sample_of_arrays(
@@ -118,6 +130,7 @@ def sample_of_arrays(
     weights: object = None,
     freq_weights: object = None,
     standardize: bool = False,
+    offset: object = None,
 ) -> Sample:
     """Bring labels and a frame or an array together.
 
@@ -129,7 +142,8 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
-    given = _EachRow.of(weights, freq_weights, X, matrix.index)
+    asked = Offset.asked(offset)
+    given = _EachRow.of(weights, freq_weights, X, matrix.index, offset, asked)
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
     found = _complete(labels, design, matrix, coding, na_action, given)
@@ -146,15 +160,19 @@ def sample_of_formula(
     freq_weights: object = None,
     functions: Mapping[str, Callable[..., object]] | None = None,
     standardize: bool = False,
+    offset: object = None,
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = as_data(data)
     known = check_functions(functions, frame.columns)
-    given = _EachRow.of(weights, freq_weights, frame, frame.index)
+    asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
+    given = _EachRow.of(weights, freq_weights, frame, frame.index, offset, asked)
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
     usable = labels.notna().to_numpy(dtype=bool)
+    for values in given.offset.values():
+        usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     for column in doubtful_in(design):
         warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
@@ -166,7 +184,8 @@ def sample_of_formula(
 class _EachRow:
     """Which rows of the data are taken, how often each counts, and what it weighs.
 
-    Weights are a number for each row taken, or as for `class_weights`.
+    Weights are a number for each row taken, or as for `class_weights`; the offset is
+    the sum of its parts.
     """
 
     data: object
@@ -174,10 +193,18 @@ class _EachRow:
     rows: Positions
     weights: object
     counts: Counts | None
+    offset: Mapping[str, Vector]
+    offsets: Offset | None
 
     @classmethod
     def of(
-        cls, weights: object, freq_weights: object, data: object, index: pd.Index
+        cls,
+        weights: object,
+        freq_weights: object,
+        data: object,
+        index: pd.Index,
+        offset: object,
+        offsets: Offset | None,
     ) -> "_EachRow":
         each = given_weights(weights, data, index)
         rows, counts = np.arange(len(index)), None
@@ -185,7 +212,10 @@ class _EachRow:
             rows = repeated(freq_weights, data, index)
             counts = Counts.of(freq_weights, len(index))
         weights = weights if each is None else each[rows]
-        return cls(data, index, rows, weights, counts)
+        parts = {} if offsets is None else offsets.by_part(data, offset)
+        check_some(parts)
+        parts = {name: values[rows] for name, values in parts.items()}
+        return cls(data, index, rows, weights, counts, parts, offsets)
 
 
 def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
@@ -241,11 +271,16 @@ def _complete(
     kept = usable & matrix.kept
     if each is not None:
         kept &= ~np.isnan(each)
+    offset = total(given.offset) if given.offset else None
+    if offset is not None:
+        kept &= ~np.isnan(offset)
     name = _name_of(labels)
     without = [(name, int((~usable).sum()))]
     without += [(column, len(rows)) for column, rows in matrix.missing.items()]
     if each is not None:
         without.append(("weights", int(np.isnan(each).sum())))
+    lacking = missing_in(given.offset)
+    without += [(k, len(v)) for k, v in lacking.items() if k not in matrix.missing]
     dropped = Dropped(
         int((~usable).sum()),
         int((usable & ~kept).sum()),
@@ -269,6 +304,8 @@ def _complete(
         weights=normalized(weights, y, levels),
         counted=given.counts,
         lines=Lines.of(given.data, given.rows[kept], given.index),
+        offset=None if offset is None else offset[kept],
+        offsets=given.offsets,
     )
 
 

@@ -47,7 +47,12 @@ def given_weights(weights: object, data: object, index: pd.Index) -> Vector | No
 
 
 def numbers_of_rows(
-    option: str, numbers: object, data: object, index: pd.Index, allowed: str
+    option: str,
+    numbers: object,
+    data: object,
+    index: pd.Index,
+    allowed: str,
+    signed: bool = False,
 ) -> Vector:
     """Read a finite number of 0 or more for each row; NaN where one is missing.
 
@@ -60,6 +65,8 @@ def numbers_of_rows(
     index : Index, shape (n,)
     allowed : str
         What may be given beside the name of a column, for messages.
+    signed : bool
+        Whether numbers below 0 are allowed as well.
 
     Raises
     ------
@@ -77,7 +84,11 @@ def numbers_of_rows(
                 f"The row labels of {option} and data differ; align them ({option}.loc"
                 f"[X.index]) or give {option}.to_numpy() to match by position."
             )
-    return _checked(option, numbers, index, "rows", allowed)
+    if signed and isinstance(getattr(numbers, "dtype", None), pd.CategoricalDtype):
+        raise DataError(
+            f"The values of {option} are categories and no numbers; give {allowed}."
+        )
+    return _checked(option, numbers, index, "rows", allowed, signed)
 
 
 def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
@@ -235,20 +246,27 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
 
 
 def _checked(
-    option: str, numbers: object, index: pd.Index, each: str, allowed: str
+    option: str,
+    numbers: object,
+    index: pd.Index,
+    each: str,
+    allowed: str,
+    signed: bool = False,
 ) -> Vector:
     """Check that there is one number, 0 or more or NaN, for each row or each level."""
+    option = f"The values of {option}" if signed else option
     values = _numbers(option, numbers, each, allowed)
     if values.shape != (len(index),):
         raise DataError(
             f"{option} have the shape {values.shape} and there are "
             f"{counted(len(index), 'row')}; give one for each row."
         )
-    wrong = (values < 0.0) | np.isinf(values)
+    wrong = np.isinf(values) if signed else (values < 0.0) | np.isinf(values)
     if wrong.any():
+        what = "finite numbers" if signed else "finite numbers, 0 or more"
         raise DataError(
             f"{option} hold {listing(values[wrong])} in the {each} "
-            f"{listing(index[wrong])}; give finite numbers, 0 or more."
+            f"{listing(index[wrong])}; give {what}."
         )
     return values
 

@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import Counts, column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
@@ -26,7 +27,8 @@ from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
 from pegasos_stats.tables import header_html, significant
 
-HeldOut = tuple[Any, Vector]  # the matrix of rows, and -1 or +1 for each
+# The matrix of rows, -1 or +1 for each, and their offset where there is one.
+HeldOut = tuple[Any, Vector, Vector | None]
 
 
 class Model(ABC):
@@ -56,7 +58,8 @@ class Model(ABC):
             *([] if kernel is None else [("Kernel:", str(kernel))]),
             ("Solver:", "not fitted yet: see fit()"),
         ]
-        return header_html(type(self).__name__, problem_lines(*given), other)
+        lines = problem_lines(*given, self.offsets)
+        return header_html(type(self).__name__, lines, other)
 
     @abstractmethod
     def solve(
@@ -106,6 +109,11 @@ class Model(ABC):
         return self._sample.counted
 
     @property
+    def offsets(self) -> Offset | None:
+        """Where the offset of the rows is from, if there is one."""
+        return self._sample.offsets
+
+    @property
     def scaling(self) -> Scaling | None:
         """How the predictors were scaled; None if they were not."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
@@ -126,18 +134,18 @@ class Model(ABC):
         """Make a record for one run; it has the error on `held_out` rows, if any."""
         if held_out is None:
             return Recorder(self.problem, ties)
-        X, y = held_out
+        X, y, offset = held_out
 
         def error_rate(found: AnySolution) -> float:
-            signs = signs_of(self._scores(found, X), ties)
+            signs = signs_of(self._scores(found, X, offset), ties)
             decided = ~np.isnan(signs)
             return float((signs != y)[decided].mean()) if decided.any() else np.nan
 
         return Recorder(self.problem, ties, error_rate)
 
-    def _scores(self, found: AnySolution, X: Any) -> Vector:
+    def _scores(self, found: AnySolution, X: Any, offset: Vector | None) -> Vector:
         """Scores of the rows of a matrix by a solution."""
-        return scores_of(self.problem, found, X)
+        return scores_of(self.problem, found, X, offset)
 
     def _recorder(self, trace: bool, test: object, ties: Ties) -> Recorder | None:
         """Make the record of a fit, if one is asked for."""
@@ -159,6 +167,7 @@ class Model(ABC):
         -------
         X : array, shape (n, p)
         y : float64 array, shape (n,), of -1 and +1
+        offset : float64 array, shape (n,), or None
 
         Raises
         ------
@@ -169,6 +178,8 @@ class Model(ABC):
         """
         labels, X = self._labels_and_data(test)
         matrix = self.design.matrix(X)
+        if self.offsets is not None:
+            matrix = self.offsets.on(matrix, X, None)
         counts = column_of_counts(None, self.counted, X)
         if counts is not None:
             rows = repeated(counts, X, matrix.index)
@@ -179,7 +190,8 @@ class Model(ABC):
             raise DataError(
                 "No held-out row is complete; give test rows with labels and values."
             )
-        return matrix.values[known], y[known]
+        offset = None if matrix.offset is None else matrix.offset[known]
+        return matrix.values[known], y[known], offset
 
     def _labels_and_data(self, test: object) -> tuple[pd.Series, object]:
         if isinstance(test, tuple) and len(test) == 2:

@@ -22,6 +22,7 @@ from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding, column_of_labels
 from pegasos_stats.data.levels import UNSEEN, Unseen
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import (
@@ -47,15 +48,25 @@ class TrainingRows:
     design : Design
     coding : LabelCoding
     index : Index, shape (n,)
+    offsets : Offset or None
+        Where the offset is from, if there is one.
     """
 
     problem: Problem
     design: Design
     coding: LabelCoding
     index: pd.Index
+    offsets: Offset | None = None
 
-    def matrix(self, data: object = None, unseen: Unseen = "error") -> ModelMatrix:
+    def matrix(
+        self, data: object = None, unseen: Unseen = "error", offset: object = None
+    ) -> ModelMatrix:
         """The matrix of `data`; that of the fit for None.
+
+        Raises
+        ------
+        OptionError
+            If there is an offset that the fit does not ask for.
 
         Warns
         -----
@@ -63,13 +74,20 @@ class TrainingRows:
             With the number of rows that hold unseen levels, if those are missing.
         """
         check_choice("unseen", unseen, UNSEEN)
+        if offset is not None and (data is None or self.offsets is None):
+            has = "rows of the fit have theirs" if data is None else "fit has none"
+            raise OptionError(f"offset= was given, and the {has}; leave it out.")
         if data is not None:
             known = blanked_for(self.design, data) if unseen == "missing" else None
             if known is not None and known.found:
                 warn_caller(f"{known.text}.", ColumnWarning)
-            return self.design.matrix(data if known is None else known.data)
+            matrix = self.design.matrix(data if known is None else known.data)
+            if self.offsets is None:
+                return matrix
+            return self.offsets.on(matrix, data, offset)
         everything = np.ones(self.problem.n, dtype=bool)
-        return ModelMatrix(self.problem.X, everything, self.index)
+        of_fit = self.problem.X, everything, self.index
+        return ModelMatrix(*of_fit, offset=self.problem.offset)
 
     def labels(self, data: object = None) -> pd.Series:
         """Labels in the outcome's column of `data`; those of the fit for None.
@@ -108,11 +126,14 @@ class TrainingRows:
         if counts is not None:
             rows = repeated(counts, column, matrix.index)
             column, matrix = column.iloc[rows], matrix.taken(rows)
-        X, values = self.problem.X, matrix.values
+        X, values, offset = self.problem.X, matrix.values, matrix.offset
         if len(self.index) < values.shape[0]:
-            labelled = column.notna().to_numpy(dtype=bool)
-            values = selected(values, labelled[matrix.kept])
+            labelled = column.notna().to_numpy(dtype=bool)[matrix.kept]
+            values = selected(values, labelled)
+            offset = None if offset is None else offset[labelled]
         if values.shape != X.shape:
+            return False
+        if offset is not None and not np.array_equal(offset, self.problem.row_offsets):
             return False
         if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
             return rows_digest(X) == digest_of(values)

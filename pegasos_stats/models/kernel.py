@@ -191,6 +191,11 @@ class KernelSVM(Model):
         standardize: bool,
     ) -> None:
         memory = check_count("memory", memory, LARGEST_MEMORY)
+        if sample.offsets is not None:
+            raise OptionError(
+                f"The formula has an offset, {sample.offsets}, which kernel machines "
+                "do not take; leave it out, or fit ps.svm() with it."
+            )
         self._sample = sample
         self.problem = kernels.KernelProblem(
             self._matrix(kernel, standardize),
@@ -290,6 +295,7 @@ class KernelSVM(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             model=self,
+            offsets=None,
         )
 
     def solve(
@@ -298,7 +304,7 @@ class KernelSVM(Model):
         """Run a solver, and return its solution alone."""
         return run_kernel(self.problem, solver, observe=observe)
 
-    def _scores(self, found: AnySolution, X: Any) -> Vector:
+    def _scores(self, found: AnySolution, X: Any, offset: Vector | None) -> Vector:
         return new_scores(self.problem, found, X, self._columns)
 
 

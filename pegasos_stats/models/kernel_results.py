@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Predictors
+from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models.results import Results
@@ -94,8 +95,10 @@ class KernelResults(Results):
 
         return KernelPlots(self)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return new_scores(self.problem, self.solution, X, self.columns)
+    def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
+        given = self.problem, self.solution, matrix.values, self.columns
+        scores: pd.Series[float] = matrix.spread(new_scores(*given))
+        return scores.rename("score")
 
     def _size(self) -> str:
         return counted(self.n_support, "support row")

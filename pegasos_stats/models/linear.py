@@ -38,6 +38,7 @@ class LinearModel(Model):
         na_action: samples.NaAction = "drop",
         weights: object = None,
         freq_weights: object = None,
+        offset: object = None,
         standardize: bool = False,
     ) -> None:
         check_flag("intercept", intercept)
@@ -50,6 +51,7 @@ class LinearModel(Model):
             weights,
             freq_weights,
             standardize,
+            offset,
         )
         self._set_up(sample, lam, bool(intercept))
 
@@ -66,6 +68,7 @@ class LinearModel(Model):
         na_action: samples.NaAction = "drop",
         weights: object = None,
         freq_weights: object = None,
+        offset: object = None,
         standardize: bool = False,
         functions: Functions | None = None,
     ) -> Self:
@@ -87,6 +90,10 @@ class LinearModel(Model):
         freq_weights : optional
             As for the class, or the name of a column of `data`; data given to
             ``confusion`` and the like count by it too, where they have it.
+        offset : optional
+            As for the class, or the name of a column of `data`, which is then read from
+            new data too. So is ``offset(x)`` in the formula; all offsets add up. As in
+            R, ``.`` means these columns as well: write ``"y ~ . - x + offset(x)"``.
         lam, intercept, coding, na_action, standardize
             As for the class.
         functions : dict of str to callable, optional
@@ -111,6 +118,7 @@ class LinearModel(Model):
             freq_weights,
             functions,
             standardize,
+            offset,
         )
         return cls.of_sample(sample, lam, kept)
 
@@ -130,6 +138,7 @@ class LinearModel(Model):
             self.loss,
             intercept,
             weights=sample.weights,
+            offset=sample.offset,
         )
 
     @answering
@@ -231,6 +240,7 @@ class LinearModel(Model):
             counted=self.counted,
             unread=unread_columns(self.design, lines),
             model=self,
+            offsets=self.offsets,
         )
 
     def solve(
@@ -271,6 +281,10 @@ class SVM(LinearModel):
         How many rows each row stands for, as in a table of counts; 0 leaves it out.
         All results are those of a table in which each row stands so many times, which
         is what is fitted.
+    offset : array or Series, shape (n,), optional
+        A known part of each row's score, as in ``glm(offset=)``: the score is
+        ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows
+        need theirs: give ``offset=`` to ``predict`` and the like.
     standardize : bool, default False
         Whether to bring the predictors to mean 0 and standard deviation 1; if they
         are sparse, or there is no intercept, to standard deviation 1 alone. Means and

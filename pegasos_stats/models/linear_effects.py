@@ -77,7 +77,7 @@ class LinearEffects(LinearInference):
         Raises
         ------
         OptionError
-            If a name or an option is not known.
+            If a name or an option is not known, or the fit has an offset.
         DataError
             If there are no rows: of a loaded fit without `data`.
 

@@ -18,6 +18,7 @@ from pegasos_stats.models.linear_effects import LinearEffects
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
 from pegasos_stats.models.scoring.to_json import json_of
+from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.tables import Summary, aligned, estimate_cells
 
 if TYPE_CHECKING:
@@ -66,10 +67,13 @@ class LinearResults(LinearEffects):
         """Log-likelihood of the intercept alone, ``sum_c W_c log(W_c / n)``.
 
         ``W_c`` is the weight of the rows of level ``c``, their number without weights.
-        NaN for the hinge loss.
+        With an offset it is that of offset and intercept, of the offset alone without
+        one, as the null deviance of R's ``glm``. NaN for the hinge loss.
         """
         if self.problem.loss != "log":
             return float("nan")
+        if self.problem.offset is not None:
+            return -self.nobs * zero_model(self.problem)[1]
         w, y = self.problem.row_weights, self.problem.y
         shares = np.array([w[y == sign].sum() for sign in (-1.0, 1.0)])
         return float(shares @ np.log(shares / shares.sum()))

@@ -2,16 +2,14 @@
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pegasos_stats.checks import number_of
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, ModelMatrix
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.levels import Unseen
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models import frames
 from pegasos_stats.other_names import answering
@@ -37,6 +35,8 @@ class Predictor(ABC):
         Which level is -1 and which +1.
     index : Index, shape (n,)
         Row labels of the rows used.
+    offsets : Offset or None
+        Where the offset is from, if the fit has one.
     """
 
     problem: Problem
@@ -45,12 +45,15 @@ class Predictor(ABC):
     design: Design
     coding: LabelCoding
     index: pd.Index
+    offsets: Offset | None
 
     @answering
     def decision_function(
-        self, data: object = None, *, unseen: Unseen = "error"
+        self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> "pd.Series[float]":
         """Scores ``x'beta + alpha``; above 0 speaks for the second level.
+
+        The offset is added, if the fit has one.
 
         Parameters
         ----------
@@ -59,6 +62,9 @@ class Predictor(ABC):
         unseen : "error" or "missing"
             What levels of a factor that did not occur at fit are: an error, or missing
             values, so that their rows have no prediction; a warning counts them.
+        offset : Series or array, shape (n,), or a column's name; optional
+            Offset of new rows, where that of the fit was given as numbers; in the
+            place of its column, if it was one.
 
         Returns
         -------
@@ -68,9 +74,11 @@ class Predictor(ABC):
         ------
         ColumnError
             If `data` lack a column, or hold values that the model cannot use.
+        OptionError
+            If new rows need an offset, or do not.
         """
-        matrix = self._rows.matrix(data, unseen)
-        return matrix.spread(self._scores(matrix.values)).rename("score")
+        matrix = self._rows.matrix(data, unseen, offset)
+        return self._scores(matrix)
 
     @answering
     def predict(
@@ -80,6 +88,7 @@ class Predictor(ABC):
         unseen: Unseen = "error",
         *,
         threshold: float | None = None,
+        offset: object = None,
     ) -> pd.Series:
         """Labels by the sign of the score, or by a threshold.
 
@@ -91,7 +100,7 @@ class Predictor(ABC):
             Label of a row whose score is exactly 0, or exactly at the threshold:
             missing, the second level or the first. That of the solver if left out,
             which is ``"na"`` by default.
-        unseen : "error" or "missing"
+        unseen, offset : optional
             As for `decision_function`.
         threshold : float, optional
             Rows above it are of the second level, rows below it of the first. With the
@@ -119,13 +128,13 @@ class Predictor(ABC):
         >>> bool(sixes[0] > sixes[1])
         True
         """
-        scores = self.decision_function(data, unseen=unseen)
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
         given = self.problem, self.coding, self._ties(ties), threshold
         return predicted(scores, *given)
 
     @answering
     def predict_proba(
-        self, data: object = None, *, unseen: Unseen = "error"
+        self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
 
@@ -136,7 +145,7 @@ class Predictor(ABC):
 
         Parameters
         ----------
-        data, unseen : optional
+        data, unseen, offset : optional
             As for `decision_function`.
 
         Returns
@@ -154,7 +163,7 @@ class Predictor(ABC):
                 "The hinge loss gives no probabilities; ps.calibrate(model) makes them "
                 "of its scores, ps.logit() fits them, decision_function() has scores."
             )
-        scores = self.decision_function(data, unseen=unseen)
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
     @answering
@@ -167,6 +176,7 @@ class Predictor(ABC):
         unseen: Unseen = "error",
         prefix: str = "",
         threshold: float | None = None,
+        offset: object = None,
     ) -> pd.DataFrame:
         """The data with predictions beside them, as by broom's ``augment``.
 
@@ -181,6 +191,8 @@ class Predictor(ABC):
             Put before the new names, if the data have columns of such names already.
         threshold : float, optional
             Of ``predicted``, as for `predict`.
+        offset : optional
+            As for `decision_function`.
 
         Returns
         -------
@@ -195,20 +207,22 @@ class Predictor(ABC):
         ColumnError
             If the data have a column of one of these names.
         """
-        scores = self.decision_function(data, unseen=unseen)
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
         labels = self._rows.known_labels(data, actual)
         given = self.problem, self.coding, self._ties(ties), threshold
         found = predicted(scores, *given)
         added = frames.predictions(scores, found, labels, self.coding, self.problem)
         return frames.with_columns(self._rows.frame(data), added, prefix)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows of a matrix."""
-        return scores_of(self.problem, self.solution, X)
+    def _scores(self, matrix: ModelMatrix) -> "pd.Series[float]":
+        """Scores of the rows of a matrix; NaN in those that are not complete."""
+        given = self.problem, self.solution, matrix.values, matrix.offset
+        return matrix.spread(scores_of(*given)).rename("score")
 
     @property
     def _rows(self) -> frames.TrainingRows:
-        return frames.TrainingRows(self.problem, self.design, self.coding, self.index)
+        given = self.problem, self.design, self.coding, self.index, self.offsets
+        return frames.TrainingRows(*given)
 
     def _ties(self, given: Ties | None) -> Ties:
         return self.solver.ties if given is None else given

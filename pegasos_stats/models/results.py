@@ -34,7 +34,7 @@ class Results(Predictor, Judged):
 
     Attributes
     ----------
-    problem, solver, solution, design, coding, index
+    problem, solver, solution, design, coding, index, offsets
         As of `Predictor`.
     dropped : Dropped
         Counts of the rows left out for missing values.
@@ -111,6 +111,7 @@ class Results(Predictor, Judged):
         beta: float = 1.0,
         freq_weights: object = None,
         threshold: float | None = None,
+        offset: object = None,
     ) -> ConfusionMatrix:
         """Table of actual against predicted labels, with all that follows from it.
 
@@ -126,14 +127,16 @@ class Results(Predictor, Judged):
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
             How many rows each stands for: the fit's column of that name if left out.
+        offset : optional
+            As for `decision_function`.
 
         Returns
         -------
         ConfusionMatrix
             Without intervals and tests if the rows are those of the fit, in order.
         """
-        matrix, logistic = self._rows.matrix(data, unseen), self.problem.loss == "log"
-        scores = matrix.spread(self._scores(matrix.values)).rename("score")
+        matrix = self._rows.matrix(data, unseen, offset)
+        scores, logistic = self._scores(matrix), self.problem.loss == "log"
         odds = scores - self.problem.prior_shift
         labels = self._rows.labels(data) if actual is None else actual
         counts = column_of_counts(freq_weights, self.counted, data)

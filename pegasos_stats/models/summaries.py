@@ -7,6 +7,7 @@ import pandas as pd
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import counted
@@ -51,7 +52,7 @@ def brief(result: Results, tidy: pd.DataFrame) -> Summary:
 def model_lines(result: Results) -> Fields:
     """What was minimised, on which rows, and the errors on them."""
     given = result.problem, result.coding, result.scaling, result.dropped
-    lines = problem_lines(*given, result.counted)
+    lines = problem_lines(*given, result.counted, result.offsets)
     errors = errors_of(result.training_table)
     return [*lines, ("Training errors:", errors)]
 
@@ -62,6 +63,7 @@ def problem_lines(
     scaling: Scaling | None,
     dropped: Dropped,
     counted_by: Counts | None,
+    offsets: Offset | None,
 ) -> Fields:
     """What is minimised, and on which rows."""
     negative, positive = coding.levels
@@ -80,6 +82,8 @@ def problem_lines(
     if weights is not None:
         low, high = (significant(float(w)) for w in (weights.min(), weights.max()))
         lines.append(("Row weights:", f"{low} to {high}"))
+    if offsets is not None:
+        lines.append(("Offset:", str(offsets)))
     return [
         *lines,
         ("No. Observations:", f"{problem.n:,}"),

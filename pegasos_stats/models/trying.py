@@ -181,7 +181,7 @@ class Trials:
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._run(problem, solver, refinement)
             at = certificate_of(problem, found)
-            scores = scores_of(problem, found, problem.X)
+            scores = scores_of(problem, found, problem.X, problem.offset)
         last = refinement or solver
         arrived = not isinstance(last, SDCA) or not last.stops
         if not arrived and isinstance(last, SDCA):

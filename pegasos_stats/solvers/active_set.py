@@ -6,7 +6,7 @@ rows are free, that is of the third kind, the rest is linear: with ``u_i = a_i y
 ``v = u / n``
 
     lam beta - sum_free v_i x_i = sum_bound v_i x_i
-    x_i'beta + alpha            = y_i                for the free rows
+    x_i'beta + alpha            = y_i - offset_i     for the free rows
     sum_free v_i                = -sum_bound v_i     with an intercept
 
 A step solves this and goes there. If a weight comes to the end of its range on the
@@ -94,6 +94,8 @@ class ActiveSet:
 
     def __init__(self, problem: Problem, beta: Vector, alpha: float, a: Vector) -> None:
         self._problem, self._y, self._w = problem, problem.y, problem.row_weights
+        self._offset = problem.row_offsets
+        self._goal = self._y - self._offset
         X = np.array(problem.X.toarray() if issparse(problem.X) else problem.X, float)
         self._centre = X.mean(axis=0) if problem.intercept else np.zeros(problem.p)
         X -= self._centre
@@ -231,7 +233,9 @@ class ActiveSet:
         return np.asarray(self._X.T @ self._u / self._problem.n / self._penalty)
 
     def _scores(self, b: Vector) -> Vector:
-        return np.asarray(self._gram @ self._u if self._is_wide else self._X @ b)
+        """Scores without intercept."""
+        found = self._gram @ self._u if self._is_wide else self._X @ b
+        return np.asarray(found + self._offset)
 
     def _solved(self, free: Places) -> tuple[Vector, float, Vector]:
         """Coefficients of the scaled columns, intercept, weights of the free rows."""
@@ -244,7 +248,7 @@ class ActiveSet:
         A[p:-1, :p], A[p:-1, -1], A[-1, p:-1] = Z, 1.0, 1.0
         A[range(p, p + m), range(p, p + m)] = SOFT
         right[:p] = self._X.T @ bound * scale / n
-        right[p:-1] = self._y[free] + SOFT * self._u[free]
+        right[p:-1] = self._goal[free] + SOFT * self._u[free]
         right[-1] = -bound.sum()
         if not self._problem.intercept:
             A, right = A[:-1, :-1], right[:-1]
@@ -260,7 +264,7 @@ class ActiveSet:
         A[range(m), range(m)] += SOFT * float(np.diag(A)[:-1].max())
         A[-1, -1] = 0.0
         given = SOFT * float(self._gram[free, free].max()) * self._u[free]
-        right[:-1] = self._y[free] + given - self._gram[free] @ bound
+        right[:-1] = self._goal[free] + given - self._gram[free] @ bound
         right[-1] = -bound.sum()
         if not self._problem.intercept:
             A, right = A[:-1, :-1], right[:-1]

@@ -91,6 +91,12 @@ def checked_kernel(
         here = OTHER_NAMES[name]
         raise OptionError(f"is {here!r} here; give kernel={here!r}.", "kernel", name)
     check_choice("kernel", name, NAMES)
+    if isinstance(offset, str | list | tuple) or np.shape(offset):
+        raise OptionError(
+            f"offset is of type {type(offset).__name__}: of a kernel it is the number "
+            "in (x'z + offset)^degree, and kernel machines take no offset of rows; fit "
+            "ps.svm() with one."
+        )
     _refuse(name, "polynomial", degree=degree, offset=offset)
     _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":

@@ -115,11 +115,11 @@ def feasible(
 def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Certificate:
     """Primal and dual objective in one pass over the rows.
 
-    ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha))`` at the fit, and
-    ``D = mean w H(a/w) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual weights made
-    feasible, with ``H(a) = a`` for the hinge and ``-a log a - (1-a) log(1-a)`` for
-    the log loss, and ``w`` the weights of the rows, usually 1. Where ``a = 0`` is the
-    better point, its value 0 is taken.
+    ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))`` at the fit, and
+    ``D = mean (w H(a/w) - a y offset) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual
+    weights made feasible, with ``H(a) = a`` for the hinge and
+    ``-a log a - (1-a) log(1-a)`` for the log loss, and ``w`` the weights of the rows,
+    usually 1. Where ``a = 0`` is the better point, its value 0 is taken.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     bounds = Rounding(problem, beta, alpha)
     X, y, loss = problem.rows, problem.y, int(problem.loss_code)
     seen = arithmetic.risk.risk_and_image(
-        X, y, beta, alpha, loss, a, problem.weights, bounds.reach
+        X, y, beta, alpha, loss, a, problem.weights, bounds.reach, problem.offset
     )
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
@@ -158,7 +158,9 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost):
         w = problem.row_weights
-        exactly = arithmetic.risk.risk_and_image_exactly(X, y, beta, alpha, loss, a, w)
+        exactly = arithmetic.risk.risk_and_image_exactly(
+            X, y, beta, alpha, loss, a, w, problem.offset
+        )
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
         if abs(risk.value - objective) > ROUGH * objective:
             objective = finite(risk.value)
@@ -177,7 +179,7 @@ def finite(objective: float) -> float:
 
 
 def primal(problem: Problem, beta: Vector, alpha: float) -> float:
-    """Regularised risk ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
+    """Regularised risk ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
 
     The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
     free intercept of section 6).
@@ -192,8 +194,13 @@ def primal(problem: Problem, beta: Vector, alpha: float) -> float:
 
 
 def zero_objective(problem: Problem) -> float:
-    """Objective of the model that is all zero: 1 for the hinge, log 2 for the log."""
-    return ZERO_LOSS[problem.loss]
+    """Objective of the model that is all zero: 1 for the hinge, log 2 for the log.
+
+    With an offset it is the mean loss of that alone.
+    """
+    if problem.offset is None:
+        return ZERO_LOSS[problem.loss]
+    return primal(problem, np.zeros(problem.p), 0.0)
 
 
 def best_intercept(

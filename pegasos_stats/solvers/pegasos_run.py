@@ -157,7 +157,7 @@ class Visitor:
         self._y = problem.y.astype(np.int8)
         self.batch_size = solver.passes.batch(problem.n)
         self._state = pegasos.pegasos_state.start(
-            problem.n, problem.p, self.batch_size, problem.weights
+            problem.n, problem.p, self.batch_size, problem.weights, problem.offset
         )
         before = float(solver.first_step - 1)
         literal = solver.arithmetic == "reference" and isinstance(problem.X, np.ndarray)
@@ -241,6 +241,11 @@ def check_solver(problem: Problem, solver: Solver) -> None:
             "intercept=False."
         )
     if isinstance(solver, Pegasos):
+        if solver.project and problem.offset is not None:
+            raise OptionError(
+                "project=True keeps coefficients within 1 / sqrt(lam), and with an "
+                "offset the best ones may be beyond it; leave the option out."
+            )
         check_length(solver.start, problem)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
 
@@ -274,5 +279,5 @@ def with_progress(
 
 def refitted(problem: Problem, beta: Vector) -> float:
     """Exact minimiser of the risk over the intercept, for these coefficients."""
-    found = arithmetic.risk.scores(problem.rows, beta, 0.0)
+    found = arithmetic.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
     return best_intercept(found, problem.y, problem.loss, problem.weights)

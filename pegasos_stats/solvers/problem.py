@@ -21,7 +21,7 @@ ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha))``.
+    """Minimise ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
 
     Attributes
     ----------
@@ -35,6 +35,8 @@ class Problem:
     weights : float64 array, shape (n,), optional
         Weight ``w_i`` of each row's loss in the mean; 1 if not given. The dual weight
         of a row is then in [0, w_i].
+    offset : float64 array, shape (n,), optional
+        Known part of each row's score; 0 if not given.
 
     Its arrays are read-only.
     """
@@ -45,9 +47,10 @@ class Problem:
     loss: LossName = "hinge"
     intercept: bool = True
     weights: Vector | None = field(default=None, kw_only=True)
+    offset: Vector | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("X", "y", "weights"):
+        for name in ("X", "y", "weights", "offset"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -56,6 +59,13 @@ class Problem:
         if self.weights is None:
             return np.asarray(read_only(np.ones(self.n)))
         return self.weights
+
+    @property
+    def row_offsets(self) -> Vector:
+        """Offsets of the rows, shape (n,)."""
+        if self.offset is None:
+            return np.asarray(read_only(np.zeros(self.n)))
+        return self.offset
 
     @cached_property
     def prior_shift(self) -> float:

@@ -56,7 +56,7 @@ def zero_model(problem: Problem) -> tuple[float, float]:
     >>> zero_model(problem)
     (1.0, 0.6666666666666666)
     """
-    y, weights, scores = problem.y, problem.row_weights, np.zeros(problem.n)
+    y, weights, scores = problem.y, problem.row_weights, problem.row_offsets
     loss = int(problem.loss_code)
     alpha = (
         best_intercept(scores, y, problem.loss, problem.weights)
@@ -92,7 +92,7 @@ class ProximalNewton:
         self._gaps: list[float] = []
         loss = int(problem.loss_code)
         self._at = dual.smooth.smooth(
-            problem.y, problem.row_weights, a, loss, problem.p
+            problem.y, problem.row_weights, a, loss, problem.p, problem.offset
         )
         self._state = dual.proximal.proximal(problem.n, problem.p, w)
         self._scratch: Any = self._at, dual.newton.direction(problem.p), self._state

@@ -6,8 +6,9 @@ A sum of ``k`` numbers, rounded ``k - 1`` times, is off by at most ``gamma_k`` t
 sum of their absolute values, ``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (Higham
 2002, section 3.1). For an inner product that gives with Cauchy's inequality
 
-    |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha.
+    |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha,
 
+with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset.
 A loss moves no more than its margin, and not at all where that is safely above 1
 (hinge). Sums over the rows are compensated: what rounding left out of them is known. An
 exponential or logarithm of the mathematical library is taken to be right to four units
@@ -144,7 +145,8 @@ class Rounding:
         radius = problem.radius
         squares = MARGIN * radius * radius + 4.0 * problem.p * TINY
         self._radius = math.sqrt(squares)
-        size = self._radius * norm(beta) + abs(alpha)
+        farthest = float(np.abs(problem.row_offsets).max(initial=0.0))
+        size = self._radius * norm(beta) + abs(alpha) + farthest
         self.reach = MARGIN * _products(problem.X) * UNIT * size
         self._share = (4.0 * (problem.n + 4.0) * UNIT) ** 2  # of compensated sums
 
@@ -163,11 +165,19 @@ class Rounding:
         return self._primal(self._mean(seen), seen.loss_error / self._problem.n)
 
     def reward(self, seen: Any) -> Within:
-        """Mean reward of the dual weights from the sums of one pass, a `Seen`."""
+        """Mean reward of the dual weights from the sums of one pass, a `Seen`.
+
+        It is ``mean (w H(a/w) - a y offset)``.
+        """
         n, loss = self._problem.n, self._problem.loss
         value = (seen.entropy + seen.entropy_rest) / n
         steep = 0.0 if loss == "hinge" else STEEP * seen.dual / n
-        return Within(value, steep + (LIBRARY[loss] + self._share) * value)
+        off = steep + (LIBRARY[loss] + self._share) * value
+        if self._problem.offset is None:
+            return Within(value, off)
+        less = (seen.known + seen.known_rest) / n
+        off += (LAST + self._share) * seen.known_size / n + LAST * abs(value - less)
+        return Within(value - less, off)
 
     def cost(self, seen: Any) -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums of one pass, a `Seen`."""
@@ -184,9 +194,12 @@ class Rounding:
 
         From equal sums ``s`` in both classes, in proportion to the weights of their
         rows, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2`` with ``R`` the largest
-        ``||x_i||``, and ``s`` at most half the weight of a class.
+        ``||x_i||``, and ``s`` at most half the weight of a class. With an offset there
+        is no such bound, and it is 0.
         """
         problem = self._problem
+        if problem.offset is not None:
+            return 0.0
         w, squares = problem.row_weights, self._radius * self._radius
         half = min(float(w[problem.y * sign > 0.0].sum()) for sign in (-1.0, 1.0)) / 2
         return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN

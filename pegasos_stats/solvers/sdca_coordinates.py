@@ -44,9 +44,11 @@ class Plain:
         self._begins_by_sgd = solver.start == "sgd" and a is None
         given = self._rows, problem.p, problem.row_weights
         self.state = (
-            dual.sdca.start(*given, self._fast)
+            dual.sdca.start(*given, self._fast, problem.offset)
             if a is None
-            else dual.sdca.start_from(*given, problem.y, problem.lam, a, self._fast)
+            else dual.sdca.start_from(
+                *given, problem.y, problem.lam, a, self._fast, problem.offset
+            )
         )
         if a is not None and ratio > 0.0:
             beta = self.state.w[: problem.p]

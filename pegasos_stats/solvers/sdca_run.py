@@ -151,10 +151,14 @@ def run_epochs(
 
 
 def run_of(problem: Problem, solver: SDCA) -> Any:
-    """Return the class of the run: SDCA-perm, with few columns, with many."""
+    """Return the class of the run: SDCA-perm, with few columns, with many.
+
+    Pairs and lengths, for many columns, know no offset.
+    """
     if solver.algorithm == "perm":
         return Plain
-    return Narrow if problem.n >= problem.p else Wide
+    is_narrow = problem.n >= problem.p or problem.offset is not None
+    return Narrow if is_narrow else Wide
 
 
 def that_reaches(

@@ -143,7 +143,8 @@ def shortfall_of(
     if not upper < plain.upper:
         return plain
     fits = found, closer.solution
-    here, there = (np.sign(scores_of(problem, fit, problem.X)) for fit in fits)
+    rows = problem.X, problem.offset
+    here, there = (np.sign(scores_of(problem, fit, *rows)) for fit in fits)
     return replace(
         plain,
         at_least=min(plain.upper - upper, plain.at_most),

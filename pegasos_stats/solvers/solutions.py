@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
@@ -34,7 +34,9 @@ def certificate_of(problem: Problem, found: AnySolution) -> Certificate:
     return kernel_certificate(problem, found)
 
 
-def scores_of(problem: Problem, found: AnySolution, X: Any) -> NDArray[np.float64]:
+def scores_of(
+    problem: Problem, found: AnySolution, X: Any, offset: Vector | None
+) -> Vector:
     """Scores of the rows of `X`, shape (q,), by a solution of `problem`.
 
     Parameters
@@ -43,16 +45,20 @@ def scores_of(problem: Problem, found: AnySolution, X: Any) -> NDArray[np.float6
     found : Solution or KernelSolution
     X : array or scipy CSR array, shape (q, p)
         Of a precomputed kernel its values with the rows of the problem, shape (q, n).
+    offset : float64 array, shape (q,), or None
+        Known part of each score, where the problem has one; None where not.
 
     Examples
     --------
     >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
     >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
-    >>> scores_of(problem, found, np.array([[3.0]]))
+    >>> scores_of(problem, found, np.array([[3.0]]), None)
     array([1.5])
     """
+    assert (offset is None) == (problem.offset is None)
     if isinstance(found, Solution):
         given = kernel_rows(X), found.beta, found.alpha
-        return np.asarray(arithmetic.risk.scores(*given))
+        scores = np.asarray(arithmetic.risk.scores(*given))
+        return scores if offset is None else scores + offset
     assert isinstance(problem, KernelProblem)
     return np.asarray(scores_of_kernel(problem, found, X))

@@ -146,7 +146,9 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     problem = result.problem
     share = float(problem.row_weights[problem.y > 0.0].sum() / problem.n)
     without = ZERO_LOSS[problem.loss]
-    if problem.intercept and problem.loss == "hinge":
+    if problem.offset is not None:
+        without = math.nan  # an offset says something of the labels, without predictors
+    elif problem.intercept and problem.loss == "hinge":
         without = 2.0 * min(share, 1.0 - share)
     elif problem.intercept:
         without = -share * math.log(share) - (1.0 - share) * math.log1p(-share)

@@ -214,6 +214,8 @@ def _about_update(a: Replay, b: Replay, rows: Rows) -> str:
         return "the predictors differ."
     if not np.array_equal(a.problem.row_weights[rows], b.problem.row_weights[rows]):
         return "the weights of the rows differ."
+    if not np.array_equal(a.problem.row_offsets[rows], b.problem.row_offsets[rows]):
+        return "the offsets of the rows differ."
     facts: dict[str, Callable[[Replay], object]] = {
         "the losses differ": lambda run: run.problem.loss,
         "lambda differs": lambda run: run.problem.lam,

@@ -4,7 +4,8 @@
 # Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
 read_cases <- function(path) {
   given <- names(read.csv(path, nrows = 1))
-  words <- c("name", "lambda", "order", "average", "profile", "weights", "start", "step")
+  words <- c("name", "lambda", "order", "average", "profile", "weights", "start", "step",
+             "offset")
   text <- intersect(words, given)
   cases <- read.csv(path, colClasses = setNames(rep("character", length(text)), text))
   cases$lambda <- as.numeric(cases$lambda)
@@ -75,13 +76,19 @@ case_weights <- function(case, y) {
   row_weights(rep_len(numbers, length(y)), y)
 }
 
-case_fit <- function(case, X, y, weights) {
+# Numbers that are repeated along the rows; 0 without any.
+case_offset <- function(case, y) {
+  if (case$offset == "") return(rep(0, length(y)))
+  rep_len(as.numeric(strsplit(case$offset, " ", fixed = TRUE)[[1]]), length(y))
+}
+
+case_fit <- function(case, X, y, weights, offset) {
   seed_generator(case$seed, case$sample_kind)
   pegasos(X, y, case$lambda, case$epochs, case$intercept, case$loss, case_order(case),
           case$steps, case$batch_size, case$project,
           type.convert(case$average, as.is = TRUE), case$refit, weights,
           word_or_numbers(case$start), case$first_step, word_or_numbers(case$step),
-          case$tol, case$change_tol)
+          case$tol, case$change_tol, offset)
 }
 
 # A word, or numbers with blanks between them.
@@ -91,7 +98,7 @@ word_or_numbers <- function(text) {
 
 # Everything that is compared for one case.
 run_case <- function(case) {
-  judged(case, function(X, y, weights) case_fit(case, X, y, weights))
+  judged(case, function(X, y, weights, offset) case_fit(case, X, y, weights, offset))
 }
 
 # The fit of a case with its table and its certificate.
@@ -101,11 +108,12 @@ judged <- function(case, fit_to) {
   y <- encode_labels(data$labels, levels)
   X <- case_rows(case, data$X)
   weights <- case_weights(case, y)
-  fit <- fit_to(X, y, weights)
-  signs <- predict_sign(scores(X, fit$beta, fit$alpha), case$ties)
+  offset <- case_offset(case, y)
+  fit <- fit_to(X, y, weights, offset)
+  signs <- predict_sign(scores(X, fit$beta, fit$alpha) + offset, case$ties)
   table <- confusion(data$labels, decode_labels(signs, levels), levels)
   certified <- certificate(X, y, fit$beta, fit$alpha, fit$a, case$lambda, case$loss,
-                           case$intercept, weights)
+                           case$intercept, weights, offset)
   c(fit, certified,
     list(table = table, actual = rownames(table), predicted = colnames(table)))
 }
@@ -113,9 +121,9 @@ judged <- function(case, fit_to) {
 # The same for SDCA, which has no intercept here.
 run_sdca_case <- function(case) {
   case$intercept <- FALSE
-  judged(case, function(X, y, weights) {
+  judged(case, function(X, y, weights, offset) {
     seed_generator(case$seed, case$sample_kind)
-    fit <- sdca(X, y, case$lambda, case$epochs, case$loss, case$start, weights)
+    fit <- sdca(X, y, case$lambda, case$epochs, case$loss, case$start, weights, offset)
     c(fit, list(alpha = 0, n_iter = length(fit$rows)))
   })
 }

@@ -2,9 +2,10 @@
 # Beside it stands pegasos_stats/solvers/objective.py. The sums are loops because sum() and
 # mean() accumulate in long double.
 
-# lambda / 2 * ||beta||^2 + mean(weights * loss)
-primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, length(y))) {
-  margins <- y * scores(X, beta, alpha)
+# lambda / 2 * ||beta||^2 + mean(weights * loss).  offset: the known part of each score.
+primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, length(y)),
+                   offset = rep(0, length(y))) {
+  margins <- y * (scores(X, beta, alpha) + offset)
   total <- 0
   for (i in seq_along(y)) total <- total + weights[i] * loss_value(loss, margins[i])
   norm2 <- 0
@@ -12,13 +13,15 @@ primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, l
   lambda / 2 * norm2 + total / length(y)
 }
 
-# mean(w * dual_entropy(a / w)) - lambda / 2 * ||beta(a)||^2 with
+# mean(w * dual_entropy(a / w) - a * y * offset) - lambda / 2 * ||beta(a)||^2 with
 # beta(a) = sum of a * y * x / (lambda * n), for weights a that are feasible(), and w
 # the weights of the rows.
-dual <- function(X, y, a, lambda, loss = "hinge", weights = rep(1, length(y))) {
+dual <- function(X, y, a, lambda, loss = "hinge", weights = rep(1, length(y)),
+                 offset = rep(0, length(y))) {
   total <- 0
   for (i in which(weights > 0)) {
     total <- total + weights[i] * dual_entropy(loss, a[i] / weights[i])
+    total <- total - a[i] * y[i] * offset[i]
   }
   beta <- weighted_rows(X, a * y) / (lambda * length(y))
   norm2 <- 0
@@ -50,10 +53,10 @@ feasible <- function(a, y, intercept = TRUE, weights = rep(1, length(y))) {
 # P(beta, alpha) is at most `gap` above the least value of P, since dual <= min P. The
 # dual is 0 at a = 0, so a point below 0 is not taken.
 certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept = TRUE,
-                        weights = rep(1, length(y))) {
-  above <- primal(X, y, beta, alpha, lambda, loss, weights)
+                        weights = rep(1, length(y)), offset = rep(0, length(y))) {
+  above <- primal(X, y, beta, alpha, lambda, loss, weights, offset)
   a <- feasible(a, y, intercept, weights)
-  below <- max(0, dual(X, y, a, lambda, loss, weights))
+  below <- max(0, dual(X, y, a, lambda, loss, weights, offset))
   list(objective = above, dual_objective = below, gap = above - below)
 }
 

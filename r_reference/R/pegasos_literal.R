@@ -3,9 +3,10 @@
 
 # epochs: a list of rows.  averaged: the epochs whose iterates are averaged.
 # weights: of each row's loss.  from: of first_iterate().  step: see step_size().
-# done: of the fit so far, after every epoch, whether the run ends.
+# done: of the fit so far, after every epoch, whether the run ends.  offset: the known part
+# of each row's score.
 pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                            averaged, weights, from, step, done) {
+                            averaged, weights, from, step, done, offset) {
   beta <- from$beta
   alpha <- from$alpha
   t <- from$t
@@ -25,7 +26,7 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
     for (batch in batches(epochs[[epoch]], batch_size)) {
       t <- t + 1
       eta <- step_size(step, t, t - from$t, lambda, nrow(X))
-      found <- batch_gradient(X, y, batch, beta, alpha, loss, weights)
+      found <- batch_gradient(X, y, batch, beta, alpha, loss, weights, offset)
       beta <- beta - eta * (lambda * beta - found$g / length(batch))
       if (intercept) alpha <- alpha + eta * (found$h / length(batch))
       violations <- violations + found$violations
@@ -52,14 +53,14 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
 
 # Sums over the rows of a batch, all at the same beta and alpha: g of s * y * x, and h
 # of s * y; s is the slope times the weight of the row.
-batch_gradient <- function(X, y, batch, beta, alpha, loss, weights) {
+batch_gradient <- function(X, y, batch, beta, alpha, loss, weights, offset) {
   g <- rep(0, length(beta))
   h <- 0
   slopes <- c()
   violations <- 0
   for (i in batch) {
     x <- X[i, ]
-    m <- y[i] * (drop(x %*% beta) + alpha)
+    m <- y[i] * (drop(x %*% beta) + (alpha + offset[i]))
     s <- weights[i] * slope(loss, m)
     g <- g + s * y[i] * x
     h <- h + s * y[i]

@@ -9,12 +9,13 @@
 
 # X: sparse_rows().  epochs: a list of rows.  averaged: the epochs whose iterates are
 # averaged.  weights: of each row's loss.  from: of first_iterate().  done: of the fit so
-# far, after every epoch, whether the run ends.
+# far, after every epoch, whether the run ends.  offset: the known part of each row's score.
 pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                           averaged, weights, from, step, done) {
+                           averaged, weights, from, step, done, offset) {
   state <- scaled_state(from, length(y), v = lambda * from$t)
   take <- function(state, batch, average) {
-    scaled_step(state, X, y, batch, lambda, intercept, loss, project, average, weights)
+    scaled_step(state, X, y, batch, lambda, intercept, loss, project, average, weights,
+                offset)
   }
   scaled_run(state, take, epochs, averaged, batch_size, from, step, done)
 }
@@ -63,8 +64,8 @@ portions <- function(rows, n, batch_size) {
 }
 
 scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, average,
-                        weights) {
-  seen <- batch_seen(state, X, y, batch, loss, weights)
+                        weights, offset) {
+  seen <- batch_seen(state, X, y, batch, loss, weights, offset)
   if (state$t == 0) state$w <- 0 * state$w
   state$violations <- state$violations + seen$violations
   state$t <- state$t + 1
@@ -88,10 +89,10 @@ scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, av
 
 # Of the rows of a batch, all at the same beta and alpha: s, the slope times the weight
 # of the row, and how many margins are violated.
-batch_seen <- function(state, X, y, batch, loss, weights) {
+batch_seen <- function(state, X, y, batch, loss, weights, offset) {
   margins <- c()
   for (i in batch) {
-    score <- state$unit * row_dot(X$rows[[i]], state$w) + state$alpha
+    score <- state$unit * row_dot(X$rows[[i]], state$w) + (state$alpha + offset[i])
     margins <- c(margins, y[i] * score)
   }
   wrong <- sapply(margins, violated, loss = loss)

@@ -6,19 +6,20 @@
 
 # step: see step_size(); the other arguments are those of pegasos_scaled().
 pegasos_stepped <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
-                            averaged, weights, from, step, done) {
+                            averaged, weights, from, step, done, offset) {
   take <- function(state, batch, average) {
     t <- state$t + 1
     eta <- step_size(step, t, t - from$t, lambda, length(y))
-    stepped(state, X, y, batch, lambda, eta, intercept, loss, project, average, weights)
+    stepped(state, X, y, batch, lambda, eta, intercept, loss, project, average, weights,
+            offset)
   }
   state <- scaled_state(from, length(y), v = 1)
   scaled_run(state, take, epochs, averaged, batch_size, from, step, done)
 }
 
 stepped <- function(state, X, y, batch, lambda, eta, intercept, loss, project, average,
-                    weights) {
-  seen <- batch_seen(state, X, y, batch, loss, weights)
+                    weights, offset) {
+  seen <- batch_seen(state, X, y, batch, loss, weights, offset)
   state$violations <- state$violations + seen$violations
   state$t <- state$t + 1
   kept <- 1 - eta * lambda

@@ -7,18 +7,18 @@
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
 # start: "zero", or "sgd" for a first epoch of modified SGD.  weights: of each row's
-# loss, with mean 1.
+# loss, with mean 1.  offset: the known part of each row's score.
 # Value: beta, a (beta is the sum of a * y * x over the rows, divided by lambda * n),
 # violations (visits with a margin below 1; log loss: below 0), rows (visited, in order).
 sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
-                 weights = rep(1, length(y))) {
+                 weights = rep(1, length(y)), offset = rep(0, length(y))) {
   rows <- if (is.matrix(X)) lapply(seq_along(y), function(i) dense_row(X[i, ])) else X$rows
   p <- if (is.matrix(X)) ncol(X) else X$p
   state <- list(beta = rep(0, p), a = rep(0, length(y)), violations = 0, rows = c())
   for (epoch in 1:epochs) {
     visited <- sample(1:length(y), length(y))
     pass <- if (start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
-    state <- pass(state, rows, y, visited, lambda, loss, weights)
+    state <- pass(state, rows, y, visited, lambda, loss, weights, offset)
     state$rows <- c(state$rows, visited)
   }
   state
@@ -29,11 +29,11 @@ dense_row <- function(x) {
   list(columns = seq_along(x), values = unname(x))
 }
 
-sdca_epoch <- function(state, rows, y, visited, lambda, loss, weights) {
+sdca_epoch <- function(state, rows, y, visited, lambda, loss, weights, offset) {
   n <- length(y)
   for (i in visited) {
     x <- rows[[i]]
-    m <- y[i] * row_dot(x, state$beta)
+    m <- y[i] * (row_dot(x, state$beta) + offset[i])
     a_new <- dual_step(loss, state$a[i], m, lambda * n, row_norm2(x), weights[i])
     state$beta <- row_add(x, (a_new - state$a[i]) * y[i] / (lambda * n), state$beta)
     state$a[i] <- a_new
@@ -43,13 +43,13 @@ sdca_epoch <- function(state, rows, y, visited, lambda, loss, weights) {
 }
 
 # v = lambda * t * beta is the sum of a * y * x over the steps so far.
-sgd_epoch <- function(state, rows, y, visited, lambda, loss, weights) {
+sgd_epoch <- function(state, rows, y, visited, lambda, loss, weights, offset) {
   v <- state$beta
   unit <- 0
   for (t in seq_along(visited)) {
     i <- visited[t]
     x <- rows[[i]]
-    m <- y[i] * (unit * row_dot(x, v))
+    m <- y[i] * (unit * row_dot(x, v) + offset[i])
     state$a[i] <- dual_step(loss, 0, m, lambda * t, row_norm2(x), weights[i])
     v <- row_add(x, state$a[i] * y[i], v)
     unit <- 1 / (lambda * t)

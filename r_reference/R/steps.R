@@ -41,7 +41,8 @@ dual_weights <- function(a, step, taken) {
 # Of the fit so far, after an epoch: whether the run ends.  tol: if the duality gap is at
 # most tol * objective.  change_tol: if no coefficient, the intercept among them, has
 # changed over the epoch by more than change_tol * the largest of them. 0 for neither.
-stopping <- function(X, y, lambda, loss, intercept, weights, tol, change_tol, from) {
+stopping <- function(X, y, lambda, loss, intercept, weights, tol, change_tol, from,
+                     offset) {
   before <- c(from$alpha, from$beta)
   function(fit) {
     if (tol == 0 && change_tol == 0) return(FALSE)
@@ -49,7 +50,8 @@ stopping <- function(X, y, lambda, loss, intercept, weights, tol, change_tol, fr
     before <<- c(fit$alpha, fit$beta)
     if (change_tol > 0 && change <= change_tol * max(abs(before))) return(TRUE)
     if (tol == 0) return(FALSE)
-    at <- certificate(X, y, fit$beta, fit$alpha, fit$a, lambda, loss, intercept, weights)
+    at <- certificate(X, y, fit$beta, fit$alpha, fit$a, lambda, loss, intercept, weights,
+                      offset)
     at$gap <= tol * at$objective
   }
 }

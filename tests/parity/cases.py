@@ -60,6 +60,7 @@ class Case:
     step: str | float | tuple[float, ...]
     tol: float
     change_tol: float
+    offset: str
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def _case(line: dict[str, str]) -> Case:
         step=_step(line["step"]),
         tol=float(line["tol"]),
         change_tol=float(line["change_tol"]),
+        offset=line["offset"],
     )
 
 
@@ -224,6 +226,7 @@ def fit_by_model(case: Case, X: Any, use: ps.Pegasos) -> Fit:
         intercept=case.intercept,
         coding=case.coding,
         weights=weights(case),
+        offset=offset(case),
     )
     with warnings.catch_warnings():  # of runs that end at their limit
         warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
@@ -237,6 +240,13 @@ def weights(case: Case) -> Any:
     return np.resize([float(w) for w in case.weights.split()], case.n)
 
 
+def offset(case: Case) -> Any:
+    """Offset of the rows as a model takes it."""
+    if not case.offset:
+        return None
+    return np.resize([float(o) for o in case.offset.split()], case.n)
+
+
 def fit_by_formula(case: Case) -> Fit:
     X, labels = case_data(case)
     if case.storage != "dense":
@@ -247,6 +257,7 @@ def fit_by_formula(case: Case) -> Fit:
         lam=case.lam,
         coding=case.coding,
         weights=weights(case),
+        offset=offset(case),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)

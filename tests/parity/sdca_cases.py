@@ -16,7 +16,15 @@ from pegasos_stats.data.labels import signs_of
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
-from tests.parity.cases import REFERENCE, Fit, as_fit, case_data, stored, weights
+from tests.parity.cases import (
+    REFERENCE,
+    Fit,
+    as_fit,
+    case_data,
+    offset,
+    stored,
+    weights,
+)
 from tests.parity.equality import (
     DUAL_RTOL,
     OBJECTIVE_RTOL,
@@ -48,6 +56,7 @@ class SdcaCase:
     ties: str
     storage: str
     weights: str
+    offset: str
 
 
 def read_sdca_cases() -> list[SdcaCase]:
@@ -59,7 +68,7 @@ def read_sdca_cases() -> list[SdcaCase]:
 def _case(line: dict[str, str]) -> SdcaCase:
     negative, _, positive = line["coding"].partition("/")
     whole = {name: int(line[name]) for name in ("n", "p", "seed", "epochs")}
-    as_it_is = ("name", "data", "loss", "start", "ties", "storage", "weights")
+    as_it_is = ("name", "data", "loss", "start", "ties", "storage", "weights", "offset")
     return SdcaCase(
         **whole,
         **{name: line[name] for name in as_it_is},
@@ -101,6 +110,7 @@ def fit(case: SdcaCase) -> tuple[Fit, np.ndarray]:
         intercept=False,
         coding=case.coding,
         weights=weights(case),
+        offset=offset(case),
     )
     return both(model.fit(solver(case)))
 
@@ -113,6 +123,7 @@ def fit_by_formula(case: SdcaCase) -> tuple[Fit, np.ndarray]:
         lam=case.lam,
         coding=case.coding,
         weights=weights(case),
+        offset=offset(case),
     )
     return both(model.fit(solver(case)))
 

@@ -260,10 +260,11 @@ def test_the_distance_of_a_refit_is_that_of_its_gap(loss):
     name = loss.name.lower()
     problem = problem_of(6, name)
     n, p = problem.X.shape
-    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), np.ones(n), 1.0
+    none = np.zeros(0)
+    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), np.ones(n), 1.0, none
     estimates, found = np.zeros((1, p + 1)), np.zeros((1, 3))
     given = problem.X, problem.lam, True, 0.2, np.arange(n)[None]
-    room = refits.room(problem.X, n, p, int(loss))
+    room = refits.room(problem.X, n, p, int(loss), none)
     refits.refit_resamples(
         *given, refits.Origin(problem.y, *nothing), estimates, found, room
     )

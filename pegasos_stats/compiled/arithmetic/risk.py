@@ -22,6 +22,7 @@ from pegasos_stats.compiled.arithmetic.losses import (
 from pegasos_stats.compiled.arithmetic.rows import (
     CSR,
     Rows,
+    offset_at,
     row_add,
     row_dot,
     row_dot_fast,
@@ -30,7 +31,7 @@ from pegasos_stats.compiled.compiling import kernel
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
-LOSS, ENTROPY, ERRORS, AT_ZERO, EXPOSED, DUAL, SUMS = 0, 2, 4, 5, 7, 8, 9
+LOSS, ENTROPY, ERRORS, AT_ZERO, EXPOSED, DUAL, KNOWN, SUMS = 0, 2, 4, 5, 7, 8, 9, 12
 
 
 class Seen(NamedTuple):
@@ -39,11 +40,11 @@ class Seen(NamedTuple):
     Attributes
     ----------
     loss, loss_rest : float
-        ``sum_i w_i loss(y_i (x_i'beta + alpha))``.
+        ``sum_i w_i loss(y_i (x_i'beta + alpha + offset_i))``.
     entropy, entropy_rest : float
         ``sum_i w_i H(a_i / w_i)``, see `dual_entropy`.
     errors : int
-        Rows with ``y_i (x_i'beta + alpha) < 0``.
+        Rows with ``y_i (x_i'beta + alpha + offset_i) < 0``.
     at_zero : pair of int
         Rows with a score of exactly 0 and ``y_i`` -1, and +1.
     exposed : float
@@ -54,6 +55,9 @@ class Seen(NamedTuple):
         ``X'(a y)``, summed in blocks.
     additions : int
         The most additions of a summand of `image`, about.
+    known, known_rest, known_size : float
+        ``sum_i a_i y_i offset_i``, what rounding left out of it, and
+        ``sum_i |a_i offset_i|``.
     """
 
     loss: float
@@ -66,6 +70,9 @@ class Seen(NamedTuple):
     dual: float
     image: Vector
     additions: int
+    known: float
+    known_rest: float
+    known_size: float
 
 
 def risk_and_image(
@@ -77,6 +84,7 @@ def risk_and_image(
     a: Vector,
     weights: Vector | None = None,
     reach: float = 0.0,
+    offset: Vector | None = None,
 ) -> Seen:
     """Sums over the rows: losses, dual entropies, errors, and ``X'(a y)``.
 
@@ -93,13 +101,16 @@ def risk_and_image(
         ``w_i``; 1 if not given.
     reach : float
         How far rounding may move a margin.
+    offset : float64 array, shape (n,), optional
+        Known part of each row's score.
     """
     n, p = y.shape[0], beta.shape[0]
     w, image, part, sums = (np.zeros(k) for k in [padded(p)] * 3 + [SUMS])
     w[:p] = beta
     given = read_only(np.ones(n) if weights is None else weights)
+    known = read_only(np.zeros(0) if offset is None else offset)
     block = rows_in_block(X, n, p)
-    add_rows(X, y, w, alpha, loss, a, given, reach, block, part, image, sums)
+    add_rows(X, y, w, alpha, loss, a, given, known, reach, block, part, image, sums)
     found = sums.tolist()
     return Seen(
         loss=found[LOSS],
@@ -112,6 +123,9 @@ def risk_and_image(
         dual=found[DUAL],
         image=image[:p],
         additions=block + -(-n // block),
+        known=found[KNOWN],
+        known_rest=found[KNOWN + 1],
+        known_size=found[KNOWN + 2],
     )
 
 
@@ -134,6 +148,7 @@ def add_rows(
     loss: int,
     a: Vector,
     weights: Vector,
+    offset: Vector,
     reach: float,
     block: int,
     part: Vector,
@@ -143,9 +158,11 @@ def add_rows(
     """Add every row to the sums and, a block at a time, to the image."""
     n = y.shape[0]
     total = total_rest = entropy = entropy_rest = exposed = dual = 0.0
+    known = known_rest = known_size = 0.0
     for first in range(0, n, block):
         for i in range(first, min(n, first + block)):
-            m = y[i] * (row_dot_fast(X, i, w) + alpha)
+            at = offset_at(offset, i)
+            m = y[i] * (row_dot_fast(X, i, w) + (alpha + at))
             total, left = two_sum(total, weights[i] * loss_value(loss, m))
             total_rest += left
             if not m >= 1.0 + reach:
@@ -159,6 +176,10 @@ def add_rows(
                 entropy, left = two_sum(entropy, reward)
                 entropy_rest += left
                 dual += a[i]
+                if offset.shape[0] > 0:
+                    known, left = two_sum(known, a[i] * y[i] * at)
+                    known_rest += left
+                    known_size += a[i] * abs(at)
                 row_add(X, i, a[i] * y[i], part)
         for j in range(image.shape[0]):
             image[j] += part[j]
@@ -166,6 +187,7 @@ def add_rows(
     sums[LOSS], sums[LOSS + 1] = total, total_rest
     sums[ENTROPY], sums[ENTROPY + 1] = entropy, entropy_rest
     sums[EXPOSED], sums[DUAL] = exposed, dual
+    sums[KNOWN], sums[KNOWN + 1], sums[KNOWN + 2] = known, known_rest, known_size
 
 
 class SeenExactly(NamedTuple):
@@ -199,6 +221,7 @@ def risk_and_image_exactly(
     loss: int,
     a: Vector,
     weights: Vector,
+    offset: Vector | None = None,
 ) -> SeenExactly:
     """Sums over the rows as by `risk_and_image`, with twice the digits.
 
@@ -208,7 +231,8 @@ def risk_and_image_exactly(
     p = beta.shape[0]
     w, image, image_rest, sums = (np.zeros(k) for k in [padded(p)] * 3 + [4])
     w[:p] = beta
-    add_rows_exactly(X, y, w, alpha, loss, a, weights, image, image_rest, sums)
+    known = read_only(np.zeros(0) if offset is None else offset)
+    add_rows_exactly(X, y, w, alpha, loss, a, weights, known, image, image_rest, sums)
     total, rest, error, size = (float(k) for k in sums)
     return SeenExactly(total, rest, error, image[:p], image_rest[:p], size)
 
@@ -222,6 +246,7 @@ def add_rows_exactly(
     loss: int,
     a: Vector,
     weights: Vector,
+    offset: Vector,
     image: Vector,
     image_rest: Vector,
     sums: Vector,
@@ -238,8 +263,12 @@ def add_rows_exactly(
         high, low, scale = row_dot_exactly(X, i, w)
         high, left = two_sum(high, alpha)
         high, low = two_sum(high, low + left)
+        at = offset_at(offset, i)
+        if at != 0.0:
+            high, left = two_sum(high, at)
+            high, low = two_sum(high, low + left)
         high, low = y[i] * high, y[i] * low
-        apart = share * (1.0 + scale + abs(alpha)) + lost
+        apart = share * (1.0 + scale + abs(alpha) + abs(at)) + lost
         if loss == HINGE:
             value, left = two_sum(1.0, -high)
             value, low = two_sum(value, left - low)

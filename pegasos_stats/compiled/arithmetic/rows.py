@@ -27,7 +27,7 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     store,
     total,
 )
-from pegasos_stats.compiled.compiling import kernel
+from pegasos_stats.compiled.compiling import inlined, kernel
 
 
 class CSR(NamedTuple):
@@ -295,3 +295,9 @@ def largest_norm2(X: Rows) -> float:
         if norm2 != norm2:
             return norm2
     return largest
+
+
+@inlined
+def offset_at(offset: Vector, i: int) -> float:
+    """Offset of row ``i``; 0 where there are none, an array of no entries."""
+    return offset[i] if offset.shape[0] > 0 else 0.0

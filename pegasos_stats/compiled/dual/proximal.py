@@ -13,7 +13,7 @@ import numpy as np
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
-from pegasos_stats.compiled.arithmetic.rows import Rows
+from pegasos_stats.compiled.arithmetic.rows import Rows, offset_at
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.dual.newton import (
     SMALLEST,
@@ -25,12 +25,14 @@ from pegasos_stats.compiled.dual.smooth import (
     BALANCE,
     CURVATURE,
     ERRORS,
+    KNOWN,
     REWARD,
     RISK,
     VIOLATIONS,
     Smooth,
     balance,
     put_dots,
+    put_scores,
     see_rows,
     slope_along,
 )
@@ -67,8 +69,8 @@ class Proximal(NamedTuple):
         Coefficients, the gradient of the smoothed risk there, and the coefficients of
         the least risk so far.
     scores, moves, best_a : float64 array, shape (n,)
-        ``x_i'w``, ``x_i'd`` along the last direction, and the dual weights of the
-        largest dual objective so far.
+        ``x_i'w + offset_i``, ``x_i'd`` along the last direction, and the dual weights
+        of the largest dual objective so far.
     scalars : float64 array, shape (10,)
         ``ALPHA``; ``GAMMA``; ``STEPS_HERE`` taken at the present centre; ``IS_SOLVED``,
         1 if that is done with; ``ACTIVE`` rows; the best ``OBJECTIVE`` with its
@@ -112,7 +114,7 @@ def begin_at(
     scalars[:] = 0.0
     scalars[ALPHA], scalars[GAMMA] = alpha, max(1.0, width)
     scalars[OBJECTIVE], scalars[DUAL_OBJECTIVE] = math.inf, -math.inf
-    put_dots(X, state.w, state.scores)
+    put_scores(X, state.w, at, state.scores)
     see(X, lam, free, at, state)
 
 
@@ -132,13 +134,14 @@ def begin(
     for j in range(state.w.shape[0]):
         to.d[j] = -state.w[j]
     for i in range(state.scores.shape[0]):
-        state.moves[i] = -state.scores[i]
+        state.moves[i] = offset_at(at.offset, i) - state.scores[i]
     slope = inner(state.gradient, to.d)
     kept = 1.0 - min(1.0, line_search(lam, 0.0, slope, at, to, state))
     for j in range(state.w.shape[0]):
         state.w[j] *= kept
     for i in range(state.scores.shape[0]):
-        state.scores[i] *= kept
+        known = offset_at(at.offset, i)
+        state.scores[i] = kept * (state.scores[i] - known) + known
     see(X, lam, free, at, state)
 
 
@@ -217,7 +220,7 @@ def see(X: Rows, lam: float, free: bool, at: Smooth, state: Proximal) -> None:
         image2 += image * image
     apart /= 2.0 * lam
     objective = lam / 2.0 * norm2 + at.sums[RISK] / n
-    dual = at.sums[REWARD] / n - lam / 2.0 * image2
+    dual = (at.sums[REWARD] - at.sums[KNOWN]) / n - lam / 2.0 * image2
     if free:
         dual -= cost_of_balance(scalars[ALPHA], at) / n
     scalars[ACTIVE] = count

@@ -22,7 +22,7 @@ from pegasos_stats.compiled.dual.proximal import (
     put,
     steps_to,
 )
-from pegasos_stats.compiled.dual.smooth import Smooth, put_dots, smooth
+from pegasos_stats.compiled.dual.smooth import Smooth, put_scores, smooth
 
 MOST_STEPS = 500
 
@@ -43,6 +43,8 @@ class Origin(NamedTuple):
         Dual weights and weights of the rows.
     width : float
         The first width of the smoothed loss, see ``proximal.begin``, for all rows.
+    offset : float64 array, shape (n,) or (0,)
+        Known part of each row's score; empty if there is none.
     """
 
     y: Vector
@@ -51,6 +53,7 @@ class Origin(NamedTuple):
     dual: Vector
     weights: Vector
     width: float
+    offset: Vector
 
 
 class Room(NamedTuple):
@@ -73,9 +76,10 @@ class Room(NamedTuple):
     state: Proximal
 
 
-def room(X: Rows, n: int, p: int, loss: int) -> Room:
-    """Return scratch for refits of rows like those of ``X``."""
-    at = smooth(np.zeros(n), np.zeros(n), np.zeros(n), loss, p)
+def room(X: Rows, n: int, p: int, loss: int, offset: Vector) -> Room:
+    """Return scratch for refits of rows like those of ``X``, with such an offset."""
+    y, weights, a = (np.zeros(n) for _ in range(3))
+    at = smooth(y, weights, a, loss, p, np.zeros(offset.size))
     state = proximal(n, p, np.zeros(padded(p)))
     return Room(room_for(X), np.zeros(n), at, direction(p), state)
 
@@ -142,7 +146,7 @@ def refit(
     objective, alpha = state.scalars[OBJECTIVE], state.scalars[BEST_ALPHA]
     gap = max(0.0, objective - max(0.0, state.scalars[DUAL_OBJECTIVE]))
     if free and at.loss == HINGE:
-        put_dots(X, state.best_w, state.scores)
+        put_scores(X, state.best_w, at, state.scores)
         alpha = middle_intercept(state.scores, at.y, at.weights, alpha)
     found[GAP] = gap / objective
     found[DISTANCE] = math.sqrt(2.0 * gap / lam)
@@ -169,6 +173,8 @@ def gather(X: Rows, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
             row_copy(X, i, room.X, count)
             at.y[count], at.weights[count] = origin.y[i], weight
             at.centre[count] = drawn[i] * origin.dual[i]
+            if origin.offset.shape[0] > 0:
+                at.offset[count] = origin.offset[i]
             total += weight
             count += 1
     for k in range(count):
@@ -191,6 +197,7 @@ def first(room: Room, count: int) -> Room:
         at.h[:count],
         at.image,
         at.sums,
+        at.offset[:count],
     )
     steps = Proximal(
         state.w,

@@ -6,7 +6,7 @@ The dual weights ``a_i`` are in [0, w_i], where ``w_i`` is the weight of the row
 risk, usually 1, and ``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. One coordinate at a
 time is moved to where it maximises
 
-    D(a) = (1/n) sum_i H_i(a_i) - lam/2 ||beta(a)||^2
+    D(a) = (1/n) sum_i (H_i(a_i) - a_i y_i offset_i) - lam/2 ||beta(a)||^2
 
 with ``H_i(a) = a`` for the hinge and ``w_i H(a / w_i)`` for the log loss, ``H`` the
 entropy ``-p log p - (1 - p) log(1 - p)``.
@@ -34,6 +34,7 @@ from pegasos_stats.compiled.arithmetic.losses import HINGE, violated
 from pegasos_stats.compiled.arithmetic.rows import (
     CSR,
     Rows,
+    offset_at,
     prefetch_row,
     row_add,
     row_dot,
@@ -63,6 +64,8 @@ class DualState(NamedTuple):
         Weights of the rows in the risk.
     norm2 : float64 array, shape (n,)
         ``||x_i||^2``.
+    offset : float64 array, shape (n,) or (0,)
+        Known part of each row's score; empty if there is none.
     scalars : float64 array, shape (3,)
         ``ALPHA``; coordinate ``STEPS`` taken; ``VIOLATIONS`` seen.
     """
@@ -71,10 +74,17 @@ class DualState(NamedTuple):
     a: Vector
     weights: Vector
     norm2: Vector
+    offset: Vector
     scalars: Vector
 
 
-def start(X: Rows, p: int, weights: Vector, fast: bool = False) -> DualState:
+def start(
+    X: Rows,
+    p: int,
+    weights: Vector,
+    fast: bool = False,
+    offset: Vector | None = None,
+) -> DualState:
     """Return the state with ``a = 0``, ``beta = 0`` and ``alpha = 0``.
 
     With ``fast`` the norms are summed in an order that suits the machine.
@@ -83,7 +93,9 @@ def start(X: Rows, p: int, weights: Vector, fast: bool = False) -> DualState:
     n = weights.size
     norm2 = np.zeros(n)
     (put_norms_fast if fast else put_norms)(X, norm2)
-    return DualState(np.zeros(padded(p)), np.zeros(n), weights, norm2, np.zeros(3))
+    known = read_only(np.zeros(0) if offset is None else offset)
+    w, a = np.zeros(padded(p)), np.zeros(n)
+    return DualState(w, a, weights, norm2, known, np.zeros(3))
 
 
 def start_from(
@@ -94,9 +106,10 @@ def start_from(
     lam: float,
     a: Vector,
     fast: bool = False,
+    offset: Vector | None = None,
 ) -> DualState:
     """Return the state of the given dual weights, with ``alpha = 0``."""
-    state = start(X, p, weights, fast)
+    state = start(X, p, weights, fast, offset)
     np.clip(a, 0.0, weights, out=state.a)
     add_rows_weighted(X, y, state.a, state.w)
     state.w[:] /= lam * weights.size
@@ -128,7 +141,8 @@ def sdca_epoch(
 
         log(w_i / a_new - 1) = m + (a_new - a_i) * ||x_i||^2 / (lam * n).
 
-    With ``ratio > 0`` the score has ``alpha`` added and ``||x_i||^2`` has ``ratio``.
+    With ``ratio > 0`` the score has ``alpha`` added and ``||x_i||^2`` has ``ratio``;
+    with an offset the score has ``alpha + offset_i`` added.
 
     Parameters
     ----------
@@ -148,7 +162,8 @@ def sdca_epoch(
     """
     X, rows = read_only(X), read_only(rows)
     guard = 0.0
-    if not fast and loss == HINGE and not isinstance(X, CSR):
+    literal = not fast and loss == HINGE and state.offset.size == 0
+    if literal and not isinstance(X, CSR):
         guard = ROUNDING * X.shape[1] * largest_norm(lam, state)
     coordinate_epoch(X, y, rows, lam, int(loss), ratio, fast, guard, state)
 
@@ -261,15 +276,16 @@ def coordinate_epoch(
     for k in range(visits):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
+        at = alpha + offset_at(state.offset, i)
         if fast or guard > 0.0:
-            m = y[i] * (row_dot_fast(X, i, w) + alpha)
+            m = y[i] * (row_dot_fast(X, i, w) + at)
             if guard > 0.0:
                 if stays(a[i], m, weights[i], guard * math.sqrt(norm2[i]) + guard):
                     violations += 1.0 if m < 1.0 else 0.0
                     continue
-                m = y[i] * (row_dot(X, i, w) + alpha)
+                m = y[i] * (row_dot(X, i, w) + at)
         else:
-            m = y[i] * (row_dot(X, i, w) + alpha)
+            m = y[i] * (row_dot(X, i, w) + at)
         violations += 1.0 if violated(loss, m) else 0.0
         new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
         d = (new - a[i]) * y[i] / scale
@@ -303,7 +319,7 @@ def sgd_epoch(
     for the hinge, with ``a_i = w_i`` where ``||x_i|| = 0``; for the log loss the root
     of ``sdca_epoch`` with ``lam * t`` for ``lam * n``. At the end
     ``beta = v / (lam * n)``. With ``ratio > 0`` the score has
-    ``unit * ratio * sum_s a_s y_s`` added.
+    ``unit * ratio * sum_s a_s y_s`` added, and with an offset ``offset_i``.
     """
     v, a, norm2, weights = state.w, state.a, state.norm2, state.weights
     unit, total, violations = 0.0, 0.0, 0.0
@@ -311,7 +327,8 @@ def sgd_epoch(
     for k in range(visits):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, visits - 1)])
-        m = y[i] * (unit * (row_dot(X, i, v) + ratio * total))
+        score = unit * (row_dot(X, i, v) + ratio * total)
+        m = y[i] * (score + offset_at(state.offset, i))
         violations += 1.0 if violated(loss, m) else 0.0
         scale = lam * float(k + 1)
         a[i] = dual_step(loss, 0.0, m, scale, norm2[i] + ratio, weights[i])

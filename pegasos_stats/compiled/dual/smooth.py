@@ -23,10 +23,15 @@ from numpy.typing import NDArray
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
-from pegasos_stats.compiled.arithmetic.rows import Rows, row_add, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import (
+    Rows,
+    offset_at,
+    row_add,
+    row_dot_fast,
+)
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-RISK, REWARD, BALANCE, CURVATURE, ERRORS, VIOLATIONS = range(6)
+RISK, REWARD, BALANCE, CURVATURE, ERRORS, VIOLATIONS, KNOWN = range(7)
 
 any_order = {"reassoc", "nsz", "contract"}
 
@@ -50,10 +55,13 @@ class Smooth(NamedTuple):
         ``-a_i'(m_i)`` of those rows.
     image : float64 array, shape (padded(p),)
         ``sum_i a_i y_i x_i``.
-    sums : float64 array, shape (6,)
+    sums : float64 array, shape (7,)
         ``RISK`` ``sum w_i loss(m_i)``; ``REWARD`` ``sum H_i(a_i)``; ``BALANCE``
         ``sum a_i y_i``; ``CURVATURE`` ``sum h_i``; ``ERRORS`` rows with ``m_i < 0``;
-        ``VIOLATIONS`` rows with ``m_i < 1``.
+        ``VIOLATIONS`` rows with ``m_i < 1``; ``KNOWN`` ``sum a_i y_i offset_i``.
+    offset : float64 array, shape (n,) or (0,)
+        Known part of each row's score; empty if there is none. Scores that are given
+        to the functions below have it in them.
     """
 
     y: Vector
@@ -65,14 +73,23 @@ class Smooth(NamedTuple):
     h: Vector
     image: Vector
     sums: Vector
+    offset: Vector
 
 
-def smooth(y: Vector, weights: Vector, a: Vector, loss: int, p: int) -> Smooth:
+def smooth(
+    y: Vector,
+    weights: Vector,
+    a: Vector,
+    loss: int,
+    p: int,
+    offset: Vector | None = None,
+) -> Smooth:
     """Return the smoothed risk with centre ``a``; nothing is seen yet."""
     n = y.size
     active, image = np.zeros(n, dtype=np.int64), np.zeros(padded(p))
-    h, sums = np.zeros(n), np.zeros(6)
-    return Smooth(y, weights, a.copy(), loss, a, active, h, image, sums)
+    h, sums = np.zeros(n), np.zeros(7)
+    known = np.zeros(0) if offset is None else offset.copy()
+    return Smooth(y, weights, a.copy(), loss, a, active, h, image, sums, known)
 
 
 @inlined
@@ -96,6 +113,13 @@ def put_dots(X: Rows, w: Vector, found: Vector) -> None:
     """Put ``x_i'w`` of every row in ``found``."""
     for i in range(found.shape[0]):
         found[i] = row_dot_fast(X, i, w)
+
+
+@kernel
+def put_scores(X: Rows, w: Vector, at: Smooth, found: Vector) -> None:
+    """Put ``x_i'w + offset_i`` of every row in ``found``."""
+    for i in range(found.shape[0]):
+        found[i] = row_dot_fast(X, i, w) + offset_at(at.offset, i)
 
 
 @kernel(fastmath=any_order)
@@ -168,6 +192,7 @@ def see_rows(X: Rows, f: Vector, alpha: float, gamma: float, at: Smooth) -> int:
         sums[CURVATURE] += h
         sums[ERRORS] += 1.0 if m < 0.0 else 0.0
         sums[VIOLATIONS] += 1.0 if m < 1.0 else 0.0
+        sums[KNOWN] += a * y[i] * offset_at(at.offset, i)
         at.a[i] = a
         if h > 0.0:
             at.active[count] = i

@@ -15,9 +15,10 @@ dense, fast; sparse       any step size   ``pegasos_stepped.stepped_epoch``
 ========================  ==============  =====================================
 
 Plain is the hinge loss with one row a step of size ``1 / (lam t)``, all rows of weight
-1, no projection and no average, after the first step of a run that does not begin at
-zero. The kernels of one arithmetic agree on it: the reference ones in every bit, the
-fast ones to rounding. On dense rows the literal kernel takes steps of any size too.
+1 and without offset, no projection and no average, after the first step of a run that
+does not begin at zero. The kernels of one arithmetic agree on it: the reference ones in
+every bit, the fast ones to rounding. On dense rows the literal kernel takes steps of
+any size too.
 
 References
 ----------
@@ -68,6 +69,8 @@ def pegasos_epoch(
         alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
         if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
+    with the margins ``m_i = y_i (x_i'beta + (alpha + offset_i))`` before the update.
+
     Parameters
     ----------
     X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
@@ -93,7 +96,8 @@ def pegasos_epoch(
     X, rows = read_only(X), read_only(rows)
     step_sizes = read_only(np.zeros(0) if sizes is None else sizes)
     plain = loss == Loss.HINGE and batch_size == 1 and not project and not average
-    plain = plain and state.case_weights.size == 0 and sizes is None
+    plain = plain and state.case_weights.size == state.offset.size == 0
+    plain = plain and sizes is None
     if not fast and state.scalars[RADIUS] < 0.0:
         state.scalars[RADIUS] = math.sqrt(largest_norm2(X))
     options = int(loss), batch_size, intercept, project, average

@@ -19,7 +19,11 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     total,
 )
 from pegasos_stats.compiled.arithmetic.losses import HINGE, violated
-from pegasos_stats.compiled.arithmetic.rows import prefetch_row, row_dot, row_dot_fast
+from pegasos_stats.compiled.arithmetic.rows import (
+    prefetch_row,
+    row_dot,
+    row_dot_fast,
+)
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.pegasos.pegasos_state import (
     ALPHA,
@@ -36,6 +40,7 @@ from pegasos_stats.compiled.pegasos.pegasos_state import (
 
 AHEAD = 8  # visits between the prefetch of a row and its use
 UNDERFLOW = 2.0**-500  # the least scale of slope weights
+ROUNDING = 2.0**-48  # of a number that is added to a score, and more
 
 
 @inlined
@@ -159,7 +164,11 @@ def see_batch(
     for k in range(first, last):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
-        m = literal_margin(X, i, y[i], state.w, alpha, loss, bound)
+        at, near = alpha, bound
+        if state.offset.shape[0] > 0:
+            at = alpha + state.offset[i]
+            near = bound + ROUNDING * abs(at)
+        m = literal_margin(X, i, y[i], state.w, at, loss, near)
         scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
         slopes[k] = weighted_slope(state, i, loss, m)
         h = h + slopes[k] * y[i]
@@ -211,7 +220,7 @@ def literal_epoch(
 
     t     <- t + 1
     eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
-    m_i   <- y_i * (x_i'beta + alpha)         for i in A, before the update
+    m_i   <- y_i * (x_i'beta + (alpha + offset_i))    for i in A, before the update
     g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
     h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
     beta  <- beta - eta * (lam * beta - g / |A|)

@@ -12,6 +12,7 @@ from pegasos_stats.compiled.arithmetic.lanes import Integers, Signs, Vector
 from pegasos_stats.compiled.arithmetic.losses import violated
 from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
+    offset_at,
     prefetch_row,
     row_add,
     row_dot,
@@ -138,7 +139,8 @@ def see_batch(
     for k in range(first, last):
         i = rows[k]
         prefetch_row(X, rows[min(k + AHEAD, rows.shape[0] - 1)])
-        m = y[i] * (unit * dot(X, i, state.w, exact) + alpha)
+        at = alpha + offset_at(state.offset, i)
+        m = y[i] * (unit * dot(X, i, state.w, exact) + at)
         state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
         state.slopes[k] = weighted_slope(state, i, loss, m)
 
@@ -226,7 +228,7 @@ def scaled_epoch(
 
     In this order of operations::
 
-        m_i  <- y_i * (unit * x_i'w + alpha)      for i in A, before the update
+        m_i  <- y_i * (unit * x_i'w + (alpha + offset_i))  for i in A, before the update
         t    <- t + 1;  at t = 1:  w <- 0
         for i in A, in order, where s(m_i) is not 0:
             d <- ((s(m_i) / |A|) * y_i) / scale

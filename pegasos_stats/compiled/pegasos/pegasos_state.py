@@ -50,6 +50,8 @@ class State(NamedTuple):
         Scratch: labels and slopes in the order of the visits.
     case_weights : float64 array, shape (n,) or (0,)
         Weight of each row's loss; empty if all are 1.
+    offset : float64 array, shape (n,) or (0,)
+        Known part of each row's score; empty if there is none.
     scalars : float64 array, shape (13,)
         ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
         before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2`` is
@@ -67,6 +69,7 @@ class State(NamedTuple):
     signs: Vector
     slopes: Vector
     case_weights: Vector
+    offset: Vector
     scalars: Vector
 
 
@@ -80,7 +83,11 @@ def weighted_slope(state: State, i: int, loss: int, m: float) -> float:
 
 
 def start(
-    n: int, p: int, batch_size: int = 1, case_weights: Vector | None = None
+    n: int,
+    p: int,
+    batch_size: int = 1,
+    case_weights: Vector | None = None,
+    offset: Vector | None = None,
 ) -> State:
     """Return the state before the first step: everything is 0."""
     scalars = np.zeros(13)
@@ -88,8 +95,11 @@ def start(
     scalars[RADIUS] = -1.0
     w, total, work = (np.zeros(padded(p)) for _ in range(3))
     signs, slopes = (np.zeros(max(n, batch_size)) for _ in range(2))
-    given = read_only(np.zeros(0) if case_weights is None else case_weights)
-    return State(w, np.zeros(n), total, work, signs, slopes, given, scalars)
+    given, known = (
+        read_only(np.zeros(0) if each is None else each)
+        for each in (case_weights, offset)
+    )
+    return State(w, np.zeros(n), total, work, signs, slopes, given, known, scalars)
 
 
 def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:

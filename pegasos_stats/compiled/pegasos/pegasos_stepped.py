@@ -66,7 +66,7 @@ def stepped_epoch(
 
     In this order of operations::
 
-        m_i  <- y_i * (unit * x_i'w + alpha)      for i in A, before the update
+        m_i  <- y_i * (unit * x_i'w + (alpha + offset_i))  for i in A, before the update
         t    <- t + 1,   eta <- the next one of ``sizes``
         unit <- (1 - eta * lam) * unit
         for i in A, in order, where s(m_i) is not 0:

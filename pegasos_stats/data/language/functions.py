@@ -275,4 +275,8 @@ CONSTANTS: dict[str, Value] = {
     "NULL": None,
 }
 
-KNOWN = {name.partition(".")[0] for name in (*FUNCTIONS, *CONSTANTS)} | {"c", "factor"}
+KNOWN = {name.partition(".")[0] for name in (*FUNCTIONS, *CONSTANTS)} | {
+    "c",
+    "factor",
+    "offset",
+}

@@ -121,6 +121,11 @@ def heights_of(result: "LinearEffects", scale: Scale) -> Heights:
     """What a prediction of the fit is, on this scale."""
     check_choice("scale", scale, SCALES)
     problem = result.problem
+    if problem.offset is not None:
+        raise OptionError(
+            "Effects and average predictions are not there for a fit with an offset; "
+            "predict() and predict_proba() add it for each row."
+        )
     if scale == "link":
         return Heights("score")
     if problem.loss == "log":

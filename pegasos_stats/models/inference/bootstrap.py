@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
@@ -237,7 +237,9 @@ class Refit:
         a = np.clip(solution.dual, 0.0, weights)
         width = float(norm2.mean()) / (problem.lam * problem.n)
         alpha = float(solution.alpha)
-        self._origin = dual.refits.Origin(problem.y, w, alpha, a, weights, width)
+        offset = np.zeros(0) if problem.offset is None else problem.offset
+        given = problem.y, w, alpha, a, weights, width, read_only(offset)
+        self._origin = dual.refits.Origin(*given)
         self._scratch = local()
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
@@ -289,8 +291,9 @@ class Refit:
         """Working arrays of this thread."""
         if not hasattr(self._scratch, "room"):
             problem = self._problem
-            given = problem.rows, problem.n, problem.p, int(problem.loss_code)
-            self._scratch.room = dual.refits.room(*given)
+            sizes = problem.n, problem.p, int(problem.loss_code)
+            offset = self._origin.offset
+            self._scratch.room = dual.refits.room(problem.rows, *sizes, offset)
         return self._scratch.room
 
     def _by_sdca(

@@ -112,7 +112,8 @@ def _of_rows(
     groups: Groups | None,
 ) -> Covariance:
     beta = np.asarray(beta, dtype=np.float64)
-    u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, beta, alpha)
+    f = arithmetic.risk.scores(problem.rows, beta, alpha) + problem.row_offsets
+    u = 1.0 - problem.y * f
     if dual is not None and problem.loss == "hinge":
         at = certificate(problem, beta, alpha, dual)
         dual = dual if at.relative_gap <= NEAR else None
@@ -170,7 +171,8 @@ def bread_at(problem: Problem, found: Solution) -> Matrix:
     centre = far_centre(problem)
     if centre is not None:
         found, problem = moved(found, -centre), centred(problem, centre)
-    u = 1.0 - problem.y * arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
+    f = arithmetic.risk.scores(problem.rows, found.beta, found.alpha)
+    u = 1.0 - problem.y * (f + problem.row_offsets)
     s = parts.slopes_of(problem, u)
     return parts.bread(problem, parts.curvature_of(problem, u, s, Sandwich()))
 

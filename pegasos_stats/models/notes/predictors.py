@@ -61,8 +61,9 @@ def about_penalty(
         return []
     found = [] if standardized else held_back(problem.lam, spread, names)
     enough = problem.n >= FEW * (problem.p + 1)
-    if problem.loss == "log" and enough and relative_gap <= OPTIMAL:
-        scores = scores_of(problem, solution, problem.X)
+    shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
+    if shrinks and enough and relative_gap <= OPTIMAL:
+        scores = scores_of(problem, solution, problem.X, None)
         slope = calibration_slope(problem.y, scores, problem.row_weights)
         if SHRUNK < slope < math.inf:
             found.append(shrunk_scores(slope, spread))

@@ -86,7 +86,7 @@ def unpacked_design(
         numbers = (unpacked(stored[name]) for name in ("centre", "scale"))
         scaling = Scaling(*(np.array(each, dtype=np.float64) for each in numbers))
         return ScaledDesign(unpacked_design(stored["design"], functions), scaling)
-    own = _functions(stored.get("functions", []), functions or {})
+    own = functions_of(stored.get("functions", []), functions or {})
     if stored["kind"] == "frame":
         columns = tuple(unpacked(stored["columns"]))
         _check_outcome(stored["formula"], columns, own)
@@ -214,7 +214,7 @@ def _doubtful_of(design: FormulaDesign) -> dict[str, Json]:
     return {"doubtful": packed(found)} if found else {}
 
 
-def _functions(names: list[str], given: Functions) -> Functions:
+def functions_of(names: list[str], given: Functions) -> Functions:
     """Functions that a formula calls, of those that the caller gives."""
     if not isinstance(names, list) or not all(map(is_word, names)):
         raise ValueError(f"functions have the names {names!r}")
@@ -239,6 +239,14 @@ def _check_outcome(
         read_outcome(formula, columns, functions)
     except FormulaError as error:
         raise _not_in_a_file(f"The formula {shown(formula)}", error) from None
+
+
+def check_offset(term: str, functions: Functions) -> None:
+    """Raise `DataError` for an offset that does more than compute with columns."""
+    try:
+        read_expression(term, (), term, functions)
+    except FormulaError as error:
+        raise _not_in_a_file(f"The offset {shown(term)}", error) from None
 
 
 def _check_terms(

@@ -13,6 +13,7 @@ from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
@@ -45,13 +46,14 @@ FIELDS = {
     "seconds",
     "dropped",
     "freq_weights",
+    "offset",
     "missing",
     "judged",
     "trace",
 }
 # What earlier files do not say.
 EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
-EARLIER |= {"judged": None, "digest": None}
+EARLIER |= {"judged": None, "digest": None, "offset": None}
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",
@@ -90,6 +92,7 @@ def fields_of(result: Results) -> Header:
         "dropped": [result.dropped.outcome, result.dropped.predictors],
         "freq_weights": result.counted
         and [result.counted.column, result.counted.lines],
+        "offset": result.offsets and packed_offset(result.offsets),
         "missing": [list(pair) for pair in result.dropped.missing],
         "judged": judged.packed_judgement(result),
         "trace": None if result.trace is None else list(result.trace.columns),
@@ -102,6 +105,8 @@ def arrays_of(result: Results) -> Arrays:
     weights = getattr(result.problem, "weights", None)
     if weights is not None:
         arrays["weights"] = weights
+    if result.problem.offset is not None:
+        arrays["offset"] = result.problem.offset
     for name in GIVEN:
         given = getattr(result.solver, name, None)
         if isinstance(given, np.ndarray):
@@ -110,6 +115,12 @@ def arrays_of(result: Results) -> Arrays:
         for name in result.trace.columns:
             arrays[f"trace.{name}"] = result.trace[name].to_numpy()
     return arrays
+
+
+def packed_offset(offset: Offset) -> list[Json]:
+    """Column, whether numbers were given, expressions, and functions they may call."""
+    names = sorted(offset.functions) if offset.terms else []
+    return [offset.column, offset.given, list(offset.terms), names]
 
 
 def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
@@ -180,6 +191,12 @@ class FitFields:
             column, lines = items(counts, "the counts", 2)
             counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
         self.freq_weights: Counts | None = counts
+        self.offsets = _offset(fit["offset"], archive.has("offset"), functions)
+        self.offset = None
+        if self.offsets is not None:
+            self.offset = archive.take("offset", "f8", self.n)
+            if not np.isfinite(self.offset).all():
+                raise ValueError("an offset is not finite")
         given = fit["judged"], self.certificate, self.n
         self.judged = judged.unpacked_judgement(*given)
         seconds = fit["seconds"]
@@ -196,6 +213,7 @@ class FitFields:
             "loss": self.loss,
             "intercept": self.intercept,
             "weights": self.weights,
+            "offset": self.offset,
         }
 
     @property
@@ -211,6 +229,7 @@ class FitFields:
             "trace": self.trace,
             "seconds": self.seconds,
             "counted": self.freq_weights,
+            "offsets": self.offsets,
         }
 
     def check_width(self, width: int) -> None:
@@ -235,6 +254,23 @@ class FitFields:
         if counts.sum(axis=1).tolist() != actual:
             raise ValueError(f"the training table counts {stored}, and rows {actual}")
         return counts.astype(np.int64)
+
+
+def _offset(stored: Json, has: bool, functions: Functions) -> Offset | None:
+    """Where the offset is from; earlier files have none."""
+    if (stored is None) == has:
+        raise ValueError("the offset is not complete")
+    if stored is None:
+        return None
+    column, given, terms, names = items(stored, "the offset", 4)
+    column, given = header.text(column, "a name"), header.flag(given, "the offset")
+    terms = tuple(header.text(term, "an offset") for term in items(terms, "offsets"))
+    own = designs.functions_of(names, functions)
+    for term in terms:
+        designs.check_offset(term, own)
+    if (bool(column) and given) or not (column or given or terms):
+        raise ValueError("the offset is from nowhere, or from two places")
+    return Offset(column, given, terms, own)
 
 
 def _missing(stored: Json) -> tuple[tuple[str, int], ...]:

@@ -24,6 +24,7 @@ from pegasos_stats.data.language.expressions import (
     Operation,
 )
 from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import OptionError, listing
 
@@ -100,10 +101,26 @@ def terms_of(result: "LinearResults") -> list[Term]:
         design = design.design
     parts = list(_products(design))
     numbers = zip(result.solution.beta, centre, scale, strict=True)
-    return [
+    terms = [
         Term(name, float(beta), float(c), float(s), each)
         for name, (beta, c, s), each in zip(design.names, numbers, parts, strict=True)
     ]
+    return terms if result.offsets is None else [*terms, *_known(result.offsets)]
+
+
+def _known(offset: Offset) -> Iterator[Term]:
+    """The parts of an offset, with the coefficient 1."""
+    if offset.given:
+        raise OptionError(
+            "offset= was given as numbers, which no rule for other rows has; fit with "
+            "the name of a column as offset=."
+        )
+    trees = list[Tree]([["column", offset.column]] if offset.column else [])
+    for term in offset.terms:
+        node = read_expression(term, (), term, offset.functions)
+        trees.append(Lowering({}).number(node))
+    for name, tree in zip(offset.parts, trees, strict=True):
+        yield Term(name, 1.0, 0.0, 1.0, (tree,))
 
 
 def _products(design: Design) -> Iterator[tuple[Tree, ...]]:

@@ -77,7 +77,8 @@ def _files(
     style = style_of(options)
     dense = options.kernel is not None
     train = read_data(options.train, options.format, dense=dense, style=style)
-    apart = options.weights, options.freq_weights, options.groups
+    offset = None if dense else options.offset  # of a kernel it is a number
+    apart = options.weights, options.freq_weights, offset, options.groups
     named = options.outcome, train, apart, options.formula
     formula = formula_for(*named)
     tests = {}

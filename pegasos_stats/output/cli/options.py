@@ -264,12 +264,26 @@ def model_of(
     }
     kernel = _given(options, KernelFunction)
     if options.kernel is None:
+        arguments["offset"] = kernel.pop("offset", None)
         if kernel:
             raise OptionError(f"--{next(iter(kernel))} needs --kernel; give both.")
         return (Logit if options.loss == "log" else SVM), arguments
+    if "offset" in kernel:
+        kernel["offset"] = _number("offset", kernel["offset"])
     if options.loss == "log":
         raise OptionError("--kernel goes with --loss hinge only; leave one out.")
     return KernelSVM, arguments | kernel | {"kernel": options.kernel}
+
+
+def _number(name: str, text: str) -> float:
+    """Read a number of a kernel."""
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(
+            f"--{name} {text!r} is no number, and kernel machines take no column as an "
+            "offset; give a number, or leave --kernel out."
+        ) from None
 
 
 def read_rows(path: str) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli import studied
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
-from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
+from pegasos_stats.solvers.kernel_problem import NAMES, OFFSET, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName
@@ -261,7 +261,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             help="fit a kernel machine",
             default_words="no kernel, one coefficient a feature",
         ),
-        *offered(KernelFunction).values(),
+        *(each for name, each in offered(KernelFunction).items() if name != "offset"),
         Option(
             "weights",
             str,
@@ -277,6 +277,14 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             "all files",
             default_words="one each",
             metavar="COL",
+        ),
+        Option(
+            "offset",
+            str,
+            help="column of a CSV file that is a known part of each score, in all "
+            "files; of the polynomial kernel its number",
+            default_words=f"none; {OFFSET:g} of the kernel",
+            metavar="COL|NUMBER",
         ),
         Option(
             "standardize",

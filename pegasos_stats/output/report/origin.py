@@ -163,7 +163,9 @@ def checked_source(source: Path | None, result: Fitted, tested: bool) -> Origin:
 def holds_data_of(result: Fitted, table: pd.DataFrame) -> bool:
     """Whether a table has the labels and the numbers of the fit, row by row."""
     try:
-        matrix = result.design.matrix(table)
+        matrix, offset = result.design.matrix(table), result.offsets
+        if offset is not None and not offset.given:
+            matrix = offset.on(matrix, table, None)
         formula, name = result.design.formula, result.coding.name
         functions = result.design.functions
         labels = (
@@ -174,6 +176,10 @@ def holds_data_of(result: Fitted, table: pd.DataFrame) -> bool:
         return False
     known = ~np.isnan(y)
     if not np.array_equal(y[known], result.problem.y):
+        return False
+    if matrix.offset is not None and not np.array_equal(
+        matrix.offset[known], result.problem.row_offsets
+    ):
         return False
     return bool((abs(matrix.values[known] - result.problem.X)).max() == 0)
 

@@ -140,7 +140,8 @@ def model_name(subject: Subject) -> str:
 def _score(subject: Subject) -> Math:
     linear = "f(x)" if subject.is_kernel else r"x'\beta"
     free = r" + \alpha" if subject.result.problem.intercept else ""
-    return Math(linear + free)
+    known = "" if subject.result.offsets is None else " + o"
+    return Math(linear + free + known)
 
 
 def _model(subject: Subject) -> list[doc.Block]:
@@ -180,6 +181,9 @@ def _symbols(subject: Subject) -> list[tuple[Text, Text]]:
         ),
         (Math("n"), f"{problem.n:,} training rows"),
     ]
+    if subject.result.offsets is not None:
+        known = f"the offset of a row, {subject.result.offsets}: a known part of it"
+        found.append((Math("o"), known))
     if subject.weights is not None:
         low, high = (number(float(w)) for w in np.quantile(subject.weights, [0, 1]))
         found.append(

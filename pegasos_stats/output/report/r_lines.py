@@ -61,10 +61,11 @@ def r_lines(subject: Subject) -> RLines:
     -------
     RLines
         Without lines, of kind ``"none"``, where the training rows are not there or too
-        many to be passed as text.
+        many to be passed as text, or there is an offset.
     """
     n, p = subject.result.problem.X.shape
-    if not subject.has_rows or n * (p + 2) > LARGEST_TABLE:
+    offset = subject.result.problem.offset is not None
+    if not subject.has_rows or offset or n * (p + 2) > LARGEST_TABLE:
         return RLines("", "", "none")
     kind = kind_of(subject)
     direct = kind != "check" and r_data.reads_alike(subject)

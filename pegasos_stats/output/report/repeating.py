@@ -3,6 +3,7 @@
 import numpy as np
 
 from pegasos_stats.data.counts import Counts
+from pegasos_stats.data.offset import Offset
 from pegasos_stats.errors import plain
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
@@ -68,6 +69,8 @@ def _introduction(subject: Subject, lines: RLines) -> Text:
             "The fit was loaded from a file, which holds no training rows: there are "
             "no lines of R that repeat it."
         )
+    if subject.result.problem.offset is not None:
+        return "The fit has an offset, which the lines of R do not take."
     return "The data are too large to be passed to R as text."
 
 
@@ -85,6 +88,7 @@ def python_lines(subject: Subject) -> str:
         imports.insert(0, "import pandas as pd")
     named = _weights(subject) == "weights"
     by_number = result.counted is not None and not result.counted.column
+    known = result.offsets is not None and result.offsets.given
     grouped = _groups(result) == "groups=groups"
     shown = "result.dual_coef" if subject.is_kernel else "result.params"
     return "\n".join(
@@ -95,6 +99,7 @@ def python_lines(subject: Subject) -> str:
             *_given_lines(result),
             *(["# weights: one for each row, as they were given"] * named),
             *(["# freq_weights: how many rows each row stands for"] * by_number),
+            *(["# offset: a number for each row, as they were given"] * known),
             *(
                 ["# groups: one label for each row, or two, as they were given"]
                 * grouped
@@ -162,6 +167,7 @@ def model_arguments(subject: Subject) -> list[str]:
             if result.counted is None
             else [f"freq_weights={_counts(result.counted)}"]
         ),
+        *_offset(result.offsets),
         *(["standardize=True"] if subject.is_scaled else []),
         *([f"functions={{{pairs}}}"] if pairs else []),
     ]
@@ -169,6 +175,13 @@ def model_arguments(subject: Subject) -> list[str]:
 
 def _counts(counts: Counts) -> str:
     return literal(counts.column) if counts.column else "freq_weights"
+
+
+def _offset(offset: Offset | None) -> list[str]:
+    """The argument for the offset, where it is not all in the formula."""
+    if offset is None or not (offset.column or offset.given):
+        return []
+    return [f"offset={literal(offset.column) if offset.column else 'offset'}"]
 
 
 def _weights(subject: Subject) -> str:

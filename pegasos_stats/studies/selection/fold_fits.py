@@ -194,9 +194,11 @@ def fitted(task: Task) -> Fitted:
     problems = [replace(problem, lam=float(lam)) for lam in task.lambdas]
     pairs = list(zip(problems, solutions, strict=True))
     scores = np.full((len(pairs), n_test), np.nan)
-    if held_out is not None:
+    if task.split is not None:
+        offset = task.model.problem.offset
+        known = None if offset is None else offset[task.split.test][scored]
         for line, pair in zip(scores, pairs, strict=True):
-            line[scored] = scores_of(*pair, held_out)
+            line[scored] = scores_of(*pair, held_out, known)
     return Fitted(
         tuple(certificate_of(*pair) for pair in pairs),
         tuple(int(found.n_iter) for found in solutions),
@@ -231,7 +233,8 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     """Return dual weights to begin with, from the solution for a larger lambda.
 
     For the hinge ``t a`` with the ``t`` up to 1 that makes the dual largest at the
-    new lambda ``lam'``: ``D(t a) = t mean(a) - t^2 (lam ||beta||)^2 / (2 lam')``.
+    new lambda ``lam'``: ``D(t a) = t mean(a) - t^2 (lam ||beta||)^2 / (2 lam')``, with
+    ``a (1 - y offset)`` for ``a`` in the mean where there is an offset.
     Where all rows are within the margins it is 1; where the levels are separated and
     no row is inside any more, ``lam' / lam``: then ``beta`` is the same, and both
     are the solution.
@@ -240,8 +243,9 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     curvature = lam * lam * norm2
     if problem.loss == "log" or not curvature > 0.0:  # for tiny lambdas it underflows
         return last.dual
-    best = problem.lam * float(last.dual.mean()) / curvature
-    return last.dual * min(1.0, best)
+    known = 0.0 if problem.offset is None else problem.y * problem.offset
+    best = problem.lam * float((last.dual * (1.0 - known)).mean()) / curvature
+    return last.dual * min(1.0, max(0.0, best))
 
 
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:

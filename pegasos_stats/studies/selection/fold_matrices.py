@@ -55,7 +55,9 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
         scaling = Scaling.of(X, whole.intercept)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     weights = None if whole.weights is None else mean_one(whole.weights[rows])
-    return replace(whole, X=X, y=whole.y[rows], weights=weights), held_out, scored
+    offset = None if whole.offset is None else whole.offset[rows]
+    given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
+    return replace(whole, **given), held_out, scored
 
 
 def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] | None:

@@ -13,6 +13,7 @@ from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import feasible
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.studies.selection.fold_fits import checked_model
 
 Rule = Literal["min", "1se"]
@@ -91,9 +92,14 @@ def null_dual(problem: Problem) -> Vector:
     """Return dual weights of the model with the intercept alone, or of zero without it.
 
     Hinge: the weight of the row, in the heavier class scaled down to the sum of the
-    other. Log loss: the weight of the row times the share of the other class.
+    other. Log loss: the weight of the row times the share of the other class. With an
+    offset the slope of the loss there.
     """
     w, y = problem.row_weights, problem.y
+    if problem.offset is not None:
+        m = y * (problem.offset + zero_model(problem)[0])
+        slopes = m < 1.0 if problem.loss == "hinge" else 1.0 / (1.0 + np.exp(m))
+        return feasible(w * slopes, y, problem.intercept, w)
     if problem.loss == "hinge":
         return feasible(w.copy(), y, problem.intercept, w)
     upper = float(w[y > 0].sum() / w.sum()) if problem.intercept else 0.5

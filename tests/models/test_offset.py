@@ -1,0 +1,225 @@
+"""Fits with an offset: what they equal, and how new rows get theirs."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.rng import RRandom
+
+EXACTLY = ps.SDCA(tol=1e-11, seed=1)
+# ||theta - theta*|| by the gap of 1e-11 and the penalty of 1e-10 is some 1e-7.
+CLOSE = 1e-6
+TERMS = ["Intercept", "a", "b", "g[T.y]", "g[T.z]"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    n = 150
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": 3.0 * rng.normal(size=n) + 1.0})
+    frame["g"] = rng.choice(list("xyz"), n)
+    frame["t"] = rng.uniform(0.3, 4.0, n)
+    frame["z"] = rng.normal(size=n)
+    score = 0.8 * frame["a"] - 1.2 + np.log(frame["t"]) + frame["z"]
+    frame["y"] = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-score)), "yes", "no")
+    frame["count"] = rng.integers(0, 4, n)
+    frame["w"] = rng.uniform(0.5, 2.0, n)
+    frame["group"] = rng.integers(0, 20, n)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    model = ps.logit("y ~ a + b + g + offset(log(t))", data, lam=1e-10, offset="z")
+    return model.fit(EXACTLY, cov_type="nonrobust")
+
+
+def glm(data, right="a + b + g", **options):
+    frame = data.assign(yes=(data["y"] == "yes").astype(float))
+    offset = np.log(data["t"]) + data["z"]
+    family = sm.families.Binomial()
+    model = smf.glm(f"yes ~ {right}", frame, family=family, offset=offset)
+    return model.fit(tol=1e-13, **options)
+
+
+def test_without_penalty_it_is_the_generalised_linear_model(data, fit):
+    theirs = glm(data)
+    np.testing.assert_allclose(fit.params[TERMS], theirs.params[TERMS], atol=CLOSE)
+    np.testing.assert_allclose(fit.bse[TERMS], theirs.bse[TERMS], rtol=CLOSE)
+    assert fit.llf == pytest.approx(theirs.llf, abs=1e-8)
+    assert fit.llnull == pytest.approx(theirs.llnull, abs=1e-8)
+    assert fit.aic == pytest.approx(theirs.aic, abs=1e-5)
+    chances = fit.predict_proba(data)["yes"]
+    offset = np.log(data["t"]) + data["z"]
+    np.testing.assert_allclose(chances, theirs.predict(data, offset=offset), atol=CLOSE)
+
+
+def test_without_intercept_the_null_model_is_the_offset_alone(data):
+    made = ps.logit("y ~ a + b + offset(log(t)) - 1", data, lam=1e-10, offset="z")
+    found, theirs = made.fit(EXACTLY), glm(data, "a + b - 1")
+    np.testing.assert_allclose(found.params, theirs.params, atol=CLOSE)
+    m = np.where(data["y"] == "yes", 1.0, -1.0) * (np.log(data["t"]) + data["z"])
+    assert found.llnull == pytest.approx(-np.logaddexp(0.0, -m).sum(), rel=1e-12)
+
+
+def test_sandwiches_are_those_of_the_generalised_linear_model(data, fit):
+    # Scores are centred here; at the optimum their mean is 0.
+    found, theirs = fit.with_covariance("HC0"), glm(data, cov_type="HC0")
+    np.testing.assert_allclose(found.bse[TERMS], theirs.bse[TERMS], rtol=1e-5)
+
+
+def test_clusters_are_those_of_the_generalised_linear_model(data):
+    model = ps.logit("y ~ a + b + g + offset(log(t))", data, lam=1e-10, offset="z")
+    found = model.fit(EXACTLY, cov_type="cluster", groups="group")
+    theirs = glm(data, cov_type="cluster", cov_kwds={"groups": data["group"]})
+    np.testing.assert_allclose(found.bse[TERMS], theirs.bse[TERMS], rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_the_bootstrap_takes_the_offset_with_its_row(data, make):
+    few, given = data.head(60), {"lam": 0.1, "offset": "z", "weights": "w"}
+    model = make("y ~ a + b", few, **given)
+    options = Bootstrap(3, seed=5)
+    found = bootstrap(model.problem, model.solve(EXACTLY), options)
+    rows = RRandom(5).sample_int(60, 60 * 3, replace=True).reshape(3, 60) - 1
+    for estimate, drawn in zip(found.estimates, rows, strict=True):
+        again = make("y ~ a + b", few.iloc[drawn], **given).fit(EXACTLY)
+        # Both are to 1e-10 or less of an objective of 0.6: sqrt(2 gap / lam) is 4e-5.
+        np.testing.assert_allclose(estimate[1:], again.params[1:], atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_an_offset_that_is_constant_moves_the_intercept_alone(data, make):
+    plain = make("y ~ a + b", data, lam=0.05).fit(EXACTLY)
+    moved = make("y ~ a + b", data, lam=0.05, offset=np.full(150, -2.5)).fit(EXACTLY)
+    assert moved.objective == pytest.approx(plain.objective, rel=1e-9)
+    np.testing.assert_allclose(moved.coef, plain.coef, atol=1e-4)
+    assert moved.intercept == pytest.approx(plain.intercept + 2.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@pytest.mark.parametrize("average", ["none", "all"])
+def test_an_offset_of_zero_changes_no_bit_of_pegasos(data, make, average):
+    solver = ps.Pegasos(3, seed=2, average=average, refit_intercept=True)
+    plain = make("y ~ a + b", data, lam=0.1).fit(solver)
+    other = make("y ~ a + b", data, lam=0.1, offset=np.zeros(150)).fit(solver)
+    assert (plain.params == other.params).all()
+    assert plain.objective == other.objective
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_counts_repeat_the_offset(data, make):
+    each = data.loc[data.index.repeat(data["count"])].reset_index(drop=True)
+    given = {"lam": 0.05, "offset": "z"}
+    counted = make("y ~ a + b", data, freq_weights="count", **given).fit(EXACTLY)
+    plain = make("y ~ a + b", each, **given).fit(EXACTLY)
+    assert counted.params.tolist() == plain.params.tolist()
+    table, repeated = counted.confusion(data), plain.confusion(each)
+    assert table.counts.tolist() == repeated.counts.tolist()
+    assert repeated.counts.sum() == data["count"].sum()
+
+
+def test_offsets_add_up_and_are_not_scaled(data):
+    total = np.log(data["t"]) + data["z"]
+    made = "y ~ a + b + offset(log(t)) + offset(z)"
+    first = ps.svm(made, data, lam=0.02, standardize=True, weights="w").fit(EXACTLY)
+    given = {"lam": 0.02, "standardize": True, "weights": data["w"].to_numpy()}
+    second = ps.SVM(data["y"], data[["a", "b"]], offset=total, **given).fit(EXACTLY)
+    np.testing.assert_allclose(first.params, second.params, rtol=1e-12)
+    scores = (
+        first.intercept
+        + ((data[["a", "b"]] - data[["a", "b"]].mean()) / data[["a", "b"]].std())
+        @ first.coef.to_numpy()
+    )
+    np.testing.assert_allclose(first.decision_function(data), scores + total)
+    np.testing.assert_allclose(first.decision_function(), scores + total)
+
+
+def test_new_rows_get_their_own_offset(data, fit):
+    new = data.head(6).assign(z=lambda d: d["z"] + 7.0, t=lambda d: 2.0 * d["t"])
+    before, after = fit.decision_function(data.head(6)), fit.decision_function(new)
+    np.testing.assert_allclose(after - before, 7.0 + np.log(2.0))
+    assert fit.predict(new).tolist() == ["yes"] * 6
+    instead = fit.decision_function(new, offset=data["z"].head(6))
+    np.testing.assert_allclose(instead - before, np.log(2.0))
+    assert fit.augment(new)["score"].tolist() == after.tolist()
+    assert fit.confusion(new).counts.sum(axis=0).tolist() == [0, 6, 0]
+    assert fit.confusion(data).source == fit.confusion().source == "training"
+    assert fit.confusion(data.assign(z=-data["z"])).source != "training"
+
+
+def test_numbers_are_needed_again_for_new_rows(data):
+    X = data[["a", "b"]].to_numpy()
+    result = ps.Logit(data["y"].to_numpy(), X, lam=0.1, offset=data["z"]).fit(EXACTLY)
+    with pytest.raises(OptionError) as caught:
+        result.predict(X[:3])
+    assert str(caught.value) == (
+        "The fit had offset= as numbers, which new rows need as well; give offset= "
+        "with them, or fit with the name of a column as offset= or with offset() in "
+        "the formula, which are read from new data."
+    )
+    z = data["z"].to_numpy()
+    scores = result.decision_function(X[:3], offset=z[:3])
+    assert scores.tolist() == result.decision_function().tolist()[:3]
+    assert result.predict(X[:3], offset=z[:3]).tolist() == result.predict()[:3].tolist()
+    chances = result.predict_proba(X[:3], offset=z[:3])
+    np.testing.assert_allclose(chances.iloc[:, 1], 1.0 / (1.0 + np.exp(-scores)))
+    assert result.augment(X[:3], offset=z[:3])["score"].tolist() == scores.tolist()
+    table = result.confusion(X[:3], data["y"].head(3).to_numpy(), offset=z[:3])
+    assert table.counts.sum() == 3
+
+
+def test_folds_take_the_offset_with_their_rows(data):
+    model = ps.svm("y ~ a + b", data, lam=0.05, offset="z", standardize=True)
+    solver = ps.SDCA(tol=1e-9, seed=1)
+    found = ps.cross_validate(model, solver, folds=3, seed=4)
+    split = found.folds.splits[1]
+    train, test = data.iloc[split.train], data.iloc[split.test]
+    alone = ps.svm("y ~ a + b", train, lam=0.05, offset="z", standardize=True)
+    scores = alone.fit(solver).decision_function(test)
+    # Scaled columns that are scaled again differ in last bits.
+    np.testing.assert_allclose(found.scores.iloc[split.test], scores, atol=1e-6)
+
+
+def test_a_saved_fit_keeps_it(data, fit, tmp_path):
+    ps.save(fit, tmp_path / "fit")
+    loaded = ps.load(tmp_path / "fit")
+    assert loaded.llnull == fit.llnull
+    assert str(loaded.offsets) == "z + log(t)"
+    new = data.head(9)
+    again = loaded.decision_function(new)
+    assert again.tolist() == fit.decision_function(new).tolist()
+
+
+def test_sql_adds_it(data, fit):
+    base = sqlite3.connect(":memory:")
+    base.create_function("LN", 1, np.log)
+    data.to_sql("d", base, index=False)
+    found = pd.read_sql(f"SELECT {fit.to_sql('sqlite')} AS score FROM d", base)["score"]
+    np.testing.assert_allclose(found, fit.decision_function(data), rtol=1e-12)
+
+
+def test_a_rule_for_other_rows_has_no_numbers_of_these(data):
+    result = ps.svm("y ~ a", data, offset=data["z"]).fit(EXACTLY)
+    for write in (result.to_sql, result.to_json):
+        with pytest.raises(OptionError) as caught:
+            write()
+        assert str(caught.value) == (
+            "offset= was given as numbers, which no rule for other rows has; fit with "
+            "the name of a column as offset=."
+        )
+
+
+def test_probabilities_of_a_large_margin_fit_have_it(data):
+    model = ps.svm("y ~ a + b", data, lam=0.05, offset="z")
+    found = ps.calibrate(model, ps.SDCA(seed=1), folds=3, seed=1)
+    low, high = (found.predict_proba(data.head(4).assign(z=z)) for z in (-3.0, 3.0))
+    assert (low["yes"] < high["yes"]).all()
