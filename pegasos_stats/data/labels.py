@@ -20,6 +20,7 @@ from pegasos_stats.data.foreign import (
     position_of,
     refusing,
 )
+from pegasos_stats.data.more_levels import fewer_levels, not_two_levels
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -73,7 +74,11 @@ class LabelCoding:
 
     @classmethod
     def from_labels(
-        cls, labels: DataColumn, coding: Coding = "factor", name: str = "y"
+        cls,
+        labels: DataColumn,
+        coding: Coding = "factor",
+        name: str = "y",
+        formula: str | None = None,
     ) -> "LabelCoding":
         """Find the two levels of a column of labels.
 
@@ -87,6 +92,8 @@ class LabelCoding:
             first label in the data as -1. A pair is taken as given.
         name : str
             Name of the outcome, for messages and tables.
+        formula : str, optional
+            That of the model, for messages.
 
         Raises
         ------
@@ -99,9 +106,9 @@ class LabelCoding:
         present = labels if never_missing(labels.dtype) else labels.dropna()
         rule = coding if isinstance(coding, str) else "explicit"
         if isinstance(coding, str):
-            levels = _levels_by_rule(present, coding, name)
+            levels = _levels_by_rule(present, coding, name, formula)
         else:
-            levels = _levels_given(present, coding, name)
+            levels = _levels_given(present, coding, name, formula)
         return cls(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
 
     @property
@@ -321,7 +328,9 @@ def signs_of(
     return np.select([scores > threshold, scores == threshold], [1.0, at], below)
 
 
-def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
+def _levels_by_rule(
+    labels: DataColumn, rule: str, name: str, formula: str | None
+) -> list[Level]:
     """Two levels in the order of ``factor()``, or in order of appearance."""
     if rule == "factor":
         levels = factor_levels(labels, name)
@@ -337,13 +346,7 @@ def _levels_by_rule(labels: DataColumn, rule: str, name: str) -> list[Level]:
             f"The outcome {shown(name)} has no value; it needs two levels."
         )
     if len(levels) != 2:
-        cure = "keep the rows of two of them, or recode the column"
-        if len(levels) == 1:
-            cure = "take data in which both classes occur"
-        raise LabelError(
-            f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
-            f"{listing(levels)}; exactly two are needed: {cure}."
-        )
+        raise not_two_levels(levels, name, formula)
     return levels
 
 
@@ -378,7 +381,7 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
 
 
 def _levels_given(
-    labels: DataColumn, coding: tuple[Level, Level], name: str
+    labels: DataColumn, coding: tuple[Level, Level], name: str, formula: str | None
 ) -> list[Level]:
     """Check that a pair (negative, positive) names the two levels of the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
@@ -394,6 +397,7 @@ def _levels_given(
     if sorted(position_of(level, found) for level in pair) != [0, 1] or len(found) != 2:
         raise LabelError(
             f"The outcome {shown(name)} has the levels {listing(found)} and "
-            f"coding={shown(coding)} was given; both levels and no other must occur."
+            f"coding={shown(coding)} was given; both levels and no other must occur.",
+            fewer_levels([*pair, *found], name, formula) if len(found) > 2 else None,
         )
     return pair

@@ -290,7 +290,7 @@ def _complete(
     index = matrix.index.copy(deep=True)
     if not kept.all():
         labels, index = labels[kept], index[kept]
-    levels = LabelCoding.from_labels(labels, coding, name)
+    levels = LabelCoding.from_labels(labels, coding, name, design.formula)
     y = levels.encode(labels)
     weights = class_weights(given.weights, y, levels) if each is None else each[kept]
     return Sample(

@@ -77,7 +77,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If a parameter is not allowed.
         """
         rows, labels = validate_data(self, X, y, **self._accepted())
-        self.classes_ = two_classes(labels)
+        self.classes_ = two_classes(labels, type(self).__name__)
         weights = self._weights(labels, rows, sample_weight)
         self.result_ = self._fitted(labels, self._named(rows), weights)
         self.n_iter_ = self.result_.n_iter
@@ -244,14 +244,17 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return given
 
 
-def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+def two_classes(labels: NDArray[Any], classifier: str) -> NDArray[Any]:
     """Return the classes, sorted, or raise `LabelError` if they are not two."""
     check_classification_targets(labels)
     kind = type_of_target(labels, input_name="y", raise_unknown=True)
     if kind != "binary":
+        named = f" of {listing(np.unique(labels))}" if kind == "multiclass" else ""
         raise LabelError(
             f"Only binary classification is supported. The type of the target is "
-            f"{kind}; wrap the classifier in OneVsRestClassifier."
+            f"{kind}{named}; fit each class against the others by "
+            f"OneVsRestClassifier({classifier}()) of sklearn.multiclass, or rows of "
+            "two classes."
         )
     classes: NDArray[Any] = np.unique(labels)
     if classes.size < 2:

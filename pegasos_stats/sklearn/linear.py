@@ -117,7 +117,8 @@ class LinearClassifier(TwoClassClassifier):
         solver: Pegasos | SDCA = step_solver(self)
         rows, labels = validate_data(self, X, y, reset=first, **self._accepted())
         if first or classes is not None:
-            given = two_classes(labels if classes is None else np.asarray(classes))
+            known = labels if classes is None else np.asarray(classes)
+            given = two_classes(known, type(self).__name__)
             if not first and not np.array_equal(given, self.classes_):
                 raise LabelError(
                     f"classes are {listing(given)} and were {listing(self.classes_)}; "

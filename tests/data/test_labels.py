@@ -82,18 +82,28 @@ def test_an_explicit_pair_is_taken_as_given():
 
 
 FEWER = "take data in which both classes occur"
-MORE = "keep the rows of two of them, or recode the column"
+EACH = (
+    "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
+    "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
+)
+
+
+def keeping(first, second):
+    return (
+        f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then y[keep] and "
+        f"X[keep]. Or one against the others: y == {first} for y. {EACH}"
+    )
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
         ([1, 1], f"has 1 level, 1; exactly two are needed: {FEWER}."),
-        ([1, 2, 3], f"has 3 levels, 1, 2, 3; exactly two are needed: {MORE}."),
+        ([1, 2, 3], f"has 3 levels, 1, 2, 3; exactly two are needed. {keeping(1, 2)}"),
         (
             list("abcdefg"),
             "has 7 levels, 'a', 'b', 'c', 'd', 'e' and 2 more; exactly two are "
-            f"needed: {MORE}.",
+            "needed. " + keeping('"a"', '"b"'),
         ),
         ([np.nan], "has no value; it needs two levels."),
         (
@@ -114,7 +124,7 @@ def test_a_level_beside_the_given_pair_is_an_error():
         LabelCoding.from_labels(pd.Series([1, 2, 3]), (1, 2))
     assert str(refused.value) == (
         "The outcome 'y' has the levels 1, 2, 3 and coding=(1, 2) was given; both "
-        "levels and no other must occur."
+        "levels and no other must occur. " + keeping(1, 2)
     )
 
 

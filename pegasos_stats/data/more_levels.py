@@ -1,0 +1,105 @@
+"""What helps where an outcome has more levels than two: the very lines to write."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pegasos_stats.advice import Cure, Spelling, as_options
+from pegasos_stats.data.formula import split_formula, unwrapped
+from pegasos_stats.errors import LabelError, counted, listing, plain, shown
+
+PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
+MANY = 10  # levels; more different numbers are a quantity
+LONGEST = 200  # letters of a right-hand side that is repeated
+EACH = (
+    "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
+    "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
+)
+
+
+@dataclass(frozen=True)
+class FewerLevels(Cure):
+    """Lines that make two levels of more, in Python and on the command line."""
+
+    in_lines: str = ""
+    in_options: str = ""
+
+    def written(self, spell: Spelling | None = None) -> str:
+        """The lines, as the door takes them that spells so."""
+        return self.in_options if spell is as_options else self.in_lines
+
+
+def not_two_levels(
+    levels: Sequence[object], name: str, formula: str | None
+) -> LabelError:
+    """The error for an outcome of one level, or of three and more."""
+    said = f"The outcome {shown(name)} has {counted(len(levels), 'level')}, "
+    said += f"{listing(levels)}; exactly two are needed"
+    if len(levels) == 1:
+        return LabelError(f"{said}: take data in which both classes occur.")
+    cure = fewer_levels(levels, name, formula)
+    if cure is None:
+        said += ": keep the rows of two of them, or recode the column"
+    return LabelError(f"{said}.", cure)
+
+
+def fewer_levels(
+    levels: Sequence[object], name: str, formula: str | None
+) -> FewerLevels | None:
+    """What to do with an outcome of these levels; None for kinds without such lines.
+
+    Parameters
+    ----------
+    levels : sequence
+        Three or more, in order.
+    name : str
+        Of the outcome.
+    formula : str or None
+        That of the model, if it has one.
+
+    Examples
+    --------
+    >>> print(fewer_levels(["a", "b", "c"], "y", "y ~ x").in_options)
+    Keep the rows of two of them, or one against the others: --formula 'I(y == "a") ~ x'
+    """
+    found = [plain(level) for level in levels]
+    if not all(type(level) in (str, int, float) for level in found):
+        return None
+    first, second = (_literal(level) for level in found[:2])
+    is_quantity = len(found) > MANY and not isinstance(found[0], str)
+    middle = f"{float(np.median([found])):.6g}" if is_quantity else ""
+    if formula is None:
+        if is_quantity:
+            lines = f"Numbers make two levels by a comparison: y > {middle} for y."
+            return FewerLevels((), in_lines=lines, in_options="Recode the labels.")
+        lines = (
+            f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then y[keep] "
+            f"and X[keep]. Or one against the others: y == {first} for y. {EACH}"
+        )
+        return FewerLevels((), in_lines=lines, in_options="Keep the rows of two.")
+    outcome, right = split_formula(formula)
+    right = right if len(right) <= LONGEST else "..."
+    if is_quantity:
+        asked = f"'{outcome} > {middle} ~ {right}'"
+        sentence = "Numbers make two levels by a comparison:"
+        options = f"{sentence} --formula {asked}"
+        return FewerLevels((), in_lines=f"{sentence} {asked}.", in_options=options)
+    asked = f"'I({outcome} == {first}) ~ {right}'"
+    options = (
+        f"Keep the rows of two of them, or one against the others: --formula {asked}"
+    )
+    keep, way = "", "One against the others"
+    if PLAIN.fullmatch(outcome) or unwrapped(outcome) != outcome:
+        place = f"data[data[{_literal(name)}].isin([{first}, {second}])]"
+        keep, way = f"Keep two of them: {place}. ", "Or one against the others"
+    lines = f"{keep}{way}: {asked}. {EACH}"
+    return FewerLevels((), in_lines=lines, in_options=options)
+
+
+def _literal(value: object) -> str:
+    """A level as Python and formulas have it, text in double quotes."""
+    if not isinstance(value, str):
+        return repr(value)
+    return '"' + repr(value)[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'

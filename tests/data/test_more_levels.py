@@ -1,0 +1,140 @@
+"""An outcome of three levels and more: the error shows lines to write, and they run."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.multiclass import OneVsRestClassifier
+
+import pegasos_stats as ps
+from pegasos_stats.errors import LabelError
+from pegasos_stats.output.cli import main
+from pegasos_stats.sklearn import KernelSVMClassifier, SVMClassifier
+
+EACH = (
+    "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
+    "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(2)
+    names = ["a b", 'c"d', "e'f"]
+    frame = pd.DataFrame({"kind": np.repeat(names, 10), "x": rng.normal(size=30)})
+    frame["blood type"] = frame["Some.Name"] = np.repeat(list("uvw"), 10)
+    frame["k"] = np.tile([3, 1, 2], 10)
+    frame["m"] = rng.normal(size=30)
+    return frame
+
+
+def said(call):
+    with pytest.raises(LabelError) as caught:
+        call()
+    return str(caught.value)
+
+
+def line(pattern, text):
+    return re.search(pattern, text).group(1)
+
+
+@pytest.mark.parametrize(
+    ("formula", "outcome", "levels"),
+    [
+        ("kind ~ x + k", 'I(kind == "a b")', ["a b", 'c"d']),
+        ("k ~ x", "I(k == 1)", [1, 2]),
+        ("C(k) ~ x", "I(C(k) == 1)", [1, 2]),
+        ("`blood type` ~ x", 'I(`blood type` == "u")', ["u", "v"]),
+        ("Some.Name ~ x", 'I(Some.Name == "u")', ["u", "v"]),
+    ],
+)
+@pytest.mark.parametrize("make", [ps.svm, ps.logit, ps.kernel_svm])
+def test_lines_of_formulas_run(data, make, formula, outcome, levels):
+    text = said(lambda: make(formula, data))
+    asked = line(r"Or one against the others: '(.*?)'\. Or", text)
+    assert asked == f"{outcome} ~ {formula.partition('~')[2].strip()}"
+    one = make(asked, data)
+    assert one.coding.levels == (False, True)
+    assert (one.problem.y > 0.0).sum() == 10
+    kept = eval(line(r"Keep two of them: (.*?)\. Or one", text), {"data": data})
+    assert sorted(make(formula, kept).coding.levels) == levels
+    assert len(kept) == 20
+    assert text.endswith(EACH)
+
+
+@pytest.mark.parametrize("form", [pd.Series, np.asarray, pd.Categorical])
+@pytest.mark.parametrize("make", [ps.SVM, ps.Logit, ps.KernelSVM])
+def test_lines_of_arrays_run(data, make, form):
+    y, X = form(data["k"]), data[["x", "m"]]
+    text = said(lambda: make(y, X))
+    assert text.startswith("The outcome 'k' has 3" if form is pd.Series else "The out")
+    assert "has 3 levels, 1, 2, 3; exactly two are needed. Keep two of them: " in text
+    names = {"np": np, "y": y, "X": X}
+    exec(line(r"Keep two of them: (.*?), then y\[keep\] and X\[keep\]", text), names)
+    model = make(y[names["keep"]], X[names["keep"]])
+    assert model.coding.levels == (1, 2)
+    one = eval(line(r"Or one against the others: (.*?) for y\.", text), names)
+    assert (make(one, X).problem.y > 0.0).sum() == 10
+    assert text.endswith(EACH)
+
+
+def test_each_against_the_others_runs(data):
+    names = {"OneVsRestClassifier": OneVsRestClassifier, "SVMClassifier": SVMClassifier}
+    names |= {"X": data[["x", "m"]], "y": data["kind"]}
+    text = said(lambda: ps.svm("kind ~ x", data))
+    found = eval(line(r"pegasos_stats\.sklearn: (.*)\.$", text), names)
+    assert found.classes_.tolist() == ["a b", 'c"d', "e'f"]
+
+
+@pytest.mark.parametrize("kind", [SVMClassifier, KernelSVMClassifier])
+def test_classifiers_name_the_levels_and_the_line(data, kind):
+    text = said(lambda: kind().fit(data[["x"]], data["k"]))
+    assert text == (
+        "Only binary classification is supported. The type of the target is multiclass "
+        f"of 1, 2, 3; fit each class against the others by OneVsRestClassifier("
+        f"{kind.__name__}()) of sklearn.multiclass, or rows of two classes."
+    )
+
+
+def test_many_numbers_are_compared(data):
+    text = said(lambda: ps.svm("m ~ x", data))
+    asked = line(r"Numbers make two levels by a comparison: '(.*)'\.$", text)
+    assert sorted(ps.svm(asked, data).problem.y) == [-1.0] * 15 + [1.0] * 15
+    text = said(lambda: ps.SVM(data["m"], data[["x"]]))
+    compared = eval(line(r"by a comparison: (.*) for y\.$", text), {"y": data["m"]})
+    assert compared.sum() == 15
+
+
+def test_an_expression_is_no_column(data):
+    text = said(lambda: ps.svm("cut(x, 3) ~ m", data))
+    assert "Keep two" not in text
+    asked = line(r"needed\. One against the others: '(.*?)'\. Or", text)
+    assert ps.svm(asked, data).coding.levels == (False, True)
+
+
+def test_a_pair_keeps_its_two(data):
+    text = said(lambda: ps.svm("k ~ x", data, coding=(3, 1)))
+    kept = eval(line(r"Keep two of them: (.*?)\. Or one", text), {"data": data})
+    assert ps.svm("k ~ x", kept, coding=(3, 1)).coding.levels == (3, 1)
+
+
+def test_levels_without_a_line_are_told_without():
+    dates = pd.Series(pd.date_range("2020-01-01", periods=3))
+    assert said(lambda: ps.SVM(dates, [[1], [2], [3]])).endswith(
+        "exactly two are needed: keep the rows of two of them, or recode the column."
+    )
+
+
+def test_the_command_line_spells_it_with_its_options(data, tmp_path, capsys):
+    path = str(tmp_path / "d.csv")
+    data[["kind", "x", "k"]].to_csv(path, index=False)
+    assert main(["fit", path, "--outcome", "k"]) == 2
+    text = capsys.readouterr().err.strip()
+    assert text.endswith(
+        "The outcome 'k' has 3 levels, 1, 2, 3; exactly two are needed. Keep the rows "
+        "of two of them, or one against the others: --formula 'I(k == 1) ~ .'"
+    )
+    words = shlex.split(text.partition("others: ")[2])
+    assert main(["fit", path, *words]) == 0
