@@ -56,7 +56,7 @@ FIT = MODEL.fit(ps.SDCA(seed=1))
         (
             lambda: ps.svm(F, TRAIN, foo=1),
             "svm() has no argument foo; it takes formula, data, lam, intercept, "
-            "coding, na_action, weights, freq_weights, standardize, functions.",
+            "coding, na_action, weights, freq_weights, offset, standardize, functions.",
         ),
         (
             lambda: ps.svm(F, TRAIN, 0.1),

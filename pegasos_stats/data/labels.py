@@ -20,7 +20,7 @@ from pegasos_stats.data.foreign import (
     position_of,
     refusing,
 )
-from pegasos_stats.data.more_levels import fewer_levels, not_two_levels
+from pegasos_stats.data.more_levels import not_the_pair, not_two_levels
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -395,9 +395,5 @@ def _levels_given(
         )
     found = distinct(labels)
     if sorted(position_of(level, found) for level in pair) != [0, 1] or len(found) != 2:
-        raise LabelError(
-            f"The outcome {shown(name)} has the levels {listing(found)} and "
-            f"coding={shown(coding)} was given; both levels and no other must occur.",
-            fewer_levels([*pair, *found], name, formula) if len(found) > 2 else None,
-        )
+        raise not_the_pair(found, pair, coding, name, formula)
     return pair

@@ -45,6 +45,24 @@ def not_two_levels(
     return LabelError(f"{said}.", cure)
 
 
+def not_the_pair(
+    found: Sequence[object],
+    pair: Sequence[object],
+    coding: object,
+    name: str,
+    formula: str | None,
+) -> LabelError:
+    """The error for labels that are not the pair that ``coding=`` names."""
+    said = (
+        f"The outcome {shown(name)} has the levels {listing(found)} and "
+        f"coding={shown(coding)} was given; both levels and no other must occur."
+    )
+    missing = [level for level in pair if not any(level == other for other in found)]
+    if len(found) < 3 or missing:
+        return LabelError(said)
+    return LabelError(said, fewer_levels([*pair, *found], name, formula))
+
+
 def fewer_levels(
     levels: Sequence[object], name: str, formula: str | None
 ) -> FewerLevels | None:

@@ -3,7 +3,9 @@
 from abc import ABC
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.design import Design, ModelMatrix

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
@@ -200,7 +200,8 @@ def zero_objective(problem: Problem) -> float:
     """
     if problem.offset is None:
         return ZERO_LOSS[problem.loss]
-    return primal(problem, np.zeros(problem.p), 0.0)
+    given = int(problem.loss_code), problem.y, problem.row_weights, problem.offset
+    return dual.lengths.mean_loss(*given, 0.0, 1.0)
 
 
 def best_intercept(

@@ -1,6 +1,5 @@
 """Probabilities from any model: Platt's sigmoid of out-of-fold scores."""
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import ZERO_LOSS
+from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.platt import (
     Sigmoid,
@@ -138,22 +137,11 @@ def calibrate(
 
 
 def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
-    """Why scores say nothing of the labels; empty if they do.
-
-    The objective without predictors is ``2 min(s, 1 - s)`` for the hinge and the
-    entropy of ``s`` for the log loss, ``s`` the share of a level by weight.
-    """
-    problem = result.problem
-    share = float(problem.row_weights[problem.y > 0.0].sum() / problem.n)
-    without = ZERO_LOSS[problem.loss]
-    if problem.offset is not None:
-        without = math.nan  # an offset says something of the labels, without predictors
-    elif problem.intercept and problem.loss == "hinge":
-        without = 2.0 * min(share, 1.0 - share)
-    elif problem.intercept:
-        without = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+    """Why scores say nothing of the labels; empty if they do."""
+    without = zero_model(result.problem)[1]
+    alone = result.problem.offset is None  # predictors say all that there is to say
     near = result.relative_gap <= NEAR
-    if near and abs(without - result.objective) <= result.gap:
+    if alone and near and abs(without - result.objective) <= result.gap:
         return "The fit is no better than one without predictors, within its gap"
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second level are not the larger ones"

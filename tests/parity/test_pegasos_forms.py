@@ -48,6 +48,7 @@ SOLVABLE = [
     if case.lam >= 0.01
     and 1 < case.n < 1000
     and case.data in ("normal", "gaps", "mtcars scaled", "duplicated rows")
+    and not case.offset  # which scikit-learn does not take
 ]
 LIBSVM_TOL = 1e-8
 HUGE_MARGIN = 1e6

@@ -13,7 +13,6 @@ from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.language.expressions import Functions
-from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
@@ -22,6 +21,7 @@ from pegasos_stats.models.persist import designs, header, judged, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.header import Json, items, whole
+from pegasos_stats.models.persist.offsets import packed_offset, unpacked_offset
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, values_of
@@ -117,12 +117,6 @@ def arrays_of(result: Results) -> Arrays:
     return arrays
 
 
-def packed_offset(offset: Offset) -> list[Json]:
-    """Column, whether numbers were given, expressions, and functions they may call."""
-    names = sorted(offset.functions) if offset.terms else []
-    return [offset.column, offset.given, list(offset.terms), names]
-
-
 def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
     """Name and options; those that are arrays are written as such."""
     options = values_of(solver)
@@ -191,8 +185,7 @@ class FitFields:
             column, lines = items(counts, "the counts", 2)
             counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
         self.freq_weights: Counts | None = counts
-        self.offsets = _offset(fit["offset"], archive.has("offset"), functions)
-        self.offset = None
+        self.offsets, self.offset = unpacked_offset(fit["offset"], functions), None
         if self.offsets is not None:
             self.offset = archive.take("offset", "f8", self.n)
             if not np.isfinite(self.offset).all():
@@ -254,23 +247,6 @@ class FitFields:
         if counts.sum(axis=1).tolist() != actual:
             raise ValueError(f"the training table counts {stored}, and rows {actual}")
         return counts.astype(np.int64)
-
-
-def _offset(stored: Json, has: bool, functions: Functions) -> Offset | None:
-    """Where the offset is from; earlier files have none."""
-    if (stored is None) == has:
-        raise ValueError("the offset is not complete")
-    if stored is None:
-        return None
-    column, given, terms, names = items(stored, "the offset", 4)
-    column, given = header.text(column, "a name"), header.flag(given, "the offset")
-    terms = tuple(header.text(term, "an offset") for term in items(terms, "offsets"))
-    own = designs.functions_of(names, functions)
-    for term in terms:
-        designs.check_offset(term, own)
-    if (bool(column) and given) or not (column or given or terms):
-        raise ValueError("the offset is from nowhere, or from two places")
-    return Offset(column, given, terms, own)
 
 
 def _missing(stored: Json) -> tuple[tuple[str, int], ...]:

@@ -151,6 +151,7 @@ def model_line(result: Fitted) -> str:
     words = [
         f"{facts['loss']} loss, lambda = {facts['lambda']:g}",
         *(["weighted rows"] if facts["weighted"] else []),
+        *([] if result.offsets is None else [f"offset {result.offsets}"]),
         *(["standardized features"] if facts["standardized"] else []),
     ]
     return f"Model      {', '.join(words)}"

@@ -16,8 +16,9 @@ from pegasos_stats.data.levels import UNSEEN
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli import studied
+from pegasos_stats.output.cli.of_rows import OF_ROWS
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
-from pegasos_stats.solvers.kernel_problem import NAMES, OFFSET, KernelFunction
+from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName
@@ -262,30 +263,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             default_words="no kernel, one coefficient a feature",
         ),
         *(each for name, each in offered(KernelFunction).items() if name != "offset"),
-        Option(
-            "weights",
-            str,
-            help="weight of each row: a column of a CSV file, or the same total for "
-            "both levels",
-            default_words="all the same",
-            metavar="COL|balanced",
-        ),
-        Option(
-            "freq_weights",
-            str,
-            help="column of a CSV file that says how many rows each row stands for, in "
-            "all files",
-            default_words="one each",
-            metavar="COL",
-        ),
-        Option(
-            "offset",
-            str,
-            help="column of a CSV file that is a known part of each score, in all "
-            "files; of the polynomial kernel its number",
-            default_words=f"none; {OFFSET:g} of the kernel",
-            metavar="COL|NUMBER",
-        ),
+        *OF_ROWS,
         Option(
             "standardize",
             bool,
