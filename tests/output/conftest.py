@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.output.report import drawing
+from pegasos_stats.output.report.document import Figure
 
 
 def svmlight_text(frame):
@@ -68,3 +70,13 @@ def digits():
 def kernel():
     train, _ = ps.datasets.load_digits56()
     return ps.kernel_svm("digit ~ .", train).fit(ps.Pegasos(epochs=3, seed=1))
+
+
+@pytest.fixture
+def empty_figures(monkeypatch):
+    """Nothing is drawn, for tests of what a page says: two thirds of its time."""
+
+    def empty(draw, alt, width, height):
+        return Figure("<svg></svg>", alt)
+
+    monkeypatch.setattr(drawing, "drawn", empty)

@@ -15,6 +15,8 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli import main
 from tests.output.command_line import run
 
+pytestmark = pytest.mark.usefixtures("empty_figures")
+
 SVMLIGHT = "\n".join(f"{i % 2} 1:{i % 2 + i / 50} 2:{i / 20}" for i in range(40)) + "\n"
 
 

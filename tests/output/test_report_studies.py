@@ -17,6 +17,8 @@ from pegasos_stats.output.report.subject import (
     training_rows,
 )
 
+pytestmark = pytest.mark.usefixtures("empty_figures")
+
 FORMULA = "ill ~ age + sex + smoker"
 
 

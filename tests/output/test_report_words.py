@@ -31,6 +31,8 @@ from pegasos_stats.output.report.rendering import (
 )
 from pegasos_stats.output.report.subject import Judged
 
+pytestmark = pytest.mark.usefixtures("empty_figures")
+
 
 def markdown(block):
     return written_markdown(block, lambda figure: "").removesuffix("\n")
