@@ -139,7 +139,7 @@ def matthews_correlation(counts: Counts) -> float:
     >>> matthews_correlation(np.array([[285, 15], [8, 292]]))
     0.92358...
     """
-    n, right = int(counts.sum()), int(np.trace(counts))
+    n, right = counts.sum().item(), np.trace(counts).item()
     actual, predicted = (counts.sum(axis=axis).tolist() for axis in (1, 0))
     together = right * n - sum(a * p for a, p in zip(actual, predicted, strict=True))
     apart = [n * n - sum(x * x for x in side) for side in (actual, predicted)]

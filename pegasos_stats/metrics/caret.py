@@ -218,19 +218,23 @@ def error_sentences(
     >>> error_sentences(1, 200, 0, 0, "training")[2]
     'No interval    the fit has seen these rows'
     """
-    lines = [f"Misclassified  {n_errors:,} of {n_classified:,}"]
+    weighed = ", by weight" if source == "weighted" else ""
+    errors, known = amount(n_errors), amount(n_classified)
+    lines = [f"Misclassified  {errors} of {known}{weighed}"]
     if n_classified:
-        exact, wilson = (
-            proportion_interval(n_errors, n_classified, method) for method in METHODS
-        )
         lines.append(f"Error rate     {n_errors / n_classified:.4f}")
         if source in NO_INFERENCE:
             lines.append(f"No interval    {NO_INFERENCE[source]}")
         else:
+            exact, wilson = (
+                proportion_interval(n_errors, n_classified, each) for each in METHODS
+            )
             both = f"{_limits(exact)} exact, {_limits(wilson)} Wilson"
             lines.append(f"95% interval   {both}")
     if n_undecided:
         undecided = counted(n_undecided, "row")
+        if weighed:
+            undecided = f"weight {amount(n_undecided)}"
         lines.append(
             f"NA             {undecided} without a prediction, not in the error rate"
         )
@@ -238,6 +242,17 @@ def error_sentences(
         left_out = counted(n_unlabelled, "row")
         lines.append(f"Left out       {left_out} without an actual label")
     return lines
+
+
+def amount(count: float) -> str:
+    """A number of rows, or their weight to six digits.
+
+    Examples
+    --------
+    >>> amount(12345), amount(1234.56789)
+    ('12,345', '1,234.57')
+    """
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
 
 
 def _limits(interval: Interval) -> str:

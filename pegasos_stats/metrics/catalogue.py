@@ -13,12 +13,13 @@ from pegasos_stats.metrics.intervals import proportion_interval
 from pegasos_stats.metrics.rates import Counts
 
 Reasons = Mapping[str, str]
-Source = Literal["new", "training", "out of fold"]
+Source = Literal["new", "training", "out of fold", "weighted"]
 
 # Why rows say nothing certain of new ones, by where they come from.
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
     "out of fold": "rows share their fits, and are no independent trials",
+    "weighted": "weights are not numbers of rows",
 }
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
 
@@ -174,12 +175,13 @@ def class_reasons(
     {'precision': "no row is predicted 'a'"}
     """
     actual, predicted = counts[positive].sum(), counts[:, positive].sum()
-    n = counts.sum()
+    n, others = counts.sum(), np.delete(counts, positive, axis=0).sum()
+    rejected = np.delete(counts, positive, axis=1).sum()
     lacks = {
         "actual": (actual == 0, f"no row is actually {level!r}"),
-        "other": (actual == n, f"every row is actually {level!r}"),
+        "other": (others == 0, f"every row is actually {level!r}"),
         "predicted": (predicted == 0, f"no row is predicted {level!r}"),
-        "rejected": (predicted == n, f"every row is predicted {level!r}"),
+        "rejected": (rejected == 0, f"every row is predicted {level!r}"),
         "hit": (counts[positive, positive] == 0, f"no {level!r} was predicted right"),
         "prevalence": (True, "the prevalence given makes its denominator zero"),
     }

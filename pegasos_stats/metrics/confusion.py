@@ -5,13 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.counts import Positions, repeated
+from pegasos_stats.data.weights import numbers_of_rows
+from pegasos_stats.errors import DataError, listing
 from pegasos_stats.metrics import inputs
+from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.other_names import answering
 
 __all__ = ["ConfusionMatrix", "confusion"]
+
+ALLOWED = "one number for each row"
 
 
 @answering
@@ -27,6 +34,7 @@ def confusion(
     prevalence: object = None,
     beta: float = 1.0,
     freq_weights: object = None,
+    weights: object = None,
 ) -> ConfusionMatrix:
     """Cross-tabulate actual and predicted labels.
 
@@ -59,6 +67,10 @@ def confusion(
         Weight of recall against precision in the F measure.
     freq_weights : Series or array, shape (n,), of whole numbers; optional
         How many rows each stands for: a table of counts gives what its rows give.
+    weights : Series or array, shape (n,), optional
+        What each row counts, 0 or more: cells are sums of weights, as they are given,
+        and rates, kappa, area and losses are weighted. Intervals and tests are of
+        numbers of rows, and NaN here.
 
     Returns
     -------
@@ -84,6 +96,8 @@ def confusion(
     0.5
     >>> confusion(["a", "b"], ["a", "a"], freq_weights=[30, 2]).error_rate
     0.0625
+    >>> confusion(["a", "b"], ["a", "a"], weights=[0.5, 1.5]).error_rate
+    0.75
     """
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
@@ -93,10 +107,15 @@ def confusion(
     every: Positions | slice = slice(None)
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)
+    each = None if weights is None else _weights(weights, pairs)[every]
     rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
-    counts = np.zeros((len(order), len(order) + 1), dtype=np.int64)
-    np.add.at(counts, (rows[labelled], columns[labelled]), 1)  # -1 is the last column
+    shape = (len(order), len(order) + 1)
+    cells = rows[labelled], columns[labelled]  # -1 is the last column
+    counts: Counts = np.zeros(shape, dtype=np.int64)
+    if each is not None:
+        counts = np.zeros(shape)
+    np.add.at(counts, cells, 1 if each is None else each[labelled])
     wrong = labelled & (columns >= 0) & (rows != columns)
     scored = None
     if scores is not None or probabilities is not None:
@@ -108,7 +127,26 @@ def confusion(
             None
             if probabilities is None
             else inputs.checked_probabilities(probabilities, *at)[every],
+            each,
         )
-    return ConfusionMatrix(
-        tuple(order), counts, pairs[wrong], int((~labelled).sum()), choices, scored
-    )
+    found = counts, pairs[wrong], int((~labelled).sum()), choices, scored
+    source: Source = "new" if each is None else "weighted"
+    return ConfusionMatrix(tuple(order), *found, source)
+
+
+def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
+    """What each row counts.
+
+    Raises
+    ------
+    DataError
+        If there is not one finite number of 0 or more for each row.
+    """
+    each = numbers_of_rows("weights", weights, pairs, pairs.index, ALLOWED)
+    missing = pairs.index[np.isnan(each)]
+    if len(missing):
+        raise DataError(
+            f"weights are missing in the rows {listing(missing)}; fill them, or leave "
+            "these rows out."
+        )
+    return each

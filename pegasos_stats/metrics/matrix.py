@@ -11,11 +11,11 @@ import pandas as pd
 from pegasos_stats.errors import DataError, UndefinedMetricWarning
 from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics import table_intervals as limits_of
-from pegasos_stats.metrics.caret import ConfusionReport, error_sentences
+from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
 from pegasos_stats.metrics.catalogue import NO_INFERENCE, Source
 from pegasos_stats.metrics.inputs import DEFAULTS, Choices, Mode, check_mode
 from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
-from pegasos_stats.metrics.rates import Counts
+from pegasos_stats.metrics.rates import Counts, total_of
 from pegasos_stats.metrics.scores import Scored
 from pegasos_stats.metrics.tidy import estimated, tidy_terms
 
@@ -36,7 +36,7 @@ class ConfusionMatrix:
     ----------
     levels : tuple
         The labels, in the order of the table.
-    counts : int64 array, shape (k, k + 1)
+    counts : int64 array, shape (k, k + 1); with weights their sums, float64
         Rows are actual and columns predicted levels; the last column counts rows
         without a prediction.
     errors : DataFrame
@@ -48,9 +48,9 @@ class ConfusionMatrix:
         Positive class, prevalence, beta and mode of the report.
     scored : Scored, optional
         Scores and probabilities of the rows.
-    source : "new", "training" or "out of fold"
-        Where the rows come from. Only rows that are new to one fit have intervals,
-        p-values and tests; of others these are NaN.
+    source : "new", "training", "out of fold" or "weighted"
+        Where the rows come from. Only rows that are new to one fit, and not weighted,
+        have intervals, p-values and tests; of others these are NaN.
 
     Examples
     --------
@@ -105,17 +105,17 @@ class ConfusionMatrix:
     @property
     def n_undecided(self) -> int:
         """Rows without a prediction: a score of exactly 0, or missing values."""
-        return int(self.counts[:, -1].sum())
+        return total_of(self.counts[:, -1])
 
     @property
     def n_classified(self) -> int:
         """Rows with an actual and a predicted label."""
-        return int(self._square.sum())
+        return total_of(self._square)
 
     @property
     def n_errors(self) -> int:
         """Rows whose predicted label is not the actual one."""
-        return self.n_classified - int(np.trace(self.counts))
+        return total_of(self._square[~np.eye(len(self.levels), dtype=bool)])
 
     @property
     def error_rate(self) -> float:
@@ -325,8 +325,8 @@ class ConfusionMatrix:
             )
         rate = f" ({self.n_errors / n:.1%})" if (n := self.n_classified) else ""
         undecided = self.n_undecided
-        without = f"\n{undecided:,} without prediction" if undecided else ""
-        title = f"{self.n_errors:,} of {n:,} misclassified{rate}{without}"
+        without = f"\n{amount(undecided)} without prediction" if undecided else ""
+        title = f"{amount(self.n_errors)} of {amount(n)} misclassified{rate}{without}"
         return draw_confusion(self.table, title, ax)
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+# Of rows; of a weighted table their weights.
+Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 def ratio(numerator: SupportsFloat, denominator: SupportsFloat) -> float:
@@ -19,6 +20,12 @@ def ratio(numerator: SupportsFloat, denominator: SupportsFloat) -> float:
     if denominator == 0:
         return float("nan")
     return float(numerator) / float(denominator)
+
+
+def total_of(cells: Counts) -> int:
+    """Number of rows in some cells of a table; of a weighted one their weight."""
+    found: int = cells.sum().item()
+    return found
 
 
 def sensitivity(counts: Counts, positive: int = 0) -> float:
@@ -94,9 +101,10 @@ def true_negatives(counts: Counts, positive: int) -> tuple[int, int]:
     >>> true_negatives(np.array([[285, 15], [8, 292]]), 0)
     (292, 300)
     """
-    others = int(counts.sum() - counts[positive].sum())
-    taken = int(counts[:, positive].sum() - counts[positive, positive])
-    return others - taken, others
+    rest = np.delete(counts, positive, axis=0)
+    others: int = rest.sum().item()
+    right: int = np.delete(rest, positive, axis=1).sum().item()
+    return right, others
 
 
 def prevalence(counts: Counts, positive: int = 0) -> float:

@@ -25,11 +25,13 @@ class Scored:
         Position of the actual level, -1 where it is missing.
     scores : float64 array, shape (n,), optional
     probabilities : float64 array, shape (n, k), optional
+    weights : float64 array, shape (n,), optional
     """
 
     codes: Codes
     scores: Vector | None = None
     probabilities: Matrix | None = None
+    weights: Vector | None = None
 
     def terms(self, pooled: bool = False) -> dict[str, float]:
         """Area under the ROC curve, log loss and Brier score, as far as data are given.
@@ -42,12 +44,14 @@ class Scored:
         if self.scores is not None:
             used = (self.codes >= 0) & ~np.isnan(self.scores)
             name = "auc_pooled" if pooled else "auc"
-            found[name] = area_under_curve(self.codes[used], self.scores[used])
+            w = None if self.weights is None else self.weights[used]
+            found[name] = area_under_curve(self.codes[used], self.scores[used], w)
         if self.probabilities is not None:
             used = (self.codes >= 0) & ~np.isnan(self.probabilities).any(axis=1)
             codes, given = self.codes[used], self.probabilities[used]
-            found["log_loss"] = log_loss(codes, given)
-            found["brier_score"] = brier_score(codes, given)
+            w = None if self.weights is None else self.weights[used]
+            found["log_loss"] = log_loss(codes, given, w)
+            found["brier_score"] = brier_score(codes, given, w)
         return found
 
     def area_limits(self, level: float = 0.95) -> Interval:
@@ -100,7 +104,9 @@ def area_under_curve(
     return ratio(u, m * (w.sum() - m))
 
 
-def log_loss(codes: Codes, probabilities: Matrix) -> float:
+def log_loss(
+    codes: Codes, probabilities: Matrix, weights: Vector | None = None
+) -> float:
     """Mean of ``-log(p)``, ``p`` the probability given to the actual level.
 
     Parameters
@@ -108,6 +114,7 @@ def log_loss(codes: Codes, probabilities: Matrix) -> float:
     codes : int array, shape (n,)
         Position of the actual level.
     probabilities : float64 array, shape (n, k)
+    weights : float64 array, shape (n,), optional
 
     Returns
     -------
@@ -120,10 +127,16 @@ def log_loss(codes: Codes, probabilities: Matrix) -> float:
     """
     given = probabilities[np.arange(len(codes)), codes]
     with np.errstate(divide="ignore"):
-        return ratio(np.abs(np.log(given)).sum(), len(codes))
+        losses = np.abs(np.log(given))
+    if weights is None:
+        return ratio(losses.sum(), len(codes))
+    counting = weights > 0.0
+    return ratio((weights * losses)[counting].sum(), weights.sum())
 
 
-def brier_score(codes: Codes, probabilities: Matrix) -> float:
+def brier_score(
+    codes: Codes, probabilities: Matrix, weights: Vector | None = None
+) -> float:
     """Mean squared difference of probability and outcome.
 
     Two levels: the mean of ``(p - y)^2``, ``y`` 1 for the second level and 0 for the
@@ -134,6 +147,7 @@ def brier_score(codes: Codes, probabilities: Matrix) -> float:
     codes : int array, shape (n,)
         Position of the actual level.
     probabilities : float64 array, shape (n, k)
+    weights : float64 array, shape (n,), optional
 
     Returns
     -------
@@ -150,6 +164,9 @@ def brier_score(codes: Codes, probabilities: Matrix) -> float:
     """
     k = probabilities.shape[1]
     squares = (probabilities - np.eye(k)[codes]) ** 2
+    if weights is not None:
+        each = squares[:, 1] if k == 2 else squares.sum(axis=1)
+        return ratio((weights * each).sum(), weights.sum())
     total = squares[:, 1].sum() if k == 2 else squares.sum()
     return ratio(total, len(codes))
 

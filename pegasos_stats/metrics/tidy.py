@@ -30,7 +30,7 @@ def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[int, int]]:
     >>> rate_counts(np.array([[285, 15], [8, 292]]), 0)
     {'sensitivity': (285, 300), 'specificity': (292, 300)}
     """
-    hits, own = int(counts[positive, positive]), int(counts[positive].sum())
+    hits, own = counts[positive, positive].item(), counts[positive].sum().item()
     return {
         "sensitivity": (hits, own),
         "specificity": true_negatives(counts, positive),
@@ -80,7 +80,7 @@ def estimated(
     With scores the area under the ROC curve is among them.
     """
     check_interval(method, level)
-    right, n = int(counts.trace()), int(counts.sum())
+    right, n = counts.trace().item(), counts.sum().item()
     rows: list[tuple[object, ...]] = [
         (name, None, ratio(k, n), *proportion_interval(k, n, method, level))
         for name, k in (("error_rate", n - right), ("accuracy", right))

@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import Counts, column_of_counts
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
@@ -110,6 +111,7 @@ class Results(Predictor, Judged):
         prevalence: float | None = None,
         beta: float = 1.0,
         freq_weights: object = None,
+        weights: object = None,
         threshold: float | None = None,
         offset: object = None,
     ) -> ConfusionMatrix:
@@ -127,6 +129,9 @@ class Results(Predictor, Judged):
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
             How many rows each stands for: the fit's column of that name if left out.
+        weights : array or Series, or a column's name; optional
+            What each row counts, as for `pegasos_stats.metrics.confusion`; 1 if left
+            out, also where the fit had weights.
         offset : optional
             As for `decision_function`.
 
@@ -140,6 +145,8 @@ class Results(Predictor, Judged):
         odds = scores - self.problem.prior_shift
         labels = self._rows.labels(data) if actual is None else actual
         counts = column_of_counts(freq_weights, self.counted, data)
+        if isinstance(weights, str):
+            weights = column_named("weights", weights, data, "one number for each row")
         found = confusion(
             labels,
             predicted(scores, self.problem, self.coding, self._ties(ties), threshold),
@@ -151,6 +158,7 @@ class Results(Predictor, Judged):
             prevalence=prevalence,
             beta=beta,
             freq_weights=counts,
+            weights=weights,
         )
         seen = data is None or self._rows.are(matrix, labels, counts)
         return replace(found, source="training") if seen else found
