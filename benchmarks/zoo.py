@@ -193,10 +193,11 @@ def page(cells: pd.DataFrame) -> Iterator[str]:
     )
     for line in over_lambda(cells).reset_index().itertuples():
         name = line.population.replace("_", " ").replace(", ", ": ")
-        original = f"{line.original:.3f}" * ("standardized" in name)
+        original = line.original if "standardized" in name else np.nan
+        shares = line.mean, line.low, line.high, line.joint, original
+        shown = ",".join("" if np.isnan(each) else f"{each:.3f}" for each in shares)
         yield (
-            f"{name},{line.loss},{line.rows},{line.replications},{line.mean:.3f},"
-            f"{line.low:.3f},{line.high:.3f},{line.joint:.3f},{original},"
+            f"{name},{line.loss},{line.rows},{line.replications},{shown},"
             f"{line.resampled:.0%}"
         )
 
