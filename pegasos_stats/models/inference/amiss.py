@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pegasos_stats.advice import Setting, one_of
 from pegasos_stats.arrays import Matrix
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted
@@ -10,6 +11,11 @@ from pegasos_stats.models.inference.inverse import ROUNDING
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.problem import Problem
 
+SEPARATED = (
+    "no row lies beyond the margin, where the hinge has a slope, as the fit separates "
+    "the two levels"
+)
+RESAMPLES = "{} resamples rows instead, which takes a while."
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 MARGIN = 1.0 + 1e-9  # for the rounding of a bound itself
 
@@ -48,7 +54,7 @@ def reason_of(
     if curvature.bandwidth == 0.0:
         return "all rows have the same margin"
     if curvature.beyond == 0:
-        return "no row lies beyond the margin, where the hinge has a slope"
+        return SEPARATED
     if problem.intercept and curvature.near < FEWEST_ROWS:
         return (
             f"no row lies within the bandwidth {curvature.bandwidth:.3g} of the "
@@ -85,23 +91,29 @@ def raise_to_rounding(
     return int(np.count_nonzero(lost))
 
 
-def notes_on(reason: str, lost: int, k: int, below: bool = False) -> tuple[Note, ...]:
+def notes_on(
+    reason: str, lost: int, k: int, below: bool = False, can_resample: bool = True
+) -> tuple[Note, ...]:
     """Why it is not defined, or how many of the k errors are lost in rounding.
 
-    Or that there were variances `below` zero.
+    Or that there were variances `below` zero. Where the fit separates the levels rows
+    can be resampled, unless they are of groups of two kinds.
     """
-    verb = "is" if lost == 1 else "are"
+    cure, verb = None, "is" if lost == 1 else "are"
     if reason:
         text = (
             "The covariance of the coefficients is not defined, and given as NaN: "
             f"{reason}."
         )
+        if reason == SEPARATED and can_resample:
+            cure = one_of([Setting("cov_type", "bootstrap")], RESAMPLES)
     elif lost:
         text = (
             f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "
             "given as the bound of it: predictors are constant, nearly the same or on "
-            "scales far apart; standardize=True helps with scales."
+            "scales far apart;"
         )
+        cure = one_of([Setting("standardize", True)], "{} helps with scales.")
     elif below:
         text = (
             "Groups of two kinds gave variances below zero: eigenvalues of the "
@@ -110,4 +122,4 @@ def notes_on(reason: str, lost: int, k: int, below: bool = False) -> tuple[Note,
         )
     else:
         return ()
-    return (Note("standard errors", "note", text),)
+    return (Note("standard errors", "note", text, cure),)

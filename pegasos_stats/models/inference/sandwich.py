@@ -140,6 +140,7 @@ def _of_rows(
     reason = amiss.reason_of(problem, curvature, inverse, meat) or amiss.overflow(
         matrix
     )
+    of_one_kind = groups is None or len(groups.numbers) == 1
     clusters = options if isinstance(options, Cluster) else None
     df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
     found = Covariance(
@@ -150,7 +151,7 @@ def _of_rows(
         newton_step=_newton_step(problem, beta, s, inverse),
         df=float(df),
         description=_described(curvature, options, groups),
-        notes=amiss.notes_on(reason, lost, len(H), below),
+        notes=amiss.notes_on(reason, lost, len(H), below, of_one_kind),
         fixed=None if reason else fixed,
         pull=_pull(problem, beta, H, inverse),
     )

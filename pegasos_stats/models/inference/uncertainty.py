@@ -134,10 +134,11 @@ class Uncertainty:
             If the covariance is not defined, or resamples were left out.
         """
         if self.covariance.notes:
-            remarks = " ".join(note.sentence for note in self._on_covariance())
-            warn_caller(remarks, UndefinedMetricWarning)
+            *first, last = self._on_covariance()
+            before = "".join(f"{note.sentence} " for note in first)
+            warn_caller(before + last.capital, UndefinedMetricWarning, last.cure)
         for note in self._too_far():
-            warn_caller(note.sentence, ConvergenceWarning)
+            warn_caller(note.capital, ConvergenceWarning, note.cure)
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""

@@ -58,6 +58,11 @@ class Note:
         return f"{self.text} {self.cure.written(spell)}"
 
     @property
+    def capital(self) -> str:
+        """The text without the cure, beginning with a capital."""
+        return self.text[:1].upper() + self.text[1:]
+
+    @property
     def sentence(self) -> str:
         """Text and cure, beginning with a capital."""
         return self.spelled()
