@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+FLAGS = {"lam": "--lambda", "folds": "--cv"}  # that are not called as in Python
+
 # Who takes an option, where it is not the model.
 TAKEN_BY = {
     "epochs": "SDCA",
@@ -44,6 +46,17 @@ class Setting:
             return f"{self.value:g}".replace("e-0", "e-")
         return str(self.value)
 
+    @property
+    def named(self) -> str:
+        """The option as an argument of Python, in a sentence.
+
+        Examples
+        --------
+        >>> Setting("steps").named, Setting("order", "replace").named
+        ('steps=', "order='replace'")
+        """
+        return f"{self.name}={'' if self.value is None else repr(self.value)}"
+
 
 Together = tuple[Setting, ...]  # settings to be given at the same time
 Spelling = Callable[[Together], str]
@@ -76,6 +89,37 @@ class Cure:
         *first, last = map(spell or in_python, self.alternatives)
         listed = f"{', '.join(first)} or {last}" if first else last
         return self.sentence.format(listed)
+
+
+@dataclass(frozen=True)
+class Said:
+    """Text that names options, which each door spells in its own way.
+
+    Attributes
+    ----------
+    parts : tuple of str and Setting
+    """
+
+    parts: tuple[str | Setting, ...]
+
+    def written(self, spell: Spelling | None = None) -> str:
+        """The text, with options as Python spells them, or as `spell` does.
+
+        Examples
+        --------
+        >>> text = said("give ", Setting("steps"), " with ", Setting("lam", 0.1), ".")
+        >>> text.written(), text.written(as_options)
+        ('give steps= with lam=0.1.', 'give --steps with --lambda 0.1.')
+        """
+        return "".join(
+            part if isinstance(part, str) else (spell((part,)) if spell else part.named)
+            for part in self.parts
+        )
+
+
+def said(*parts: str | Setting) -> Said:
+    """Text that names options."""
+    return Said(parts)
 
 
 def in_python(settings: Together) -> str:
@@ -118,7 +162,7 @@ def flag(name: str) -> str:
     >>> flag("batch_size"), flag("lam")
     ('--batch-size', '--lambda')
     """
-    return "--lambda" if name == "lam" else f"--{name.replace('_', '-')}"
+    return FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
 def as_options(settings: Together) -> str:
@@ -133,8 +177,10 @@ def as_options(settings: Together) -> str:
     """
     words = []
     for setting in settings:
-        name = flag(setting.name)
-        value = "" if setting.value is True else f" {setting.shown}".lower()
+        name, plain = flag(setting.name), setting.value in (None, True)
+        if setting.value is False:
+            name = name.replace("--", "--no-", 1)
+        value = "" if plain or setting.value is False else f" {setting.shown}".lower()
         words.append(f"{setting.change} {name}" if setting.change else name + value)
     return " ".join(words)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Spelling
+from pegasos_stats.advice import Cure, Said, Spelling
 
 HERE = f"{Path(__file__).parent}{os.sep}"
 NUMBA = f"{os.sep}numba{os.sep}"  # calls the package back
@@ -22,7 +22,7 @@ class Advised(Exception):  # noqa: N818  (of errors and of warnings)
 
     Parameters
     ----------
-    message : str
+    message : str or Said
     cure : Cure, optional
 
     Examples
@@ -32,15 +32,15 @@ class Advised(Exception):  # noqa: N818  (of errors and of warnings)
     It overflows. Try a larger lambda.
     """
 
-    def __init__(self, message: str = "", cure: Cure | None = None) -> None:
-        self._message, self.cure = message, cure
+    def __init__(self, message: str | Said = "", cure: Cure | None = None) -> None:
+        self._message = Said((message,)) if isinstance(message, str) else message
+        self.cure = cure
         super().__init__(self.written())
 
     def written(self, spell: Spelling | None = None) -> str:
         """The message, its settings as Python spells them, or as `spell` does."""
-        if self.cure is None:
-            return self._message
-        return f"{self._message} {self.cure.written(spell)}"
+        text = self._message.written(spell)
+        return text if self.cure is None else f"{text} {self.cure.written(spell)}"
 
 
 class PegasosStatsError(Advised):
@@ -78,7 +78,7 @@ class OptionError(PegasosStatsError, ValueError):
 
     Parameters
     ----------
-    reason : str
+    reason : str or Said
         What is wrong, and what is allowed.
     option : str
         The option that it is about, as Python names it, if it is about a single one;
@@ -90,7 +90,7 @@ class OptionError(PegasosStatsError, ValueError):
     Attributes
     ----------
     reason, option, value
-        As given; the value as text.
+        As given; reason and value as text.
 
     Examples
     --------
@@ -100,14 +100,20 @@ class OptionError(PegasosStatsError, ValueError):
 
     def __init__(
         self,
-        reason: str,
+        reason: str | Said,
         option: str = "",
         value: object = None,
         cure: Cure | None = None,
     ) -> None:
-        self.reason, self.option, self.value = reason, option, shown(value)
-        message = f"{option}={self.value} {reason}" if option else reason
-        super().__init__(message, cure)
+        self._why = Said((reason,)) if isinstance(reason, str) else reason
+        self.reason, self.option, self.value = self._why.written(), option, shown(value)
+        begin = f"{option}={self.value} " if option else ""
+        super().__init__(Said((begin, *self._why.parts)), cure)
+
+    def explained(self, spell: Spelling) -> str:
+        """The reason and what may help, options as `spell` spells them."""
+        text = self._why.written(spell)
+        return text if self.cure is None else f"{text} {self.cure.written(spell)}"
 
 
 class SeedError(OptionError):
@@ -143,7 +149,7 @@ class UndefinedMetricWarning(PegasosStatsWarning):
 
 
 def warn_caller(
-    message: str, category: type[PegasosStatsWarning], cure: Cure | None = None
+    message: str | Said, category: type[PegasosStatsWarning], cure: Cure | None = None
 ) -> None:
     """Warn at the line of the user's code that called the package, however deep."""
     frame, level = sys._getframe(1), 2

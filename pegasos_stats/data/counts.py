@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, counted, listing
@@ -71,8 +72,12 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     wrong = each != np.floor(each)  # also what is missing
     if wrong.any():
         raise DataError(
-            f"freq_weights hold {listing(each[wrong])} in the rows "
-            f"{listing(index[wrong])}; give whole numbers, or weights= for others."
+            said(
+                f"freq_weights hold {listing(each[wrong])} in the rows "
+                f"{listing(index[wrong])}; give whole numbers, or ",
+                Setting("weights"),
+                " for others.",
+            )
         )
     total = float(each.sum())
     if total == 0.0:

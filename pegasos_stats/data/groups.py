@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.foreign import refusing
@@ -149,8 +150,11 @@ class Lines:
         if isinstance(way, str):
             if self.frame is None or way not in self.frame.columns:
                 raise ColumnError(
-                    f"groups={way!r} is no column of the data that the model was made "
-                    f"of; give the name of one, or {ALLOWED}."
+                    said(
+                        Setting("groups", way),
+                        " is no column of the data that the model was made of; give "
+                        f"the name of one, or {ALLOWED}.",
+                    )
                 )
             column = self.frame[way]
             if isinstance(column, pd.DataFrame):

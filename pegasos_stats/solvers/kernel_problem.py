@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
-from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import Problem
@@ -115,8 +116,15 @@ def _refuse(name: str, owner: str, **options: Any) -> None:
     for parameter, value in options.items():
         if value is not None and name != owner:
             raise OptionError(
-                f"{parameter}={shown(value)} makes no sense for kernel={name!r}; it "
-                f"belongs to kernel={owner!r}."
+                said(
+                    "makes no sense for ",
+                    Setting("kernel", name),
+                    "; it belongs to ",
+                    Setting("kernel", owner),
+                    ".",
+                ),
+                parameter,
+                value,
             )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
@@ -246,14 +247,17 @@ class Pegasos(Solver):
             return
         if self.may_end_early:
             raise OptionError(
-                f"average={self.average!r} asks for the last epochs, and with tol or "
-                "change_tol a run does not know which are the last; give 'all' or "
-                "'none'."
+                "asks for the last epochs, and with a tolerance a run does not know "
+                "which are the last; give 'all' or 'none'.",
+                "average",
+                self.average,
             )
         if self.epochs is None or self.average > self.passes.whole:
             raise OptionError(
-                f"average={self.average!r} asks for more epochs than the run has; give "
-                "'all', 'none' or a smaller number of last epochs."
+                "asks for more epochs than the run has; give 'all', 'none' or a "
+                "smaller number of last epochs.",
+                "average",
+                self.average,
             )
 
     def _settle_start(self) -> None:
@@ -271,14 +275,28 @@ class Pegasos(Solver):
         if isinstance(self.order, str) and self.order == "replace":
             if self.epochs is not None:
                 raise OptionError(
-                    f"epochs={shown(self.epochs)} makes no sense with order='replace'; "
-                    "give steps= instead."
+                    said(
+                        "makes no sense with ",
+                        Setting("order", "replace"),
+                        "; give ",
+                        Setting("steps"),
+                        " instead.",
+                    ),
+                    "epochs",
+                    self.epochs,
                 )
             check_count("steps", self.steps, math.inf)
         elif self.steps is not None:
             raise OptionError(
-                f"steps={shown(self.steps)} goes with order='replace' only; give "
-                "epochs= for this order."
+                said(
+                    "goes with ",
+                    Setting("order", "replace"),
+                    " only; give ",
+                    Setting("epochs"),
+                    " for this order.",
+                ),
+                "steps",
+                self.steps,
             )
         elif self.epochs is None:
             epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1

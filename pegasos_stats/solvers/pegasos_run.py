@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom
@@ -232,13 +233,19 @@ def check_solver(problem: Problem, solver: Solver) -> None:
     """Raise `OptionError` for options that make no sense on this problem."""
     if solver.refit_intercept and not (problem.intercept or solver.to_optimum):
         raise OptionError(
-            "refit_intercept=True makes no sense for a model without intercept; give "
-            "intercept=True to the model or leave the option out."
+            said(
+                Setting("refit_intercept", True),
+                " makes no sense for a model without intercept; leave the option out, "
+                "or give the model an intercept.",
+            )
         )
     if solver.intercept is False and problem.intercept:
         raise OptionError(
-            f"This form of {solver.name} has no intercept; build the model with "
-            "intercept=False."
+            said(
+                f"This form of {solver.name} has no intercept; build the model with ",
+                Setting("intercept", False),
+                ".",
+            )
         )
     if isinstance(solver, Pegasos):
         if solver.project and problem.offset is not None:

@@ -45,8 +45,9 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
     tol = check_positive("refine", tol)
     if tol >= 1.0:
         raise OptionError(
-            f"refine={shown(tol)} is not allowed: every fit is within it; give a "
-            "relative gap below 1."
+            "is not allowed: every fit is within it; give a relative gap below 1.",
+            "refine",
+            tol,
         )
     seed, kind = solver.seed, solver.sample_kind
     return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)

@@ -216,7 +216,7 @@ def test_what_is_refused_is_named_with_what_is_allowed(data):
         """The formula "y ~ x.to_csv('canary')" calls the method 'to_csv', which is """
         "not known; allowed are columns, numbers, text, arithmetic, comparisons and "
         "functions such as log, np.sqrt, scale and poly; compute other columns in the "
-        "data before, or give functions={'name': f}."
+        "data before, or give functions={'name': f} in Python."
     )
 
 

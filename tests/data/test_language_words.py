@@ -23,7 +23,7 @@ DATA = pd.DataFrame(
 ALLOWED = (
     "; allowed are columns, numbers, text, arithmetic, comparisons and functions such "
     "as log, np.sqrt, scale and poly; compute other columns in the data before, or "
-    "give functions={'name': f}."
+    "give functions={'name': f} in Python."
 )
 BREAKS = "cut() takes a list of breaks, or a number of 2 or more"
 LABELS = "cut() takes breaks that differ, and a label for each interval"

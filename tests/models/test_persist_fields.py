@@ -167,7 +167,7 @@ TERMS = [
         "it calls the method 'to_pickle', which is not known; allowed are columns, "
         "numbers, text, arithmetic, comparisons and functions such as log, np.sqrt, "
         "scale and poly; compute other columns in the data before, or give "
-        "functions={'name': f}.",
+        "functions={'name': f} in Python.",
     ),
     ("log(", "it cannot be used: '(' was never closed in 'log('."),
     ("b + c", "it uses 'b', 'c', which is no column of the model."),

@@ -181,6 +181,6 @@ def test_kernel_models_refuse_what_they_do_not_have():
         with pytest.raises(OptionError) as caught:
             made.fit(ps.Pegasos(2, **tolerance))
         assert str(caught.value) == (
-            "A kernel model has no run of Pegasos that ends by itself; leave tol and "
-            "change_tol out, or give SDCA(tol=1e-06)."
+            "A kernel model has no run of Pegasos that ends by itself. Leave the "
+            "tolerances out, or give SDCA()."
         )

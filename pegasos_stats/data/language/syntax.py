@@ -27,7 +27,7 @@ POWERS = "write powers as x**2, not x^2"
 ALLOWED = (
     "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
     "log, np.sqrt, scale and poly; compute other columns in the data before, or give "
-    "functions={'name': f}"
+    "functions={'name': f} in Python"
 )
 REFUSED = {
     ast.Lambda: "defines a function (lambda)",

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
@@ -74,13 +75,24 @@ def chosen_options(
     options = checked_cov_type(cov_type)
     if groups is None and isinstance(options, Cluster):
         raise OptionError(
-            f"cov_type={shown(cov_type)} needs groups=: the name of a column, or one "
-            "label for each row, which says what rows belong together."
+            said(
+                "needs ",
+                Setting("groups"),
+                ": the name of a column, or one label for each row, which says what "
+                "rows belong together.",
+            ),
+            "cov_type",
+            cov_type,
         )
     if groups is not None and not isinstance(options, Cluster | Bootstrap):
+        text = f"cov_type={shown(cov_type)}"
         raise OptionError(
-            f"groups= do not go with cov_type={shown(cov_type)}; give 'cluster' or "
-            "'bootstrap', or leave one of the two out."
+            said(
+                Setting("groups"),
+                " do not go with ",
+                Setting("cov_type", cov_type) if isinstance(cov_type, str) else text,
+                "; give 'cluster' or 'bootstrap', or leave one of the two out.",
+            )
         )
     if isinstance(options, Bootstrap) and not can_resample(groups):
         raise OptionError(
@@ -88,12 +100,18 @@ def chosen_options(
             "cov_type='cluster'."
         )
     if isinstance(options, Sandwich) and options.correction == "nonrobust":
-        why = "the hinge loss" if problem.loss == "hinge" else ""
-        why = why or "weights=" * (problem.weights is not None)
+        why: str | Setting = "the hinge loss" if problem.loss == "hinge" else ""
+        if problem.loss == "log" and problem.weights is not None:
+            why = Setting("weights")
         if why:
             raise OptionError(
-                f"cov_type='nonrobust' does not go with {why}: it takes the "
-                "probabilities of the model for those of the data; give 'sandwich'."
+                said(
+                    Setting("cov_type", "nonrobust"),
+                    " does not go with ",
+                    why,
+                    ": it takes the probabilities of the model for those of the data; "
+                    "give 'sandwich'.",
+                )
             )
     return options
 

@@ -40,9 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             _run(list(sys.argv[1:] if arguments is None else arguments))
         except OptionError as error:
-            if not error.option:
-                return failed(str(error))
-            return failed(f"{flag(error.option)} {error.value} {error.reason}")
+            told = error.explained(as_options)
+            if error.option:
+                told = f"{flag(error.option)} {error.value} {told}"
+            return failed(told)
         except PegasosStatsError as error:
             return failed(error.written(as_options))
         except KeyboardInterrupt:

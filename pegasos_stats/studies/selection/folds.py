@@ -252,8 +252,10 @@ def drawn_folds(
     check_count("repeats", repeats)
     if not 2 <= k <= most:
         raise OptionError(
-            f"folds={k} is not allowed with {counted(most, units)}; give a number from "
-            f"2 to that of the {units}s."
+            f"is not allowed with {counted(most, units)}; give a number from 2 to that "
+            f"of the {units}s.",
+            "folds",
+            k,
         )
     seed = rng.seed
     splits: list[Split] = []

@@ -1,0 +1,119 @@
+"""Errors, warnings and notes of the command line name its options, not Python's."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pegasos_stats.output.cli import main
+
+# name=value or name=, a call with arguments, True and False; in Python's words.
+PYTHON = re.compile(r"\b[a-z]\w*=(?![=\s])|\b[A-Za-z_.]+\((?=\w+=|\))|\b(True|False)\b")
+MODEL_OF_ITSELF = re.compile(r"glm\(\)|\bset\.seed\(\)|[\w=]+\S*( f})? in Python")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Data of a plain outcome, one that rows decide, and one far from both."""
+    folder = tmp_path_factory.mktemp("spelled")
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((60, 3))
+    y = np.where(x[:, 0] + 0.3 * rng.standard_normal(60) > 0.5, "yes", "no")
+    plain = pd.DataFrame(x, columns=["a", "b", "c"]).assign(
+        y=y, half=0.5, one=1, place=np.arange(60) // 6, same="s"
+    )
+    found = {"plain": plain}
+    sure = np.repeat([-2.0, -1.0, 1.0, 2.0], 15)
+    found["sure"] = pd.DataFrame({"x": sure, "y": np.where(sure > 0, "yes", "no")})
+    found["scales"] = pd.DataFrame(x * [1.0, 1e5, 1e-5], columns=list("abc")).assign(
+        y=y
+    )
+    rare = np.where(np.arange(60) < 3, "yes", "no")
+    found["rare"] = pd.DataFrame(x[:, 1:], columns=["b", "c"]).assign(y=rare)
+    paths = {name: str(folder / f"{name}.csv") for name in found}
+    for name, frame in found.items():
+        frame.to_csv(paths[name], index=False)
+    for name, first in (("one", "1:1 2:2"), ("zero", "0:1 1:2")):
+        paths[name] = str(folder / name)
+        lines = [f"+1 {first}", "-1 1:3", "+1 1:2 2:1", "-1 2:2"] * 3
+        with open(paths[name], "w") as file:
+            file.write("\n".join(lines))
+    return paths
+
+
+ERRORS = {
+    "draws without a number": "--order replace --epochs 3 --steps 5",
+    "steps in order": "--steps 5 --order shuffle",
+    "groups that are not there": "--groups town",
+    "cluster alone": "--cov-type cluster",
+    "groups with a sandwich": "--groups place --cov-type sandwich",
+    "nonrobust hinge": "--cov-type nonrobust",
+    "nonrobust with weights": "--loss log --weights balanced --cov-type nonrobust",
+    "counts that are parts": "--freq-weights half",
+    "gamma of a polynomial": "--kernel polynomial --gamma 1",
+    "a kernel to its end": "--kernel gaussian --solver pegasos --tol 0.1",
+    "averages of too many": "--epochs 2 --average 5",
+    "averages of a run that ends": "--tol 0.1 --solver pegasos --average 5",
+    "refitted without intercept": "--refit-intercept --no-intercept",
+    "bits of newton": "--solver sdca --arithmetic reference",
+    "refined to 2": "--epochs 2 --refine 2",
+    "refined SDCA": "--solver sdca --refine 0.1",
+    "no penalty": "--lambda 0",
+    "batches of nothing": "--batch-size 0",
+    "gap of 2": "--solver sdca --tol 2",
+    "a step of text": "--solver pegasos --step 0",
+    "a formula that loops": "--formula y~[i]",
+    "a formula of others": "--formula y~open(a)",
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors(case, files, capsys):
+    words = ERRORS[case].split()
+    outcome = [] if "--formula" in words else ["--outcome", "y"]
+    assert main(["fit", files["plain"], *outcome, *words]) == 2
+    assert_spelled(capsys.readouterr().err)
+
+
+def test_errors_of_other_commands(files, capsys, tmp_path):
+    page = str(tmp_path / "page.html")
+    given = ["report", files["plain"], "--outcome", "y", "-o", page]
+    for more in (["--cv", "100"], ["--cv", "1"], ["--positive", "may be"]):
+        assert main([*given, *more]) == 2
+        assert_spelled(capsys.readouterr().err)
+    assert main(["fit", files["one"], "--test", files["zero"]]) == 2
+    assert_spelled(capsys.readouterr().err)
+
+
+WARNED = {
+    "ran away": ("scales", "--lambda 1e-4 --epochs 1 --seed 1"),
+    "log, ran away": ("scales", "--loss log --lambda 1e-4 --epochs 1 --seed 1"),
+    "one epoch of SDCA": ("scales", "--solver sdca --epochs 1 --tol 1e-9 --seed 1"),
+    "shrunk": ("scales", "--loss log --lambda 1"),
+    "one answer": ("rare", "--lambda 10"),
+    "separated": ("sure", "--lambda 1e-4"),
+    "kernel, one epoch": ("plain", "--kernel gaussian --epochs 1 --lambda 1e-4"),
+    "not at its end": ("plain", "--solver pegasos --tol 1e-9 --epochs 1 --seed 1"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("case", WARNED)
+def test_warnings_and_notes(case, files, capsys):
+    name, words = WARNED[case]
+    assert main(["fit", files[name], "--outcome", "y", *words.split()]) == 0
+    printed = capsys.readouterr()
+    told = printed.err + "".join(
+        line
+        for line in printed.out.splitlines(keepends=True)
+        if line.startswith(("Warning", "Note"))
+    )
+    assert "--" in told or case == "separated"
+    assert_spelled(told)
+
+
+def assert_spelled(text):
+    assert text
+    found = PYTHON.findall(MODEL_OF_ITSELF.sub("", text))
+    assert not found, text
