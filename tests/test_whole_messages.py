@@ -151,7 +151,7 @@ MESSAGES = [
     ),
     (
         lambda: ps.Pegasos(average=2, tol=0.1),
-        "average=2 asks for the last epochs, and with tol or change_tol a run does not "
+        "average=2 asks for the last epochs, and with a tolerance a run does not "
         "know which are the last; give 'all' or 'none'.",
     ),
     (
