@@ -26,6 +26,7 @@ from pegasos_stats.solvers.solver import (
     checked_tol,
 )
 
+DRAWN, STEPS, EPOCHS = Setting("order", "replace"), Setting("steps"), Setting("epochs")
 DEFAULT_EPOCHS = 20
 MOST_EPOCHS = 1000  # where a run ends by itself
 
@@ -246,12 +247,11 @@ class Pegasos(Solver):
         if isinstance(self.average, str):
             return
         if self.may_end_early:
-            raise OptionError(
+            why = (
                 "asks for the last epochs, and with a tolerance a run does not know "
-                "which are the last; give 'all' or 'none'.",
-                "average",
-                self.average,
+                "which are the last; give 'all' or 'none'."
             )
+            raise OptionError(why, "average", self.average)
         if self.epochs is None or self.average > self.passes.whole:
             raise OptionError(
                 "asks for more epochs than the run has; give 'all', 'none' or a "
@@ -274,30 +274,12 @@ class Pegasos(Solver):
         """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
         if isinstance(self.order, str) and self.order == "replace":
             if self.epochs is not None:
-                raise OptionError(
-                    said(
-                        "makes no sense with ",
-                        Setting("order", "replace"),
-                        "; give ",
-                        Setting("steps"),
-                        " instead.",
-                    ),
-                    "epochs",
-                    self.epochs,
-                )
+                why = said("makes no sense with ", DRAWN, "; give ", STEPS, " instead.")
+                raise OptionError(why, "epochs", self.epochs)
             check_count("steps", self.steps, math.inf)
         elif self.steps is not None:
-            raise OptionError(
-                said(
-                    "goes with ",
-                    Setting("order", "replace"),
-                    " only; give ",
-                    Setting("epochs"),
-                    " for this order.",
-                ),
-                "steps",
-                self.steps,
-            )
+            why = said("goes with ", DRAWN, " only; give ", EPOCHS, " for this order.")
+            raise OptionError(why, "steps", self.steps)
         elif self.epochs is None:
             epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1
             if self.may_end_early:
