@@ -9,7 +9,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
@@ -202,6 +202,20 @@ def test_a_saved_fit_keeps_it(data, fit, tmp_path):
     new = data.head(9)
     again = loaded.decision_function(new)
     assert again.tolist() == fit.decision_function(new).tolist()
+
+
+def test_a_saved_fit_asks_for_functions_of_its_offset(data, tmp_path):
+    given = {"functions": {"half": lambda x: x / 2.0}}
+    fit = ps.svm("y ~ a + offset(half(z))", data, **given).fit(EXACTLY)
+    ps.save(fit, tmp_path / "fit")
+    again = ps.load(tmp_path / "fit", **given).decision_function(data)
+    assert again.tolist() == fit.decision_function(data).tolist()
+    with pytest.raises(DataError) as caught:
+        ps.load(tmp_path / "fit")
+    assert str(caught.value) == (
+        "The formula of the model calls the function 'half', which no file holds; give "
+        "load(path, functions={'half': half})."
+    )
 
 
 def test_sql_adds_it(data, fit):
