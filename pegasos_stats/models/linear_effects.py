@@ -77,12 +77,13 @@ class LinearEffects(LinearInference):
         Raises
         ------
         OptionError
-            If a name or an option is not known, or the fit has an offset.
+            If a name or an option is not known.
         DataError
             If there are no rows: of a loaded fit without `data`.
 
         Notes
         -----
+        An offset stays that of its row, also where a predictor in it is changed.
         Errors are those of the coefficients, the rows taken as given, as by
         ``get_margeff`` of statsmodels and by the packages margins and marginaleffects.
         The latter's Python version takes classes of its own alone, on polars frames, so

@@ -204,11 +204,6 @@ MESSAGES = [
         "offset='z' is no column of the data; give the name of one, or one number for "
         "each row.",
     ),
-    (
-        lambda d: ps.logit(FORMULA, d, offset="z").fit(ps.SDCA(seed=1)).margins(),
-        "Effects and average predictions are not there for a fit with an offset; "
-        "predict() and predict_proba() add it for each row.",
-    ),
 ]
 
 

@@ -255,3 +255,34 @@ def test_a_loaded_fit_has_effects_on_new_rows(fit, data, tmp_path):
     pd.testing.assert_frame_equal(found, here, rtol=1e-12)
     with pytest.raises(ps.errors.DataError, match="does not hold those it was made of"):
         loaded.margins()
+
+
+def test_an_offset_stays_that_of_its_row(data):
+    timed = data.assign(t=0.5 + np.arange(len(data)) % 7)
+    result = ps.logit("y ~ x + g + offset(log(t))", timed, lam=0.01).fit(OPTIMUM)
+    found = result.margins()
+    by_level = [changed(result, timed, "g", level) for level in "abc"]
+    up, down = (changed(result, timed, "x", timed["x"] + h) for h in (1e-5, -1e-5))
+    by_hand = [*np.subtract(by_level[1:], by_level[0]), (up - down) / 2e-5]
+    np.testing.assert_allclose(found.estimates.effect, by_hand, rtol=1e-7)
+    X = np.column_stack([np.ones(len(data)), result.problem.X])
+    names, theta = list(result.params.index), result.params.to_numpy()
+
+    def slope(theta):
+        p = expit(X @ theta + np.log(timed["t"]))
+        return np.mean(p * (1.0 - p)) * theta[names.index("x")]
+
+    steps = 1e-6 * np.eye(len(theta))
+    g = np.array([slope(theta + h) - slope(theta - h) for h in steps]) / 2e-6
+    sd = np.sqrt(g @ result.cov_params().to_numpy() @ g)
+    assert found.estimates.sd[2] == pytest.approx(sd, rel=1e-6)
+    new = timed.iloc[:50].assign(t=3.0)
+    missing = pd.concat([new, new.iloc[:5].assign(t=np.nan)], ignore_index=True)
+    mean = result.predict_proba(new)["yes"].mean()
+    assert result.predictions(data=new).estimates.effect[0] == pytest.approx(mean)
+    assert result.predictions(data=missing).estimates.effect[0] == pytest.approx(mean)
+    at_means = result.margins("g", at="mean").estimates.effect[0]
+    base = theta[0] + theta[names.index("x")] * data["x"].mean()
+    base += np.log(timed["t"]).mean()
+    by_hand = expit(base + theta[names.index("g[T.b]")]) - expit(base)
+    assert at_means == pytest.approx(by_hand, rel=1e-9)

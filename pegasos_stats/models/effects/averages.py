@@ -110,7 +110,7 @@ def predictions_of(
         for (place, chosen), Z in zip(settings, stream, strict=True):
             value = ", ".join(_text(each) for each in chosen.values())
             key = term, value, place, written(chosen) or term
-            yield key, Estimand(base.shares, Z)
+            yield key, Estimand(base.shares, Z, offset=base.offset)
 
     notes = [AT_MEANS if at_means else OVER_ROWS]
     title = "Predictions at Means" if at_means else "Average Predictions"
@@ -121,11 +121,6 @@ def heights_of(result: "LinearEffects", scale: Scale) -> Heights:
     """What a prediction of the fit is, on this scale."""
     check_choice("scale", scale, SCALES)
     problem = result.problem
-    if problem.offset is not None:
-        raise OptionError(
-            "Effects and average predictions are not there for a fit with an offset; "
-            "predict() and predict_proba() add it for each row."
-        )
     if scale == "link":
         return Heights("score")
     if problem.loss == "log":
@@ -156,10 +151,12 @@ def rows_of(
                 "the fit count as they did there."
             )
         frame = training_rows(design, problem.X, result.unread)
-        each = problem.outcome_weights
+        each, offset = problem.outcome_weights, problem.offset
     else:
         given = result._rows.frame(data)
-        frame, kept = new_rows(design, given)
+        matrix = result._rows.matrix(given)
+        kept, offset = np.flatnonzero(matrix.kept), matrix.offset
+        frame = new_rows(design, given, kept)
         each = np.ones(len(frame))
         if weights is None:
             weights = column_of_counts(None, result.counted, given)
@@ -172,7 +169,8 @@ def rows_of(
             "more for each row, above 0 for some."
         )
     levels = levels_of(design, frame, dummy)
-    return Rows(design, problem.intercept, frame, each / each.sum(), levels)
+    shares = each / each.sum()
+    return Rows(design, problem.intercept, frame, shares, levels, offsets=offset)
 
 
 def estimated(

@@ -101,14 +101,18 @@ def effects(
         contrast, change = changes[name]
         if change is not None:
             low, high = next(stream), next(stream)
-            yield name, contrast, Estimand(here.shares, high, low)
+            yield name, contrast, Estimand(here.shares, high, low, offset=here.offset)
             continue
         base, low, high = (next(stream) for _ in range(3))
         width = pairs[name][1] - pairs[name][0]
         if here.averaged:
             width = width[:1]  # the same in all rows
         direction = (high - low) / width[:, None]
-        yield name, contrast, Estimand(here.shares, base, direction=direction)
+        yield (
+            name,
+            contrast,
+            Estimand(here.shares, base, direction=direction, offset=here.offset),
+        )
 
 
 def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
@@ -157,4 +161,8 @@ def _between_levels(
         pairs = [pair for pair in pairs if pair[0] == 0]
     for a, b in pairs:
         contrast = f"{plain(levels[b])} - {plain(levels[a])}"
-        yield name, contrast, Estimand(here.shares, found[b], found[a])
+        yield (
+            name,
+            contrast,
+            Estimand(here.shares, found[b], found[a], offset=here.offset),
+        )

@@ -73,12 +73,15 @@ class Estimand:
         Rows whose predictions are subtracted.
     direction : float64 array, shape (n, k), optional
         Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
+    offset : float64 array, shape (n,), optional
+        Known part of the scores of the rows, whatever becomes of a predictor.
     """
 
     shares: Vector
     rows: Matrix
     other: Matrix | None = None
     direction: Matrix | None = None
+    offset: Vector | None = None
 
     def values(self, thetas: Matrix, heights: Heights) -> Vector:
         """The mean by each of several fits, shape (b,).
@@ -96,23 +99,30 @@ class Estimand:
         return np.concatenate(parts)
 
     def _some(self, thetas: Matrix, heights: Heights) -> Vector:
-        scores = self.rows @ thetas
         if self.direction is not None:
-            each = heights.slope(scores) * (self.direction @ thetas)
-        else:
-            each = heights.of(scores)
+            slope = heights.slope(self._scores(self.rows, thetas))
+            return np.asarray(self.shares @ (slope * (self.direction @ thetas)))
+        each = heights.of(self._scores(self.rows, thetas))
         if self.other is not None:
-            each = each - heights.of(self.other @ thetas)
+            each = each - heights.of(self._scores(self.other, thetas))
         return np.asarray(self.shares @ each)
 
     def gradient(self, theta: Vector, heights: Heights) -> Vector:
         """Derivative of the mean by the coefficients, shape (k,)."""
-        scores = self.rows @ theta
+        scores = self._scores(self.rows, theta)
         slope = self.shares * heights.slope(scores)
         if self.direction is not None:
             bend = self.shares * heights.bend(scores) * (self.direction @ theta)
             return np.asarray(bend @ self.rows + slope @ self.direction)
         found = slope @ self.rows
         if self.other is not None:
-            found = found - self.shares * heights.slope(self.other @ theta) @ self.other
+            scores = self._scores(self.other, theta)
+            found = found - self.shares * heights.slope(scores) @ self.other
         return np.asarray(found)
+
+    def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
+        """Scores by one fit, or by several, a column for each."""
+        scores = np.asarray(rows @ thetas)
+        if self.offset is None:
+            return scores
+        return scores + (self.offset if thetas.ndim == 1 else self.offset[:, None])

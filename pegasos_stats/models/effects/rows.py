@@ -43,6 +43,8 @@ class Rows:
         Of the factors among the predictors, the reference level first.
     averaged : bool
         Whether the matrix is the mean of the rows, one row.
+    offsets : float64 array, shape (n,), or None
+        Known parts of the scores of the rows.
     """
 
     design: Design
@@ -51,6 +53,7 @@ class Rows:
     weights: Vector
     levels: Mapping[Level, list[Level]]
     averaged: bool = False
+    offsets: Vector | None = None
 
     @property
     def names(self) -> list[Level]:
@@ -61,6 +64,13 @@ class Rows:
     def shares(self) -> Vector:
         """Weights of the rows of a matrix."""
         return np.ones(1) if self.averaged else self.weights
+
+    @property
+    def offset(self) -> Vector | None:
+        """Offset of the rows of a matrix, if there is one."""
+        if self.offsets is None or not self.averaged:
+            return self.offsets
+        return np.array([self.weights @ self.offsets])
 
     def checked(self, variables: object) -> list[Level]:
         """The predictors of these names, or raise `OptionError`; all for None."""
@@ -237,10 +247,9 @@ def training_rows(design: Design, X: Any, unread: pd.DataFrame | None) -> pd.Dat
     return pd.DataFrame(columns)
 
 
-def new_rows(design: Design, data: pd.DataFrame) -> tuple[pd.DataFrame, Positions]:
-    """Predictors of new rows, complete ones, and the positions of these."""
+def new_rows(design: Design, data: pd.DataFrame, kept: Positions) -> pd.DataFrame:
+    """Predictors of new rows, those at these positions, which are complete."""
     inner = design.design if isinstance(design, ScaledDesign) else design
-    kept = np.flatnonzero(design.matrix(data).kept)
     if not len(kept):
         raise DataError("No row of data= is complete; give rows with all predictors.")
     columns = _columns(inner)
@@ -251,7 +260,7 @@ def new_rows(design: Design, data: pd.DataFrame) -> tuple[pd.DataFrame, Position
         column: Any = frame[name]
         if isinstance(column.dtype, pd.SparseDtype):
             frame[name] = column.sparse.to_dense()
-    return frame, kept
+    return frame
 
 
 def levels_of(
