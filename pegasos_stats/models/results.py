@@ -178,6 +178,7 @@ class Results(Predictor, Judged):
         seed: int | None = None,
         unseen: Unseen = "error",
         freq_weights: object = None,
+        offset: object = None,
         workers: int | None = None,
         progress: bool = False,
     ) -> "Thresholds":
@@ -199,7 +200,7 @@ class Results(Predictor, Judged):
 
         Parameters
         ----------
-        data, actual, unseen, freq_weights : optional
+        data, actual, unseen, freq_weights, offset : optional
             New rows, as for `confusion`; out-of-fold scores if left out.
         metric : str, optional
             What is to be largest: ``"balanced_accuracy"``, the default, ``"youden"``,
@@ -260,6 +261,7 @@ class Results(Predictor, Judged):
             seed=seed,
             unseen=unseen,
             freq_weights=freq_weights,
+            offset=offset,
             workers=workers,
             progress=progress,
         )

@@ -14,6 +14,7 @@ from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import thresholded
@@ -47,6 +48,7 @@ def chosen_thresholds(
     seed: int | None = None,
     unseen: Unseen = "error",
     freq_weights: object = None,
+    offset: object = None,
     workers: int | None = None,
     progress: bool = False,
 ) -> Thresholds:
@@ -76,7 +78,11 @@ def chosen_thresholds(
         parts = out_of_fold(model, solver, drawn, rng, workers, progress)
     else:
         rng = RRandom(seed)
-        rows, codes = _new_rows(result, data, actual, unseen, freq_weights, groups)
+        counts = column_of_counts(freq_weights, result.counted, data)
+        table = result.confusion(
+            data, actual, unseen=unseen, freq_weights=counts, offset=offset
+        )
+        rows, codes = _new_rows(table, result.problem, data, counts, groups)
         size = check_count("folds", folds), check_count("repeats", repeats), rng
         drawn = drawn_folds(rows.second.astype(np.intp), *size, codes)
         parts = [
@@ -130,16 +136,13 @@ def _taken(rows: ScoredRows, at: Rows) -> ScoredRows:
 
 
 def _new_rows(
-    result: Results,
+    table: ConfusionMatrix,
+    problem: Problem,
     data: object,
-    actual: object,
-    unseen: Unseen,
-    freq_weights: object,
+    counts: object,
     groups: object,
 ) -> tuple[ScoredRows, Codes | None]:
     """New rows with label and score, each as often as it counts, and their groups."""
-    counts = column_of_counts(freq_weights, result.counted, data)
-    table = result.confusion(data, actual, unseen=unseen, freq_weights=counts)
     if table.source == "training":
         raise DataError(
             "These are the rows of the fit, on which scores are too far apart to "
@@ -150,7 +153,7 @@ def _new_rows(
     assert found is not None  # a fit gives scores
     assert found.scores is not None
     known = (found.codes >= 0) & ~np.isnan(found.scores)
-    values = thresholded(found.scores[known], result.problem)
+    values = thresholded(found.scores[known], problem)
     rows = ScoredRows(values, found.codes[known] > 0, np.ones(values.size))
     if groups is None:
         return rows, None

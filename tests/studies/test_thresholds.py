@@ -195,6 +195,23 @@ def test_counts_are_rows():
     assert ours.by_fold.equals(short.thresholds(many, **given).by_fold)
 
 
+def test_offsets_are_in_the_scores():
+    data = frame(6, 60).rename(columns={"e": "known"})
+    fit = ps.logit("y ~ a + b", data, lam=0.1, offset="known").fit(SOLVER)
+    cv = ps.cross_validate(fit.model, SOLVER, folds=3, seed=1)
+    table = cv.confusion(threshold=fit.thresholds(folds=3, seed=1).threshold)
+    ours = fit.thresholds(folds=3, seed=1)
+    by_class = table.by_class
+    assert ours.apparent == pytest.approx(by_class["balanced_accuracy"], rel=1e-12)
+    new = frame(7, 60).rename(columns={"e": "known"})
+    by_name = fit.thresholds(new, seed=1)
+    given = fit.thresholds(new, seed=1, offset=new["known"])
+    assert given.by_fold.equals(by_name.by_fold)
+    assert not given.table.equals(
+        fit.thresholds(new, seed=1, offset=-new["known"]).table
+    )
+
+
 def test_weights_count_that_differ_from_row_to_row_and_not_those_of_classes():
     data = frame(6, 60)
     weights = np.where(np.arange(60) % 4, 1.0, 3.0)
