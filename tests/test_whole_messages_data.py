@@ -48,9 +48,9 @@ MESSAGES = [
     (
         lambda: coded(range(7, -1, -1)),
         "The outcome 'vote' has 8 levels, 0, 1, 2, 3, 4 and 3 more; exactly two are "
-        "needed. Keep two of them: keep = np.isin(y, [0, 1]), then y[keep] and "
-        "X[keep]. Or one against the others: y == 0 for y. Or each against the others, "
-        "with "
+        "needed. Keep two of them: keep = np.isin(y, [0, 1]), then "
+        "np.asarray(y)[keep] and X[keep]. Or one against the others: "
+        "np.asarray(y) == 0 for y. Or each against the others, with "
         "sklearn.multiclass and pegasos_stats.sklearn: "
         "OneVsRestClassifier(SVMClassifier()).fit(X, y).",
     ),

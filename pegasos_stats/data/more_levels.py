@@ -90,11 +90,13 @@ def fewer_levels(
     middle = f"{float(np.median([found])):.6g}" if is_quantity else ""
     if formula is None:
         if is_quantity:
-            lines = f"Numbers make two levels by a comparison: y > {middle} for y."
+            asked = f"np.asarray(y) > {middle} for y"
+            lines = f"Numbers make two levels by a comparison: {asked}."
             return FewerLevels((), in_lines=lines, in_options="Recode the labels.")
         lines = (
-            f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then y[keep] "
-            f"and X[keep]. Or one against the others: y == {first} for y. {EACH}"
+            f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then "
+            "np.asarray(y)[keep] and X[keep]. Or one against the others: "
+            f"np.asarray(y) == {first} for y. {EACH}"
         )
         return FewerLevels((), in_lines=lines, in_options="Keep the rows of two.")
     outcome, right = split_formula(formula)

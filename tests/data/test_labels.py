@@ -90,8 +90,9 @@ EACH = (
 
 def keeping(first, second):
     return (
-        f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then y[keep] and "
-        f"X[keep]. Or one against the others: y == {first} for y. {EACH}"
+        f"Keep two of them: keep = np.isin(y, [{first}, {second}]), then "
+        "np.asarray(y)[keep] and X[keep]. Or one against the others: "
+        f"np.asarray(y) == {first} for y. {EACH}"
     )
 
 

@@ -64,7 +64,7 @@ def test_lines_of_formulas_run(data, make, formula, outcome, levels):
     assert text.endswith(EACH)
 
 
-@pytest.mark.parametrize("form", [pd.Series, np.asarray, pd.Categorical])
+@pytest.mark.parametrize("form", [pd.Series, np.asarray, pd.Categorical, list])
 @pytest.mark.parametrize("make", [ps.SVM, ps.Logit, ps.KernelSVM])
 def test_lines_of_arrays_run(data, make, form):
     y, X = form(data["k"]), data[["x", "m"]]
@@ -72,8 +72,9 @@ def test_lines_of_arrays_run(data, make, form):
     assert text.startswith("The outcome 'k' has 3" if form is pd.Series else "The out")
     assert "has 3 levels, 1, 2, 3; exactly two are needed. Keep two of them: " in text
     names = {"np": np, "y": y, "X": X}
-    exec(line(r"Keep two of them: (.*?), then y\[keep\] and X\[keep\]", text), names)
-    model = make(y[names["keep"]], X[names["keep"]])
+    exec(line(r"Keep two of them: (.*?), then np", text), names)
+    kept = [eval(line(rf"then.*?(\S*{v}\S*\[keep\])", text), names) for v in "yX"]
+    model = make(*kept)
     assert model.coding.levels == (1, 2)
     one = eval(line(r"Or one against the others: (.*?) for y\.", text), names)
     assert (make(one, X).problem.y > 0.0).sum() == 10
@@ -103,7 +104,8 @@ def test_many_numbers_are_compared(data):
     asked = line(r"Numbers make two levels by a comparison: '(.*)'\.$", text)
     assert sorted(ps.svm(asked, data).problem.y) == [-1.0] * 15 + [1.0] * 15
     text = said(lambda: ps.SVM(data["m"], data[["x"]]))
-    compared = eval(line(r"by a comparison: (.*) for y\.$", text), {"y": data["m"]})
+    names = {"np": np, "y": data["m"].tolist()}
+    compared = eval(line(r"by a comparison: (.*) for y\.$", text), names)
     assert compared.sum() == 15
 
 
