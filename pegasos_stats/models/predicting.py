@@ -125,7 +125,8 @@ class Predictor(ABC):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit()
+        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
+        >>> result = model.fit(ps.SDCA(seed=1))
         >>> sixes = [result.predict(test, threshold=t).eq(6).sum() for t in (0.5, 0.9)]
         >>> bool(sixes[0] > sixes[1])
         True
