@@ -84,6 +84,29 @@ class Problem:
         return np.asarray(read_only(np.ones(self.n)))
 
     @property
+    def weighted(self) -> bool:
+        """Whether a weight is not 1."""
+        return self.weights is not None
+
+    @property
+    def lightest(self) -> float:
+        """Weight of the rows of the class that has less of it."""
+        w = self.row_weights
+        return min(float(w[self.y * sign > 0.0].sum()) for sign in (-1.0, 1.0))
+
+    @property
+    def farthest(self) -> float | None:
+        """Largest offset by size; None without offsets."""
+        return None if self.offset is None else float(np.abs(self.offset).max())
+
+    @property
+    def products(self) -> float:
+        """Roundings of a dot at most: of lanes of eight, or of every second entry."""
+        if isinstance(self.X, np.ndarray):
+            return dense_products(self.p)
+        return int(np.diff(self.X.indptr).max(initial=0)) / 2.0 + 8.0
+
+    @property
     def n(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])
@@ -108,6 +131,11 @@ class Problem:
     def rows(self) -> Any:
         """The rows as the kernels take them: an array, or their `CSR`."""
         return kernel_rows(self.X)
+
+
+def dense_products(p: int) -> float:
+    """Roundings of a dot of `p` numbers at most, in lanes of eight."""
+    return p / 8.0 + 8.0
 
 
 def kernel_rows(X: Any) -> Any:

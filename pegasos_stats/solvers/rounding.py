@@ -28,13 +28,12 @@ Computing 26 (2005).
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.problem import Problem
 
 Vector = NDArray[np.float64]
 
@@ -125,12 +124,52 @@ def norm(v: Vector) -> float:
     return math.sqrt(MARGIN * squares + 4.0 * v.size * TINY)
 
 
+class Sizes(Protocol):
+    """What the bounds need of a `Problem`, also where its rows are elsewhere."""
+
+    @property
+    def lam(self) -> float:
+        """Penalty."""
+
+    @property
+    def loss(self) -> str:
+        """Name of the loss."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def p(self) -> int:
+        """Number of columns."""
+
+    @property
+    def radius(self) -> float:
+        """Largest ``||x_i||``."""
+
+    @property
+    def products(self) -> float:
+        """Roundings of a dot at most."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a weight is not 1."""
+
+    @property
+    def lightest(self) -> float:
+        """Weight of the rows of the class that has less of it."""
+
+    @property
+    def farthest(self) -> float | None:
+        """Largest offset by size; None without offsets."""
+
+
 class Rounding:
     """Bounds for one problem at one point.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem, or others of such sizes
     beta : float64 array, shape (p,)
     alpha : float
 
@@ -140,14 +179,13 @@ class Rounding:
         How far rounding may move a margin.
     """
 
-    def __init__(self, problem: Problem, beta: Vector, alpha: float) -> None:
+    def __init__(self, problem: Sizes, beta: Vector, alpha: float) -> None:
         self._problem, self._penalty = problem, penalty(problem.lam, beta)
         radius = problem.radius
         squares = MARGIN * radius * radius + 4.0 * problem.p * TINY
         self._radius = math.sqrt(squares)
-        farthest = float(np.abs(problem.row_offsets).max(initial=0.0))
-        size = self._radius * norm(beta) + abs(alpha) + farthest
-        self.reach = MARGIN * _products(problem.X) * UNIT * size
+        size = self._radius * norm(beta) + abs(alpha) + (problem.farthest or 0.0)
+        self.reach = MARGIN * problem.products * UNIT * size
         self._share = (4.0 * (problem.n + 4.0) * UNIT) ** 2  # of compensated sums
 
     def primal(self, seen: Any) -> Within:
@@ -173,7 +211,7 @@ class Rounding:
         value = (seen.entropy + seen.entropy_rest) / n
         steep = 0.0 if loss == "hinge" else STEEP * seen.dual / n
         off = steep + (LIBRARY[loss] + self._share) * value
-        if self._problem.offset is None:
+        if self._problem.farthest is None:
             return Within(value, off)
         less = (seen.known + seen.known_rest) / n
         off += (LAST + self._share) * seen.known_size / n + LAST * abs(value - less)
@@ -198,10 +236,9 @@ class Rounding:
         is no such bound, and it is 0.
         """
         problem = self._problem
-        if problem.offset is not None:
+        if problem.farthest is not None:
             return 0.0
-        w, squares = problem.row_weights, self._radius * self._radius
-        half = min(float(w[problem.y * sign > 0.0].sum()) for sign in (-1.0, 1.0)) / 2
+        squares, half = self._radius * self._radius, problem.lightest / 2
         return float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
 
     def _mean(self, seen: Any) -> float:
@@ -215,7 +252,7 @@ class Rounding:
         fit and for the optimum.
         """
         share = LIBRARY[self._problem.loss] + self._share
-        if self._problem.weights is not None:
+        if self._problem.weighted:
             share += 16.0 * UNIT + 4.0 * self._problem.n * 2.0**-64
         value = self._penalty + mean
         lost = 64.0 * self._problem.p * TINY
@@ -228,14 +265,6 @@ class Rounding:
         root = (MARGIN * off / n + lost) / math.sqrt(2.0) / math.sqrt(lam)
         moved = 2.0 * math.sqrt(value) * root + root * root
         return Within(value, moved + LAST * value)
-
-
-def _products(X: Any) -> float:
-    """Roundings of a dot at most: of lanes of eight, or of every second entry."""
-    if isinstance(X, np.ndarray):
-        return int(X.shape[1]) / 8.0 + 8.0
-    longest = int(np.diff(X.indptr).max(initial=0))
-    return longest / 2.0 + 8.0
 
 
 def are_close(objective: float, risk: Within, reward: Within, cost: Within) -> bool:

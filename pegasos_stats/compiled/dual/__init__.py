@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from pegasos_stats.compiled import loading_on_demand
 
 __all__ = ["lengths", "newton", "pairs", "proximal", "refits", "sdca", "smooth"]
-__all__ += ["working_sets"]
+__all__ += ["sums", "working_sets"]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         refits,
         sdca,
         smooth,
+        sums,
         working_sets,
     )
 else:

@@ -1,0 +1,1 @@
+"""The exact optimum from few reads of rows that may be anywhere."""

@@ -1,0 +1,179 @@
+"""The exact optimum with a free intercept from few reads of the rows.
+
+The work of the exact solver on the rows is of three kinds only: scores ``x_i'beta``,
+sums ``sum_i c_i x_i``, and products with the few rows whose curvature is not zero. So
+rows may be in memory, in files, or on other machines, if these three can be asked for.
+
+A sample that fits in memory is solved; then each read improves on the point before,
+and gives the risk of that point. How is a matter of the loss: see `hinge` and `log`.
+
+References
+----------
+Yu, Hsieh, Chang & Lin, *Large linear classification when data cannot fit in memory*,
+KDD 2010.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.reads.hinge import Hinge
+from pegasos_stats.solvers.reads.log import Newton
+from pegasos_stats.solvers.reads.rows import Home, Taken
+from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
+FEWEST = 20  # rows of a sample for each coefficient
+ROUGH = 1e-4  # relative gap of the problem of the sample
+FINER = 0.25  # of the tolerance, to which problems in memory are solved
+FINEST = 1e-8
+TEN = 10.0
+
+
+class Step(Protocol):
+    """What one read and the work after it are, for one loss."""
+
+    point: Point
+    bound: Bound
+    stands: bool
+    violations: int
+
+    def read(self) -> Risk:
+        """Read all rows, at the point."""
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Find the next point, and a dual point."""
+
+    def dual(self, weights: Vector) -> Vector:
+        """Dual weights of all rows."""
+
+
+STEPS: dict[LossName, Callable[[Described, Taken, Solution], Step]] = {
+    "hinge": Hinge,
+    "log": Newton,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """What the reads brought.
+
+    Attributes
+    ----------
+    solution : Solution
+        With the reads for its epochs, that of the sample not counted.
+    certificate : Certificate
+    table : int array, shape (2, 3)
+        Rows by label and predicted label.
+    reached : bool
+    """
+
+    solution: Solution
+    certificate: Certificate
+    table: NDArray[np.int64]
+    reached: bool
+
+
+def few_reads(
+    home: Home,
+    lam: float,
+    loss: LossName,
+    intercept: bool,
+    solver: SDCA,
+    observe: Callable[[int, Certificate], None] | None = None,
+) -> Reads:
+    """Minimise the risk over rows that are read a few times.
+
+    Parameters
+    ----------
+        home : Home
+            Where the rows are.
+        lam, loss, intercept
+            As for `Problem`.
+        solver : SDCA
+            Its tolerances, and how many reads there may be: its epochs.
+        observe : callable, optional
+            Called after each read with its number and the certificate.
+
+    Returns
+    -------
+        Reads
+            The point with the least risk that was read, and the last dual point.
+
+    Examples
+    --------
+    >>> from pegasos_stats.solvers.reads.rows import InMemory
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((4000, 3)), np.repeat([-1.0, 1.0], 2000)
+    >>> home = InMemory(Problem(X + 0.5 * y[:, None], y, lam=0.01))
+    >>> found = few_reads(home, 0.01, "hinge", True, SDCA(tol=1e-6, seed=1))
+    >>> found.reached, found.solution.n_epochs
+    (True, 2)
+    """
+    problem = Described(home, lam, loss, intercept)
+    sample = home.sample(size_of_sample(home.n, home.p))
+    step: Step = STEPS[loss](problem, sample, solved(problem, sample, solver))
+    best: Risk | None = None
+    share, reads = FINER, 0
+    while True:
+        risk, reads = step.read(), reads + 1
+        if best is None or risk.objective < best.objective:
+            best = risk
+        at = best.certificate(step.bound)
+        if observe is not None:
+            observe(reads, at)
+        if solver.reached(at) or reads == solver.epochs or share < FINEST:
+            break
+        if reads > 1 and step.stands:
+            share /= TEN
+        step.solve(tolerance(solver, at) * share, solver)
+    weights = np.ones(home.n) if home.weights is None else home.weights
+    solution = Solution(
+        beta=best.point.beta,
+        alpha=best.point.alpha,
+        dual=step.dual(weights),
+        n_iter=reads * home.n,
+        n_violations=step.violations,
+        seed=solver.seed,
+        n_epochs=reads,
+    )
+    return Reads(solution, at, best.table, solver.reached(at))
+
+
+def size_of_sample(n: int, p: int) -> int:
+    """A tenth of the rows, within bounds.
+
+    Examples
+    --------
+    >>> size_of_sample(1_000_000, 50), size_of_sample(10**8, 50)
+    (100000, 200000)
+    """
+    return min(n, LARGEST, max(int(SHARE * n), FEWEST * (p + 1)))
+
+
+def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
+    """Solve the problem of a sample, whose classes weigh as in all rows."""
+    w = sample.w.copy()
+    for sign, weight in zip((-1.0, 1.0), problem.home.class_weights, strict=True):
+        of_class = sample.y == sign
+        w[of_class] *= weight / w[of_class].sum()
+    w *= w.size / problem.n
+    inner = Problem(
+        *(sample.X, sample.y, problem.lam, problem.loss, problem.intercept), weights=w
+    )
+    rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
+    return run_sdca(inner, rough, warn=False)
+
+
+def tolerance(solver: SDCA, at: Certificate) -> float:
+    """The relative gap that is asked for."""
+    of_gap = (solver.gap_tol or 0.0) / at.objective if at.objective > 0.0 else 0.0
+    return max(solver.tol, of_gap) or FINEST

@@ -1,0 +1,185 @@
+"""The hinge: rows far from the margin are fixed, the others kept in memory.
+
+1. A sample has been solved; its point errs by about ``delta = 4 sqrt(p / m)`` in a
+   margin.
+2. The first read fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and
+   those above ``1 + delta`` at 0. The others are kept. Of the rows fixed at ``w_i`` it
+   sums ``w_i x_i`` in each class.
+3. The problem with the fixed rows fixed is one of the kept rows and, for each class,
+   one row that stands for those fixed at ``w_i``: their mean, of their total weight.
+   That is exact while its margin is below 1, because the hinge is straight there.
+4. The next read keeps rows that were fixed on the wrong side as well, and gives the
+   risk of the point. The dual point is known from memory and the sums: both together
+   are the certificate. Then 3 again.
+
+No choice of ``delta`` can make the certificate wrong, which looks at all rows.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.solvers.problem import Solution
+from pegasos_stats.solvers.reads.kept import Kept
+from pegasos_stats.solvers.reads.rows import Block, Taken
+from pegasos_stats.solvers.reads.seeing import (
+    NO_BOUND,
+    Bound,
+    Described,
+    Point,
+    Risk,
+    image,
+    risk_and_image,
+    scores,
+    table_of,
+    together,
+)
+from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
+from pegasos_stats.solvers.rounding import Rounding
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
+WIDTHS = 4.0  # times sqrt(p / m)
+EPOCHS = 1000  # of a problem in memory
+
+
+class Part(NamedTuple):
+    """What a read finds in a block.
+
+    Attributes
+    ----------
+    seen : Seen
+        Sums at the point, with the dual weights of the rows fixed.
+    above : float64 array, shape (p,)
+        ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
+    full : pair of int
+        ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
+    table : int array, shape (2, 3)
+    violations : int
+        Rows with a margin below 1.
+    """
+
+    seen: Any
+    above: Vector
+    full: tuple[int, int]
+    table: NDArray[np.int64]
+    violations: int
+
+
+class Hinge:
+    """The rows of the hinge between two reads.
+
+    Attributes
+    ----------
+    point : Point
+        Where the next read looks.
+    bound : Bound
+        Of the dual point at hand.
+    kept : Kept
+    state : int8 array, shape (n,)
+        `ZERO`, `FULL` or `KEPT`.
+    violations : int
+        Rows with a margin below 1 at the last read.
+    stands : bool
+        Whether the last read found no row to keep.
+    """
+
+    def __init__(self, problem: Described, sample: Taken, found: Solution) -> None:
+        self._problem = problem
+        self.point, self.bound = Point(found.beta, found.alpha), NO_BOUND
+        self.kept = Kept(problem.p)
+        self.state = np.full(problem.n, KEPT, dtype=np.int8)
+        self._delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        self._is_first, self.stands, self.violations = True, False, 0
+        self._parts: list[Part] = []
+
+    def read(self) -> Risk:
+        """Read all rows: the risk of the point, rows to keep, sums of the others."""
+        before, self._parts = self.kept.m, []
+        self.kept.add(self._joining())
+        self.stands = self.kept.m == before
+        self._is_first = False
+        self.violations = sum(part.violations for part in self._parts)
+        sums = together(part.seen for part in self._parts)
+        table = np.sum([part.table for part in self._parts], axis=0)
+        return Risk.of(self._problem, self.point, sums, table)
+
+    def _joining(self) -> Iterator[tuple[Taken, Vector]]:
+        reach = Rounding(self._problem, *self.point).reach
+        for part, joined, began in self._problem.home.read(partial(self._seen, reach)):
+            self._parts.append(part)
+            yield joined, began
+
+    def _seen(self, reach: float, block: Block) -> tuple[Part, Taken, Vector]:
+        """What a read does with a block; its part of `state` is its own."""
+        first, X, y, w = block
+        state, full = self.state[first : first + y.size], cut(w)
+        f = scores(X, self.point)
+        m = y * f
+        if self._is_first:
+            state[:] = np.where(m < 1.0 - self._delta, FULL, ZERO)
+            joins = np.abs(m - 1.0) <= self._delta
+        else:
+            joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
+        rows = np.flatnonzero(joins)
+        began = np.where(state[rows] == FULL, full[rows], 0.0)
+        state[rows] = KEPT
+        a = np.where(state == FULL, full, 0.0)
+        above = y > 0.0
+        part = Part(
+            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach),
+            above=image(X, np.where(above, a, 0.0)),
+            full=(units(a[~above]), units(a[above])),
+            table=table_of(y, f),
+            violations=int(np.count_nonzero(m < 1.0)),
+        )
+        return part, Taken(first + rows, X[rows], y[rows], w[rows]), began
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Solve the problem in memory: the next point, and its dual point."""
+        problem, kept = self._problem, self.kept
+        sums = together(part.seen for part in self._parts)
+        low, high = (sum(part.full[k] for part in self._parts) for k in (0, 1))
+        above = np.sum([part.above for part in self._parts], axis=0)
+        below = above - sums.image  # which is that of +1 less that of -1
+        others = [(-1.0, low * UNIT, below), (1.0, high * UNIT, above)]
+        means = [(y, total, x / total) for y, total, x in others if total > 0.0]
+        y, w = (np.array([mean[k] for mean in means]) for k in (0, 1))
+        X: Matrix = np.zeros((y.size, problem.p))
+        X[:] = [mean[2] for mean in means] or 0.0
+        rows = Taken(np.zeros(0, dtype=np.int64), X, y, w)
+        inner = kept.problem(problem.lam, "hinge", problem.intercept, problem.n, rows)
+        scale = inner.n / problem.n  # of weights there to those here
+        begin = np.concatenate([kept.a, w]) * scale
+        found = run_sdca(
+            inner,
+            SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind),
+            dual=begin,
+            warn=False,
+        )
+        self.point = Point(found.beta, found.alpha)
+        a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
+        weights = balanced(a, kept.y, high - low) if problem.intercept else a
+        if weights is not None:
+            kept.a = weights
+            self.bound = self._bound(sums)
+
+    def _bound(self, sums: Any) -> Bound:
+        """The dual point: rows fixed, and rows kept with their weights."""
+        kept, rounding = self.kept, Rounding(self._problem, *self.point)
+        of_kept = risk_and_image(
+            kept.rows, kept.y, self.point, self._problem, kept.a, kept.w
+        )
+        both = together([sums, of_kept])
+        return Bound(rounding.reward(both), rounding.cost(both))
+
+    def dual(self, weights: Vector) -> Vector:
+        """Dual weights of all rows, of these weights in the risk."""
+        a = np.where(self.state == FULL, cut(weights), 0.0)
+        a[self.kept.numbers] = self.kept.a
+        return a

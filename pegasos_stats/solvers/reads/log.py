@@ -1,0 +1,185 @@
+"""The log loss: full Newton steps, whose sums each read brings.
+
+With ``s_i = 1 / (1 + exp(m_i))`` a read gives the gradient and the curvature
+
+    g = lam J theta - (1/n) sum_i w_i s_i y_i z_i
+    H = lam J + (1/n) sum_i w_i s_i (1 - s_i) z_i z_i'
+
+with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
+``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home. A
+step that did not lower the risk is halved.
+
+``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
+the point of a read is taken off the weights of the sample, which is in memory: little,
+and less with every step.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.solvers.problem import Solution
+from pegasos_stats.solvers.reads.rows import Block, Taken
+from pegasos_stats.solvers.reads.seeing import (
+    NO_BOUND,
+    Bound,
+    Described,
+    Point,
+    Risk,
+    image,
+    risk_and_image,
+    scores,
+    table_of,
+    together,
+)
+from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
+from pegasos_stats.solvers.rounding import Rounding
+from pegasos_stats.solvers.sdca import SDCA
+
+
+class Part(NamedTuple):
+    """What a read finds in a block.
+
+    Attributes
+    ----------
+    seen : Seen
+        Sums at the point, with the dual weights of rows that are not of the sample.
+    excess : int
+        ``sum_i a_i y_i`` of these, in units.
+    first, second : float64 array, shape (k,) and (k, k)
+        ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i s_i (1 - s_i) z_i z_i'``.
+    table : int array, shape (2, 3)
+    violations : int
+        Rows with a margin below 0.
+    """
+
+    seen: Any
+    excess: int
+    first: Vector
+    second: Matrix
+    table: NDArray[np.int64]
+    violations: int
+
+
+class Newton:
+    """The log loss between two reads.
+
+    Attributes
+    ----------
+    point : Point
+        Where the next read looks.
+    bound : Bound
+        Of the dual point at hand, at the point read last.
+    violations : int
+        Rows with a margin below 0 at the last read.
+    stands : bool
+        ``False``: a read always brings a step.
+    """
+
+    stands = False
+
+    def __init__(self, problem: Described, sample: Taken, found: Solution) -> None:
+        self._problem, self._sample = problem, sample
+        self.point, self.bound = Point(found.beta, found.alpha), NO_BOUND
+        self.violations = 0
+        self._a = np.zeros(problem.n)
+        self._lowest: tuple[Risk, Vector, Matrix] | None = None
+
+    def read(self) -> Risk:
+        """Read all rows: risk, gradient and curvature at the point; a dual point."""
+        problem = self._problem
+        reach = Rounding(problem, *self.point).reach
+        parts = list(problem.home.read(partial(self._seen, reach)))
+        self.violations = sum(part.violations for part in parts)
+        sums = together(part.seen for part in parts)
+        table = np.sum([part.table for part in parts], axis=0)
+        risk = Risk.of(problem, self.point, sums, table)
+        if self._lowest is None or risk.objective <= self._lowest[0].objective:
+            first = np.sum([part.first for part in parts], axis=0) / problem.n
+            second = np.sum([part.second for part in parts], axis=0) / problem.n
+            self._lowest = risk, first, second
+        self.bound = self._bound(sums, sum(part.excess for part in parts))
+        return risk
+
+    def _seen(self, reach: float, block: Block) -> Part:
+        """What a read does with a block."""
+        first, X, y, w = block
+        f = scores(X, self.point)
+        s = _slopes(y * f)
+        a = self._a[first : first + y.size]
+        a[:] = cut(w * s)
+        a[self._in_block(first, y.size)] = 0.0
+        above = y > 0.0
+        return Part(
+            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach),
+            excess=units(a[above]) - units(a[~above]),
+            first=self._with_one(image(X, w * s * y), float((w * s * y).sum())),
+            second=self._curvature(X, w * s * (1.0 - s)),
+            table=table_of(y, f),
+            violations=int(np.count_nonzero(y * f < 0.0)),
+        )
+
+    def _in_block(self, first: int, count: int) -> NDArray[np.int64]:
+        """Places in a block of the rows that are of the sample."""
+        numbers = self._sample.numbers
+        begin, end = np.searchsorted(numbers, [first, first + count])
+        return numbers[begin:end] - first
+
+    def _with_one(self, sums: Vector, of_one: float) -> Vector:
+        return np.concatenate([[of_one], sums]) if self._problem.intercept else sums
+
+    def _curvature(self, X: Any, d: Vector) -> Matrix:
+        scaled = X * np.sqrt(d)[:, None]
+        inner = scaled.T @ scaled
+        if not self._problem.intercept:
+            return np.asarray(inner, dtype=np.float64)
+        sums = image(X, d)
+        return np.block([[d.sum(), sums], [sums[:, None], inner]])
+
+    def _bound(self, sums: Any, excess: int) -> Bound:
+        """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
+        problem, sample = self._problem, self._sample
+        a = cut(sample.w * _slopes(sample.y * scores(sample.X, self.point)))
+        weights = balanced(a, sample.y, excess) if problem.intercept else a
+        if weights is None:
+            return NO_BOUND
+        self._a[sample.numbers] = weights
+        rounding = Rounding(problem, *self.point)
+        of_sample = risk_and_image(
+            sample.X, sample.y, self.point, problem, weights, sample.w
+        )
+        both = together([sums, of_sample])
+        return Bound(rounding.reward(both), rounding.cost(both))
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Take Newton's step, or half of the one that led up."""
+        assert self._lowest is not None  # a read comes first
+        risk, sums, curvature = self._lowest
+        low = self._theta(risk.point)
+        if risk.point is not self.point:
+            theta = (low + self._theta(self.point)) / 2.0
+        else:
+            penalty = np.full(low.size, self._problem.lam)
+            penalty[: int(self._problem.intercept)] = 0.0
+            H = curvature + np.diag(penalty)
+            theta = low - np.linalg.solve(H, penalty * low - sums)
+        first = int(self._problem.intercept)
+        self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
+
+    def _theta(self, point: Point) -> Vector:
+        first = [point.alpha] if self._problem.intercept else []
+        return np.concatenate([first, point.beta])
+
+    def dual(self, weights: Vector) -> Vector:
+        """Dual weights of all rows."""
+        return self._a
+
+
+def _slopes(m: Vector) -> Vector:
+    """``1 / (1 + exp(m))``."""
+    from scipy.special import expit
+
+    return np.asarray(expit(-m), dtype=np.float64)

@@ -1,0 +1,206 @@
+"""What one read of the rows says of a fit: its risk, and its bound from below."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Dense, Vector, read_only
+from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.problem import LossName, dense_products
+from pegasos_stats.solvers.reads.rows import Home
+from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
+
+if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
+    from pegasos_stats.compiled.arithmetic.risk import Seen
+
+
+@dataclass(frozen=True)
+class Described:
+    """A problem whose rows are elsewhere: what its certificate needs beside sums."""
+
+    home: Home
+    lam: float
+    loss: LossName
+    intercept: bool
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.home.n
+
+    @property
+    def p(self) -> int:
+        """Number of columns."""
+        return self.home.p
+
+    @property
+    def radius(self) -> float:
+        """Largest ``||x_i||``."""
+        return self.home.radius
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a weight is not 1."""
+        return self.home.weights is not None
+
+    @property
+    def products(self) -> float:
+        """Roundings of a dot at most."""
+        return dense_products(self.p)
+
+    @property
+    def lightest(self) -> float:
+        """Weight of the rows of the class that has less of it."""
+        return min(self.home.class_weights)
+
+    @property
+    def farthest(self) -> None:
+        """Largest offset by size: there is none."""
+
+    @cached_property
+    def code(self) -> int:
+        """Code of the loss."""
+        codes = arithmetic.losses.Loss
+        return int(codes.HINGE if self.loss == "hinge" else codes.LOG)
+
+
+class Point(NamedTuple):
+    """Coefficients and intercept."""
+
+    beta: Vector
+    alpha: float
+
+
+class Bound(NamedTuple):
+    """A dual point: mean reward of its weights, and ``lam/2 ||beta(a)||^2``."""
+
+    reward: Within
+    cost: Within
+
+
+NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
+
+
+def scores(X: Dense, at: Point) -> Vector:
+    """``x_i'beta + alpha``, summed in an order that suits the machine."""
+    found, w = np.zeros(X.shape[0]), np.zeros(arithmetic.lanes.padded(at.beta.size))
+    w[: at.beta.size] = at.beta
+    dual.smooth.put_dots(read_only(X), read_only(w), found)
+    found += at.alpha
+    return found
+
+
+def image(X: Dense, c: Vector) -> Vector:
+    """``sum_i c_i x_i``."""
+    found = np.zeros(arithmetic.lanes.padded(X.shape[1]))
+    dual.sums.add_rows(read_only(X), read_only(c), found)
+    return found[: X.shape[1]]
+
+
+def risk_and_image(
+    X: Dense,
+    y: Vector,
+    at: Point,
+    problem: Described,
+    a: Vector,
+    w: Vector,
+    reach: float = 0.0,
+) -> "Seen":
+    """Sums over some rows, see the function of that name in `arithmetic.risk`."""
+    found: Seen = arithmetic.risk.risk_and_image(
+        *(read_only(X), read_only(y), read_only(at.beta), at.alpha, problem.code),
+        *(read_only(a), read_only(w), reach),
+    )
+    return found
+
+
+def table_of(y: Vector, f: Vector) -> NDArray[np.int64]:
+    """Rows by label and sign of the score: -1, +1, none; shape (2, 3)."""
+    found = np.zeros((2, 3), dtype=np.int64)
+    for line, sign in enumerate((-1.0, 1.0)):
+        of_class = f[y == sign]
+        below, above = np.count_nonzero(of_class < 0), np.count_nonzero(of_class > 0)
+        found[line] = below, above, of_class.size - below - above
+    return found
+
+
+def together(parts: "Iterable[Seen]") -> "Seen":
+    """Sums over several blocks, added in their order; their rests too."""
+    found, count = None, 0
+    for part in parts:
+        count += 1
+        if found is None:
+            found = part
+            continue
+        loss, loss_left = _two_sum(found.loss, part.loss)
+        entropy, left = _two_sum(found.entropy, part.entropy)
+        below, above = found.at_zero
+        found = found._replace(
+            loss=loss,
+            loss_rest=found.loss_rest + part.loss_rest + loss_left,
+            entropy=entropy,
+            entropy_rest=found.entropy_rest + part.entropy_rest + left,
+            errors=found.errors + part.errors,
+            at_zero=(below + part.at_zero[0], above + part.at_zero[1]),
+            exposed=found.exposed + part.exposed,
+            dual=found.dual + part.dual,
+            image=found.image + part.image,
+            additions=max(found.additions, part.additions),
+        )
+    assert found is not None  # no home is without rows
+    return found._replace(additions=found.additions + count)
+
+
+def _two_sum(a: float, b: float) -> tuple[float, float]:
+    """``a + b``, and what rounding leaves out of it."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What a read says of a point.
+
+    Attributes
+    ----------
+    point : Point
+    objective : float
+    within : Within
+        The same in real arithmetic.
+    seen : Seen
+    table : int array, shape (2, 3)
+        Rows by label and predicted label, the last column for scores of 0.
+    rounding : Rounding
+    """
+
+    point: Point
+    objective: float
+    within: Within
+    seen: "Seen"
+    table: NDArray[np.int64]
+    rounding: Rounding
+
+    @classmethod
+    def of(
+        cls, problem: Described, point: Point, seen: "Seen", table: NDArray[np.int64]
+    ) -> "Risk":
+        """The risk of a point from the sums of a read."""
+        rounding = Rounding(problem, *point)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = float(point.beta @ point.beta)
+            objective = 0.5 * problem.lam * squares + seen.loss / problem.n
+        objective = finite(objective)
+        return cls(point, objective, rounding.primal(seen), seen, table, rounding)
+
+    def certificate(self, bound: Bound) -> Certificate:
+        """Certify the point by a dual point."""
+        given = self.objective, self.within, *bound, self.rounding.least
+        dual, rounding = lower_bound(*given)
+        at = Certificate(self.objective, dual, self.seen.errors, self.seen.at_zero)
+        return replace(at, rounding=rounding)

@@ -1,0 +1,142 @@
+"""The optimum from few reads of the rows: exact, certified, and the same everywhere."""
+
+import numpy as np
+import pytest
+
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.reads import rows
+from pegasos_stats.solvers.reads.few_reads import few_reads
+from pegasos_stats.solvers.reads.rows import InMemory
+from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+TOL = 1e-7
+SOLVER = SDCA(tol=TOL, seed=1)
+
+
+def problem_of(loss, weighted, dtype=np.float64):
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(3000) < 0.25, 1.0, -1.0)
+    X = rng.standard_normal((3000, 4)) @ np.diag([1.0, 2.0, 0.5, 1.0])
+    X[:, 0] += 0.8 * y
+    X[:, 3] = np.round(X[:, 3])  # rows that tie
+    w = rng.gamma(2.0, size=3000) * (rng.random(3000) < 0.9) if weighted else None
+    w = None if w is None else w / w.mean()
+    return Problem(X.astype(dtype), y, 0.01, loss, weights=w)
+
+
+CASES = [("hinge", False), ("hinge", True), ("log", False), ("log", True)]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=str)
+def fit(request):
+    problem = problem_of(*request.param)
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "NUMBERS", 2000)  # six blocks of 500 rows
+        home = InMemory(problem, workers=1)
+        found = few_reads(
+            *(home, problem.lam, problem.loss, True, SOLVER),
+            observe=lambda read, at: seen.append((read, at)),
+        )
+    return problem, found, seen
+
+
+def test_the_certificate_is_that_of_all_rows(fit):
+    problem, found, _ = fit
+    fitted = found.solution
+    at = certificate(problem, fitted.beta, fitted.alpha, fitted.dual)
+    assert found.reached
+    assert at.relative_gap <= TOL
+    # Both are the same sums, added in another order and rounded in another way.
+    assert found.certificate.objective == pytest.approx(at.objective, rel=1e-13)
+    assert found.certificate.gap == pytest.approx(at.gap, abs=1e-9)
+    assert (found.certificate.errors, found.certificate.at_zero) == (
+        *(at.errors, at.at_zero),
+    )
+
+
+def test_it_is_the_optimum_of_the_other_solver(fit):
+    problem, found, _ = fit
+    other = run_sdca(problem, SDCA(tol=1e-10, seed=1))
+    at = certificate(problem, other.beta, other.alpha, other.dual)
+    # By strong convexity: ||beta - beta*||^2 <= 2 gap / lam.
+    apart = np.sqrt(2.0 * found.certificate.gap / problem.lam)
+    apart += np.sqrt(2.0 * at.gap / problem.lam)
+    assert np.linalg.norm(found.solution.beta - other.beta) <= apart
+    assert found.certificate.objective >= at.dual_objective
+
+
+def test_dual_weights_balance_and_are_in_their_range(fit):
+    problem, found, _ = fit
+    a = found.solution.dual
+    assert (a >= 0.0).all()
+    assert (a <= problem.row_weights).all()
+    assert units(a[problem.y > 0.0]) == units(a[problem.y < 0.0])
+    assert (cut(a) == a).all()
+
+
+def test_few_reads_are_enough_and_each_is_told(fit):
+    _, found, seen = fit
+    assert [read for read, _ in seen] == list(range(1, found.solution.n_epochs + 1))
+    assert found.solution.n_epochs <= 6
+    assert seen[-1][1] == found.certificate
+    assert all(at.dual_objective <= found.certificate.objective for _, at in seen)
+
+
+def test_the_table_counts_rows_by_label_and_sign(fit):
+    problem, found, _ = fit
+    scores = problem.X @ found.solution.beta + found.solution.alpha
+    for line, sign in enumerate((-1.0, 1.0)):
+        of_class = scores[problem.y == sign]
+        expected = [(of_class < 0.0).sum(), (of_class > 0.0).sum(), 0]
+        assert found.table[line].tolist() == expected
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_no_bit_depends_on_the_number_of_threads(loss, monkeypatch):
+    monkeypatch.setattr(rows, "NUMBERS", 1000)
+    problem = problem_of(loss, True)
+    runs = [
+        few_reads(InMemory(problem, workers), problem.lam, loss, True, SOLVER)
+        for workers in (1, 4)
+    ]
+    for name in ("beta", "alpha", "dual"):
+        one, other = (getattr(run.solution, name) for run in runs)
+        assert np.array_equal(one, other)
+    assert runs[0].certificate == runs[1].certificate
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_single_precision_and_no_intercept(loss):
+    problem = problem_of(loss, False, np.float32)
+    found = few_reads(InMemory(problem), problem.lam, loss, False, SOLVER)
+    free = Problem(problem.X, problem.y, problem.lam, loss, intercept=False)
+    fitted = found.solution
+    at = certificate(free, fitted.beta, fitted.alpha, fitted.dual)
+    assert fitted.alpha == 0.0
+    assert at.relative_gap <= TOL
+
+
+def test_the_last_read_is_the_limit():
+    problem = problem_of("hinge", False)
+    found = few_reads(
+        *(InMemory(problem), problem.lam, "hinge", True),
+        SDCA(epochs=1, tol=TOL, seed=1),
+    )
+    assert (found.reached, found.solution.n_epochs) == (False, 1)
+    assert found.certificate.relative_gap == 1.0  # no dual point yet
+
+
+@pytest.mark.parametrize("excess", [0, 1, -1, 2**33 + 7, -(2**33) - 7])
+def test_weights_are_lowered_to_balance_exactly(excess):
+    rng = np.random.default_rng(1)
+    a, y = rng.random(50), np.repeat([-1.0, 1.0], 25)
+    found = balanced(a, y, excess)
+    assert excess + units(found[y > 0.0]) - units(found[y < 0.0]) == 0
+    assert (found >= 0.0).all()
+    assert (found <= a).all()
+    lowered = y == (1.0 if (cut(a) * y).sum() + excess * UNIT > 0.0 else -1.0)
+    assert (found[~lowered] == cut(a)[~lowered]).all()
