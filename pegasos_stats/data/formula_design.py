@@ -115,7 +115,7 @@ class FormulaDesign:
         """
         functions = functions or {}
         variables = variables_of(terms, formula, data, functions)
-        used = _complete_rows(data, variables, usable)
+        used = complete_rows(data, variables, usable)
         if len(used) == 0:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
@@ -156,7 +156,7 @@ class FormulaDesign:
         levels = levels_at_fit(self.spec, self.variables)
         data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
-        used = _complete_rows(data, variables, np.ones(len(data), dtype=bool))
+        used = complete_rows(data, variables, np.ones(len(data), dtype=bool))
         if len(used) == 0:
             nothing = np.empty((0, len(self.names)))
             return ModelMatrix(nothing, np.zeros(len(data), dtype=bool), data.index)
@@ -357,7 +357,7 @@ def _materialize(
         raise cannot_use(formula, error) from None
 
 
-def _complete_rows(
+def complete_rows(
     data: pd.DataFrame, variables: list[str], usable: Mask
 ) -> pd.DataFrame:
     """Rows without missing values, indexed by position, in plain dtypes."""

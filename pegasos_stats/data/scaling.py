@@ -43,11 +43,16 @@ class Scaling:
         with np.errstate(over="ignore", invalid="ignore"):
             means, deviations = moments(X)
         if not np.isfinite(deviations).all():
-            raise DataError(
-                "The sum of a column overflows, so that it has no mean; divide the "
-                "predictors by a power of ten first."
-            )
-        centred = intercept and isinstance(X, np.ndarray)
+            raise overflow()
+        return cls.of_moments(
+            means, deviations, intercept and isinstance(X, np.ndarray)
+        )
+
+    @classmethod
+    def of_moments(
+        cls, means: Vector, deviations: Vector, centred: bool = True
+    ) -> "Scaling":
+        """Scaling by means and standard deviations that are known."""
         size = np.maximum(np.abs(means), deviations)
         constant = deviations <= 1e-12 * size  # rounding of the mean alone
         return cls(
@@ -103,6 +108,14 @@ class Scaling:
             return slopes
         first = np.concatenate([[1.0], -self.centre / self.scale])
         return np.vstack([first, np.insert(slopes, 0, 0.0, axis=1)])
+
+
+def overflow() -> DataError:
+    """The error for columns whose sum is no finite number."""
+    return DataError(
+        "The sum of a column overflows, so that it has no mean; divide the predictors "
+        "by a power of ten first."
+    )
 
 
 def moments(X: Predictors) -> tuple[Vector, Vector]:

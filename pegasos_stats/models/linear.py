@@ -8,11 +8,14 @@ from pegasos_stats.checks import check_flag, check_penalty
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.scanned import check_fit, fit_from_files, sample_of_scan
 from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
@@ -83,7 +86,9 @@ class LinearModel(Model):
             numpy that `pegasos_stats.data.language.functions` lists: ``log``,
             ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
             ``x.clip(0, 1)``, ...
-        data : DataFrame
+        data : DataFrame or Scan
+            A frame, or files that `scan` named; then `weights` are no array, and there
+            are no `freq_weights`, `functions` or `offset`.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.
@@ -108,18 +113,12 @@ class LinearModel(Model):
         ('p34', 'p43')
         """
         check_flag("intercept", intercept)
-        sample, kept = samples.sample_of_formula(
-            formula,
-            data,
-            intercept,
-            coding,
-            na_action,
-            weights,
-            freq_weights,
-            functions,
-            standardize,
-            offset,
-        )
+        weighted = weights, freq_weights, functions, standardize, offset
+        given = intercept, coding, na_action, *weighted
+        if isinstance(data, Scan):
+            sample, kept = sample_of_scan(formula, data, *given)
+        else:
+            sample, kept = samples.sample_of_formula(formula, data, *given)
         return cls.of_sample(sample, lam, kept)
 
     @classmethod
@@ -216,6 +215,11 @@ class LinearModel(Model):
         """
         solver = self.in_columns(checked_solver(solver, SDCA))
         check_flag("progress", progress)
+        if isinstance(self.problem.X, Elsewhere):
+            others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
+            solver = check_fit(solver, others)
+            given = self.problem, self._sample, solver, cov_type, progress
+            return fit_from_files(*given)
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)
         lines = self._sample.lines

@@ -128,6 +128,11 @@ class LinearResults(LinearEffects):
         """Rows with a dual weight above zero; for the log loss all of them."""
         return int((self.solution.dual > 0.0).sum())
 
+    @cached_property
+    def n_reads(self) -> int | None:
+        """Times that all rows of a fit from files were read; None of other fits."""
+        return None
+
     @property
     def df_model(self) -> int:
         """Number of coefficients, the intercept left out."""

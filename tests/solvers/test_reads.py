@@ -134,9 +134,28 @@ def test_the_last_read_is_the_limit():
 def test_weights_are_lowered_to_balance_exactly(excess):
     rng = np.random.default_rng(1)
     a, y = rng.random(50), np.repeat([-1.0, 1.0], 25)
-    found = balanced(a, y, excess)
+    found = balanced(a, y, np.ones(50), excess)
     assert excess + units(found[y > 0.0]) - units(found[y < 0.0]) == 0
     assert (found >= 0.0).all()
     assert (found <= a).all()
     lowered = y == (1.0 if (cut(a) * y).sum() + excess * UNIT > 0.0 else -1.0)
     assert (found[~lowered] == cut(a)[~lowered]).all()
+
+
+def test_weights_are_raised_where_the_other_class_has_none():
+    y = np.array([1.0, -1.0, -1.0, -1.0])
+    a, w = np.array([0.0, 0.5, 0.9, 2.0]), np.array([1.0, 1.0, 1.0, 2.0])
+    found = balanced(a, y, w, int(3.7 / UNIT))
+    assert units(found[1:]) == int(3.7 / UNIT)
+    assert (found <= w).all()
+    assert found[3] == 2.0
+    assert balanced(a, y, w, int(4.1 / UNIT)) is None
+
+
+def test_a_rare_class_that_is_given_up_is_certified_too():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((2000, 3)), np.where(np.arange(2000) < 60, 1.0, -1.0)
+    problem = Problem(X + 0.3 * y[:, None], y, 1.0)
+    found = few_reads(InMemory(problem), 1.0, "hinge", True, SOLVER)
+    assert found.reached
+    assert (found.solution.dual[y > 0.0] == 1.0).all()

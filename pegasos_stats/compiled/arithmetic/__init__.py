@@ -7,6 +7,7 @@ from pegasos_stats.compiled import loading_on_demand
 __all__ = [
     "balance",
     "best_intercept",
+    "columns",
     "compensated",
     "four_rows",
     "lanes",
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pegasos_stats.compiled.arithmetic import (
         balance,
         best_intercept,
+        columns,
         compensated,
         four_rows,
         lanes,

@@ -10,6 +10,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
@@ -52,6 +53,11 @@ MOST_NUMBERS = 2e9  # for which the fewest replicates are drawn, for a minute or
 NO_COVARIANCE = (
     "There are no standard errors: cov_type='none'; "
     "result.with_covariance('sandwich') gives the same fit with them."
+)
+
+IN_FILES = (
+    "There are no standard errors: they need the rows in memory, and those of the fit "
+    "are in files; fit a sample of them that is read into memory."
 )
 
 
@@ -232,6 +238,8 @@ def estimated_covariance(
     DataError
         If it is larger than the machine's memory.
     """
+    if isinstance(problem.X, Elsewhere):
+        raise DataError(IN_FILES)
     check_memory(problem)
     given, why = (problem, found.beta, found.alpha), why_resampled(problem, scaling)
     if isinstance(options, Sandwich):
@@ -288,6 +296,8 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
     """
     if cov_type is None:
         text = NO_COVARIANCE
+    elif isinstance(problem.X, Elsewhere):
+        text = IN_FILES
     elif not has_rows(problem):
         text = (
             "There are no standard errors: they need the training rows, which a saved "

@@ -34,8 +34,8 @@ LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
 ROUGH = 1e-4  # relative gap of the problem of the sample
 FINER = 0.25  # of the tolerance, to which problems in memory are solved
-FINEST = 1e-8
-TEN = 10.0
+FINEST = 1e-13  # relative gap of a problem in memory
+TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
 
 
 class Step(Protocol):
@@ -119,6 +119,7 @@ def few_reads(
     (True, 2)
     """
     problem = Described(home, lam, loss, intercept)
+    solver = solver.with_seed(solver.generator().seed)
     sample = home.sample(size_of_sample(home.n, home.p))
     step: Step = STEPS[loss](problem, sample, solved(problem, sample, solver))
     best: Risk | None = None
@@ -130,11 +131,11 @@ def few_reads(
         at = best.certificate(step.bound)
         if observe is not None:
             observe(reads, at)
-        if solver.reached(at) or reads == solver.epochs or share < FINEST:
+        if solver.reached(at) or reads == solver.epochs or share < LAST_SHARE:
             break
         if reads > 1 and step.stands:
             share /= TEN
-        step.solve(tolerance(solver, at) * share, solver)
+        step.solve(max(FINEST, tolerance(solver, at) * share), solver)
     weights = np.ones(home.n) if home.weights is None else home.weights
     solution = Solution(
         beta=best.point.beta,
@@ -166,9 +167,9 @@ def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
         of_class = sample.y == sign
         w[of_class] *= weight / w[of_class].sum()
     w *= w.size / problem.n
-    inner = Problem(
-        *(sample.X, sample.y, problem.lam, problem.loss, problem.intercept), weights=w
-    )
+    given = problem.lam, problem.loss, problem.intercept
+    X = np.asarray(sample.X, dtype=np.float64)
+    inner = Problem(X, sample.y, *given, weights=w)
     rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
     return run_sdca(inner, rough, warn=False)
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.errors import DataError, counted
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken
@@ -45,6 +46,7 @@ from pegasos_stats.solvers.sdca_run import run_sdca
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 WIDTHS = 4.0  # times sqrt(p / m)
+ROOM = 0.8  # of the rows that may be kept, those of the first read
 EPOCHS = 1000  # of a problem in memory
 
 
@@ -94,20 +96,29 @@ class Hinge:
         self.point, self.bound = Point(found.beta, found.alpha), NO_BOUND
         self.kept = Kept(problem.p)
         self.state = np.full(problem.n, KEPT, dtype=np.int8)
-        self._delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        apart = np.abs(sample.y * scores(sample.X, self.point) - 1.0)
+        share = min(1.0, ROOM * problem.home.most_kept / problem.n)
+        widest = float(np.quantile(apart, share))
+        delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        self._delta = min(delta, widest) if share < 1.0 else delta
         self._is_first, self.stands, self.violations = True, False, 0
         self._parts: list[Part] = []
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
-        before, self._parts = self.kept.m, []
+        problem, before, self._parts = self._problem, self.kept.m, []
         self.kept.add(self._joining())
+        if self.kept.m > problem.home.most_kept:
+            raise DataError(
+                f"{counted(self.kept.m, 'row')} near the margin are more than the "
+                "budget of memory lets be kept; give more of it: scan(paths, memory=)."
+            )
         self.stands = self.kept.m == before
         self._is_first = False
         self.violations = sum(part.violations for part in self._parts)
         sums = together(part.seen for part in self._parts)
         table = np.sum([part.table for part in self._parts], axis=0)
-        return Risk.of(self._problem, self.point, sums, table)
+        return Risk.of(problem, self.point, sums, table)
 
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
@@ -164,7 +175,7 @@ class Hinge:
         )
         self.point = Point(found.beta, found.alpha)
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
-        weights = balanced(a, kept.y, high - low) if problem.intercept else a
+        weights = balanced(a, kept.y, kept.w, high - low) if problem.intercept else a
         if weights is not None:
             kept.a = weights
             self.bound = self._bound(sums)

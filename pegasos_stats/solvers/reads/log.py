@@ -143,7 +143,7 @@ class Newton:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
         a = cut(sample.w * _slopes(sample.y * scores(sample.X, self.point)))
-        weights = balanced(a, sample.y, excess) if problem.intercept else a
+        weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
         if weights is None:
             return NO_BOUND
         self._a[sample.numbers] = weights

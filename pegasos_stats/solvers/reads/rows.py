@@ -55,6 +55,8 @@ class Home(Protocol):
         Weights of the rows, with mean 1; None if all are 1.
     class_weights : pair of float
         Weights of the rows of -1, and of +1, summed.
+    most_kept : int
+        Rows that may be brought home.
     """
 
     @property
@@ -76,6 +78,10 @@ class Home(Protocol):
     @property
     def class_weights(self) -> tuple[float, float]:
         """Weights of the rows of -1, and of +1, summed."""
+
+    @property
+    def most_kept(self) -> int:
+        """Rows that may be brought home."""
 
     def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
         """Read all rows once: what `work` finds in each block, in their order.
@@ -108,7 +114,7 @@ class InMemory:
         self.n, self.p, self.radius = problem.n, problem.p, problem.radius
         self.weights, w = problem.weights, problem.row_weights
         below, above = (float(w[problem.y == sign].sum()) for sign in (-1.0, 1.0))
-        self.class_weights = below, above
+        self.class_weights, self.most_kept = (below, above), self.n
 
     def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
         """Read all rows once."""

@@ -1,0 +1,1 @@
+"""Rows in files, read block by block."""

@@ -1,0 +1,264 @@
+"""What a formula means for all rows of a scan: levels of factors and of the outcome."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.formula import (
+    outcome_of,
+    read_outcome,
+    read_terms,
+    split_formula,
+    unwrapped,
+    variables_of,
+)
+from pegasos_stats.data.formula_design import (
+    NO_PREDICTOR,
+    FormulaDesign,
+    complete_rows,
+)
+from pegasos_stats.data.labels import Coding, LabelCoding
+from pegasos_stats.data.language.expressions import (
+    Call,
+    Evaluation,
+    Node,
+    column_value,
+    columns_in,
+    walked,
+)
+from pegasos_stats.data.language.reading import read_expression
+from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.data.levels import factored
+from pegasos_stats.data.scan.files import NOTHING, Scan
+from pegasos_stats.errors import ColumnError, DataError, counted, listing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from formulaic import SimpleFormula
+
+ALLOWED = ("numbers", "text", "booleans", NOTHING)
+BEGIN = 1000  # rows of the first piece that show what terms look like
+MOST_LEVELS = 10_000  # of one factor
+MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
+NEIGHBOURS = ("lag",)  # functions without state that look at other rows
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """What holds for all rows.
+
+    Attributes
+    ----------
+    design : FormulaDesign
+    coding : LabelCoding
+    intercept : bool
+        Whether the formula keeps it.
+    outcome : tuple of str
+        Columns that the outcome uses.
+    plain : bool
+        Whether the columns are the matrix as they are.
+    n_reads : int
+        1 if all rows had to be looked at, for levels; else 0.
+    """
+
+    design: FormulaDesign
+    coding: LabelCoding
+    intercept: bool
+    outcome: tuple[str, ...]
+    plain: bool
+    n_reads: int
+
+
+def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
+    """Read a formula, and as many rows as it takes to know all levels.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or a term cannot be computed block by block.
+    ColumnError
+        If a column is not in all files, or of a type that is no number nor text.
+    LabelError
+        If the outcome does not have two levels.
+    DataError
+        If no row is complete.
+    """
+    nothing = pd.DataFrame({name: [] for name in scan.kinds})
+    terms = read_terms(formula, nothing, intercept)
+    names = [str(term) for term in terms if str(term) != "1"]
+    if not names:
+        raise refused(formula, NO_PREDICTOR)
+    variables = variables_of(terms, formula, nothing)
+    outcome = _columns_of_outcome(formula, nothing)
+    used = [*dict.fromkeys([*outcome, *variables])]
+    _check(scan, used)
+    factors = Factors(terms, formula, nothing, scan)
+    labels: list[DataColumn] = []
+    rows: list[pd.DataFrame] = []
+    total, to_the_end = 0, True
+    for piece in scan.pieces(used):
+        frame = frame_of(piece)
+        total += len(frame)
+        column = outcome_of(formula, frame)
+        complete = complete_rows(frame, variables, column.notna().to_numpy(dtype=bool))
+        if len(complete) == 0:
+            continue
+        places = factors.new_rows(complete).union(
+            complete.index[: 0 if rows else BEGIN]
+        )
+        rows.append(frame.iloc[places])  # with all categories, in their order
+        labels.append(column.iloc[complete.index].drop_duplicates())
+        many = len(labels) > MOST_LABELS or len(labels[-1]) > MOST_LABELS
+        if many or (not factors.watched and joined(labels).nunique() > 1):
+            to_the_end = False
+            break
+    if not rows:
+        raise no_rows(total)
+    levels = LabelCoding.from_labels(joined(labels), coding, str(labels[0].name))
+    pattern = pd.DataFrame(
+        {name: joined([part[name] for part in rows]) for name in variables}
+    )
+    everything = np.ones(len(pattern), dtype=bool)
+    design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
+    return Agreed(
+        design=design,
+        coding=levels,
+        intercept=len(names) < len(terms),
+        outcome=tuple(outcome),
+        plain=set(design.names) <= set(design.numeric),
+        n_reads=int(to_the_end),
+    )
+
+
+def no_rows(total: int) -> DataError:
+    """The error for data without a complete row."""
+    return DataError(
+        f"None of {counted(total, 'row')} is complete; give data with values for the "
+        "outcome and all predictors."
+    )
+
+
+def _columns_of_outcome(formula: str, nothing: pd.DataFrame) -> list[str]:
+    """Columns of the left-hand side, which is computed row by row."""
+    name = unwrapped(split_formula(formula)[0])
+    if name in nothing.columns:
+        return [name]
+    tree = read_outcome(formula, nothing.columns)
+    _check_by_row(tree, formula)
+    used = sorted(columns_in(tree))
+    check_columns(nothing, used or [name])
+    return used
+
+
+def _check(scan: Scan, used: list[str]) -> None:
+    scan.check(used)
+    wrong = [name for name in used if scan.kinds[name] not in ALLOWED]
+    if wrong:
+        raise ColumnError(
+            f"Column {listing(wrong[:1])} is of type {scan.kinds[wrong[0]]}; a fit "
+            "from files takes numbers, text and booleans: write it as one of these, or "
+            "leave it out."
+        )
+
+
+def _check_by_row(tree: Node, formula: str) -> None:
+    """Raise `FormulaError` for functions that look at more than one row."""
+    for part in walked(tree):
+        if not isinstance(part, Call):
+            continue
+        if part.function.state or part.name in NEIGHBOURS:
+            raise refused(
+                formula,
+                f"calls {part.name}(), which looks at other rows, and files are read "
+                "block by block; give standardize=True for scales, or compute the "
+                "column in the files.",
+            )
+
+
+class Factors:
+    """The factors of a formula, and their levels seen so far.
+
+    Attributes
+    ----------
+    watched : bool
+        Whether there is a factor: its levels are known after all rows.
+    """
+
+    def __init__(
+        self,
+        terms: "SimpleFormula",
+        formula: str,
+        nothing: pd.DataFrame,
+        scan: Scan,
+    ) -> None:
+        self._trees: dict[str, Node] = {}
+        self._by_name: set[str] = set()
+        self._seen: dict[str, set[object]] = {}
+        for factor in {factor for term in terms for factor in term.factors}:
+            name = str(factor.expr)
+            if factor.eval_method.value == "lookup":
+                if scan.kinds[name] == "text":
+                    self._by_name.add(name)
+            elif factor.eval_method.value == "python":
+                tree = read_expression(name, nothing.columns, formula)
+                _check_by_row(tree, formula)
+                if factored(name) in nothing.columns:
+                    self._by_name.add(factored(name))
+                else:
+                    self._trees[name] = tree
+        self.watched = bool(self._by_name)
+
+    def new_rows(self, complete: pd.DataFrame) -> pd.Index:
+        """Row labels, at least one for each level that was not seen before."""
+        found = {name: complete[name] for name in self._by_name}
+        for expression, tree in self._trees.items():
+            value = column_value(tree, Evaluation(complete))
+            plain = getattr(value, "__wrapped__", value)
+            if isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf":
+                found[expression] = plain
+        self.watched = bool(found)
+        places: set[int] = set()
+        for name, column in found.items():
+            first = column.reset_index(drop=True).drop_duplicates()
+            seen = self._seen.setdefault(name, set())
+            new = first[[value not in seen for value in first.array]]
+            seen |= set(new.array)
+            places |= set(new.index)
+            if len(seen) > MOST_LEVELS:
+                raise ColumnError(
+                    f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
+                    "leave it out, or group them."
+                )
+        return complete.index[sorted(places)]
+
+
+def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
+    """Rows as a frame, as pandas reads them, decimals as doubles."""
+    import pyarrow as pa
+
+    columns = [
+        column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+        for column in piece.columns
+    ]
+    plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
+    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True)
+    return found
+
+
+def joined(parts: list[DataColumn]) -> DataColumn:
+    """Parts of a column after each other; categories in the order of the first.
+
+    Examples
+    --------
+    >>> one, other = pd.Series(["b", "a"]), pd.Series(["c", "a"])
+    >>> joined([one.astype("category"), other.astype("category")]).cat.categories
+    Index(['a', 'b', 'c'], dtype='str')
+    """
+    if not all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+        return pd.concat(parts, ignore_index=True)
+    union = pd.api.types.union_categoricals(parts)
+    return pd.Series(union, name=parts[0].name)

@@ -1,0 +1,84 @@
+"""Pieces of files as rows of numbers."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.agreeing import Agreed, frame_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Matrices:
+    """How pieces become rows of numbers.
+
+    Attributes
+    ----------
+    design : Design
+        What was agreed on, scaled if it is to be.
+    """
+
+    def __init__(
+        self, agreed: Agreed, single: bool, scaled: ScaledDesign | None = None
+    ) -> None:
+        self.design = agreed.design if scaled is None else scaled
+        self.variables = agreed.design.variables
+        self._scaling = None if scaled is None else scaled.scaling
+        self._names = agreed.design.names if agreed.plain else None
+        self.single = single and agreed.plain
+        self.dtype = np.dtype(np.float32 if self.single else np.float64)
+
+    def room(self, count: int, p: int) -> Dense:
+        """Room for so many rows, in the precision of the files."""
+        if self.single:
+            return np.empty((count, p), dtype=np.float32)
+        return np.empty((count, p))
+
+    def is_clean(self, piece: "pa.RecordBatch") -> bool:
+        """Whether all values are finite numbers, which are the matrix as they are."""
+        if self._names is None:
+            return False
+        columns = [piece.column(name) for name in self._names]
+        if any(column.null_count for column in columns):
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = [float(_numbers(column).sum()) for column in columns]
+        return bool(np.isfinite(sums).all())
+
+    def rows(self, piece: "pa.RecordBatch") -> Dense:
+        """Rows of a piece that is clean, C-contiguous."""
+        names = self._names or ()
+        columns = np.empty((len(names), piece.num_rows), dtype=self.dtype)
+        for j, name in enumerate(names):
+            columns[j] = _numbers(piece.column(name))
+        if self._scaling is not None:
+            columns -= self._scaling.centre[:, None].astype(self.dtype)
+            columns /= self._scaling.scale[:, None].astype(self.dtype)
+        X = self.room(piece.num_rows, len(names))
+        arithmetic.columns.put_rows(columns, X)
+        return X
+
+    def matrix(self, piece: "pa.RecordBatch", first: int) -> ModelMatrix:
+        """Rows of any piece, without those that lack a value; `first` is its first."""
+        frame = frame_of(piece)
+        frame.index = frame.index + first
+        found = self.design.matrix(frame)
+        return ModelMatrix(
+            np.ascontiguousarray(found.values, dtype=self.dtype),
+            *(found.kept, found.index, found.missing),
+        )
+
+
+def _numbers(column: "pa.Array") -> Vector:
+    """Numbers of a column without missing values; booleans and decimals too."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    found: Vector = column.to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,179 @@
+"""Models of rows in files: read a few times, and what comes of it kept."""
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_flag
+from pegasos_stats.data.labels import Coding
+from pegasos_stats.data.sample import NaAction, Sample
+from pegasos_stats.data.scan.agreeing import agree
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.measuring import measure
+from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.inference.estimating import chosen_options
+from pegasos_stats.models.inference.options import Bootstrap, CovName, CovType
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads
+from pegasos_stats.solvers.reads.files import InFiles
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import near_enough, warn_of
+from pegasos_stats.solvers.solver import Solver
+
+SHARE = 8  # of the budget that a sample may take
+
+
+def sample_of_scan(
+    formula: str,
+    scan: Scan,
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: object = None,
+    freq_weights: object = None,
+    functions: object = None,
+    standardize: bool = False,
+    offset: object = None,
+) -> tuple[Sample, bool]:
+    """Read a scan as far as a fit needs to know it before it begins.
+
+    Returns
+    -------
+    sample : Sample
+        Its rows are `Elsewhere`.
+    intercept : bool
+        Whether the formula keeps it.
+
+    Raises
+    ------
+    FormulaError, ColumnError, LabelError, DataError
+        As for `agree` and `measure`.
+    OptionError
+        If an option needs all rows at once.
+    """
+    check_flag("standardize", standardize)
+    others = {
+        "freq_weights": (freq_weights, "give the column of counts as weights="),
+        "functions": (functions, "compute the column in the files"),
+        "offset": (offset, "fit rows in memory, or leave it out"),
+    }
+    for name, (value, cure) in others.items():
+        if value is not None:
+            raise OptionError(f"{name}= does not go with ps.scan(); {cure}.")
+    by_name = weights is None or isinstance(weights, str | dict)
+    if not by_name:
+        raise OptionError(
+            f"weights={shown(weights)} does not go with ps.scan(); give the name of a "
+            "column, 'balanced', or a weight for each level."
+        )
+    agreed = agree(scan, formula, intercept, coding)
+    room = scan.memory // SHARE // (8 * len(agreed.design.names))
+    most = max(2, min(LARGEST, room)) // 2
+    found = measure(scan, agreed, weights, standardize, na_action, most)
+    n = found.y.size
+    sample = Sample(
+        X=Elsewhere(found),
+        y=cast(Vector, found.y),  # a byte a row, not eight
+        index=pd.RangeIndex(n),
+        design=found.matrices.design,
+        coding=agreed.coding,
+        dropped=found.dropped,
+        kept=np.ones(n, dtype=bool),
+        weights=found.weights,
+    )
+    return sample, agreed.intercept
+
+
+def check_fit(solver: Solver, given: dict[str, object]) -> SDCA:
+    """Return the solver of a fit from files, or refuse what needs rows in memory.
+
+    Parameters
+    ----------
+    solver : Solver
+    given : dict
+        Options of ``fit`` that rows in memory have, by name; None or False if not
+        asked for.
+    """
+    if not isinstance(solver, SDCA):
+        raise OptionError(
+            f"A fit from files is one of ps.SDCA(tol=...), and {solver.name} was "
+            "given; leave the solver out, or give SDCA."
+        )
+    if solver.algorithm != "newton":
+        raise OptionError(
+            "algorithm='perm' takes its rows in random order, and files are read from "
+            "first to last; leave it out."
+        )
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise OptionError(
+                f"{name}= needs the rows in memory and does not go with ps.scan(); "
+                "leave it out."
+            )
+    return solver
+
+
+def fit_from_files(
+    problem: Problem,
+    sample: Sample,
+    solver: SDCA,
+    cov_type: CovType | CovName,
+    progress: bool,
+) -> LinearResults:
+    """Fit rows in files.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
+    """
+    assert isinstance(problem.X, Elsewhere)
+    options = chosen_options(cov_type, problem)
+    if isinstance(options, Bootstrap):
+        raise OptionError(
+            "cov_type='bootstrap' fits again and again and does not go with ps.scan(); "
+            "give 'sandwich' or 'none'."
+        )
+    home, began = InFiles(problem.X.measured), time.perf_counter()
+    given = home, problem.lam, problem.loss, problem.intercept, solver
+    found = few_reads(*given, shown_reads() if progress else None)
+    if solver.stops and not (found.reached or near_enough(found.certificate, solver)):
+        warn_of(found.certificate, solver, False, "tol")
+    result = LinearResults(
+        problem=problem,
+        solver=solver,
+        solution=found.solution,
+        design=sample.design,
+        coding=sample.coding,
+        index=sample.index,
+        dropped=sample.dropped,
+        cov_type=options,
+        seconds=time.perf_counter() - began,
+    )
+    none = pd.DataFrame(columns=["actual", "predicted"])
+    table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")
+    vars(result)["training_table"] = table
+    vars(result)["certificate"] = found.certificate
+    vars(result)["n_reads"] = home.n_reads
+    return result
+
+
+def shown_reads() -> Callable[[int, Certificate], None]:
+    """Show reads done and the relative gap reached, on a line of tqdm's."""
+    from tqdm import tqdm
+
+    bar = tqdm(total=None, unit="read")
+
+    def show(read: int, at: Certificate) -> None:
+        bar.set_postfix_str(f"relative gap {at.relative_gap:.1e}", refresh=False)
+        bar.update(1)
+
+    return show

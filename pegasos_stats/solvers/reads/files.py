@@ -1,0 +1,96 @@
+"""Rows in files: where a `Measured` scan has them, as the method of few reads asks."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pegasos_stats.arrays import Dense
+from pegasos_stats.data.scan.measuring import CHANGED, Measured
+from pegasos_stats.errors import DataError
+from pegasos_stats.parallel import map_in_order
+from pegasos_stats.solvers.reads.rows import Block, Taken, rows_of_block
+
+Found = TypeVar("Found")
+
+SHARE = 3  # of the budget that rows that are kept may take
+
+
+class InFiles:
+    """Rows of a scan that has been measured.
+
+    Parameters
+    ----------
+    measured : Measured
+    workers : int, optional
+        Number of threads; no number depends on it.
+
+    Attributes
+    ----------
+    n_reads : int
+        How many times all rows have been read.
+    """
+
+    def __init__(self, measured: Measured, workers: int | None = None) -> None:
+        self._measured, self._workers = measured, workers
+        self.n, self.p = measured.y.size, len(measured.agreed.design.names)
+        self.radius, self.weights = measured.radius, measured.weights
+        w = measured.weights
+        below, above = (
+            float(np.count_nonzero(of_class) if w is None else w[of_class].sum())
+            for of_class in (measured.y < 0, measured.y > 0)
+        )
+        self.class_weights = below, above
+        self.n_reads = measured.n_reads
+        self.most_kept = max(1, measured.scan.memory // SHARE // (8 * self.p))
+
+    def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
+        """Read all rows once."""
+        yield from map_in_order(
+            lambda make: work(make()), self._blocks(), self._workers
+        )
+        self.n_reads += 1
+
+    def sample(self, most: int) -> Taken:
+        """Rows drawn at random."""
+        drawn = [
+            (part.numbers[: most // 2], part.X[: most // 2])
+            for part in self._measured.samples
+        ]
+        numbers = np.concatenate([pair[0] for pair in drawn])
+        X = np.concatenate([pair[1] for pair in drawn])
+        order = np.argsort(numbers)
+        rows = numbers[order]
+        w = np.ones(rows.size) if self.weights is None else self.weights[rows]
+        return Taken(rows, X[order], self._measured.y[rows].astype(np.float64), w)
+
+    def _blocks(self) -> Iterator[Callable[[], Block]]:
+        """What makes each block; a piece that is clean in the thread that uses it."""
+        matrices, step = self._measured.matrices, rows_of_block(self.p)
+        total = 0  # rows before the piece
+        for piece, first, table in self._measured.tables():
+            if piece.clean and piece.usable is None:
+                for at in range(0, piece.used, step):
+                    part = table.slice(at, step)
+                    yield partial(self._block, first + at, matrices.rows, part)
+                total += piece.size
+                continue
+            if piece.clean:
+                X = matrices.rows(table)[piece.usable]
+            else:
+                found = matrices.matrix(table, total)
+                X = found.values
+                if piece.usable is not None:
+                    X = X[piece.usable[found.kept]]
+            if len(X) != piece.used:
+                raise DataError(CHANGED)
+            for at in range(0, piece.used, step):
+                yield partial(self._block, first + at, np.array, X[at : at + step])
+            total += piece.size
+
+    def _block(self, first: int, rows: Callable[[Any], Dense], part: Any) -> Block:
+        X = rows(part)
+        here = slice(first, first + len(X))
+        w = np.ones(len(X)) if self.weights is None else self.weights[here]
+        return Block(first, X, self._measured.y[here].astype(np.float64), w)

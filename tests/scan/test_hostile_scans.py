@@ -1,0 +1,236 @@
+"""Files that do not go together, or cannot be read: one sentence each."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    LabelError,
+    OptionError,
+)
+from tests.scan.scan_files import frame_of
+
+SOLVER = ps.SDCA(tol=1e-6, seed=1)
+
+
+@pytest.fixture
+def parts():
+    data = frame_of(1200).dropna().reset_index(drop=True)
+    return [data.iloc[:400], data.iloc[400:800], data.iloc[800:]]
+
+
+@pytest.fixture
+def scanned(tmp_path):
+    def write(parts):
+        for earlier in tmp_path.glob("*.parquet"):
+            earlier.unlink()
+        for i, part in enumerate(parts):
+            part.to_parquet(tmp_path / f"{'abcdef'[i]}.parquet", index=False)
+        return ps.scan(str(tmp_path / "*.parquet"))
+
+    return write
+
+
+def check(message, error, call, folder=""):
+    with pytest.raises(error) as found:
+        call()
+    assert str(found.value).replace(f"{folder}/", "") == message
+
+
+def test_a_column_that_one_file_lacks(parts, scanned, tmp_path):
+    scan = scanned([parts[0], parts[1].drop(columns="x1"), parts[2]])
+    message = (
+        "Column 'x1' not found in b.parquet, which has 'y', 'x0', 'x2', 'k', 'g', "
+        "'w'; add what lacks, or leave the file out."
+    )
+    check(message, ColumnError, lambda: ps.svm("y ~ x0 + x1", scan), tmp_path)
+    check(message, ColumnError, lambda: ps.svm("y ~ .", scan), tmp_path)
+    assert ps.svm("y ~ x0", scan).problem.n == sum(map(len, parts))
+
+
+def test_a_column_in_no_file(parts, scanned):
+    scan = scanned(parts)
+    with pytest.raises(ColumnError, match=r"^Column 'z' not found; the data "):
+        ps.svm("y ~ z", scan)
+    with pytest.raises(ColumnError, match=r"^weights='z' is no column of the data; "):
+        ps.svm("y ~ x0", scan, weights="z")
+
+
+def test_text_in_one_file_and_numbers_in_another(parts, scanned, tmp_path):
+    scan = scanned([parts[0], parts[1].assign(x0=parts[1]["x0"].astype(str))])
+    message = (
+        "Column 'x0' holds text in b.parquet and numbers in a.parquet; give it one "
+        "type in all files."
+    )
+    check(message, ColumnError, lambda: ps.svm("y ~ x0", scan), tmp_path)
+
+
+def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
+    whole = pd.concat(parts)
+    whole["k"] = whole["k"].astype(float)
+    mixed = [
+        parts[0].assign(k=parts[0]["k"].astype("int8"), x2=None),
+        parts[1].assign(k=parts[1]["k"].astype("float32")),
+        parts[1][:0],
+        parts[2].assign(g=parts[2]["g"].astype("category")),
+    ]
+    fitted = ps.svm("y ~ x0 + C(k) + g", scanned(mixed), lam=0.01).fit(SOLVER)
+    here = ps.svm("y ~ x0 + C(k) + g", whole, lam=0.01).fit(SOLVER)
+    assert fitted.nobs == len(whole)
+    assert list(fitted.params.index) == list(here.params.index)
+    np.testing.assert_allclose(fitted.params, here.params, atol=0.01)  # of their gaps
+
+
+def test_categories_keep_their_order(parts, scanned):
+    kind = pd.CategoricalDtype(["c", "A last level", "b", "a"])
+    ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
+    model = ps.svm("y ~ g", scanned(ordered))
+    assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
+
+
+def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
+    scan = scanned(parts[:2])
+    (tmp_path / "b.parquet").write_bytes(b"no parquet")
+    with pytest.raises(DataError) as found:
+        ps.svm("y ~ x0", scan)
+    assert re.fullmatch(
+        r"The file .*b\.parquet cannot be read as Parquet \(.+\); write it again, or "
+        r"leave it out\.",
+        str(found.value),
+    )
+
+
+def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
+    scan = scanned([pd.concat(parts)])
+    whole = (tmp_path / "a.parquet").read_bytes()
+    damaged = whole[:500] + b"\x00" * (len(whole) // 2) + whole[500 + len(whole) // 2 :]
+    (tmp_path / "a.parquet").write_bytes(damaged)
+    with pytest.raises(DataError, match=r"a\.parquet cannot be read as Parquet \("):
+        ps.svm("y ~ x0", scan)
+
+
+def test_a_file_that_changes_between_two_reads(parts, scanned, tmp_path):
+    model = ps.svm("y ~ x0", scanned(parts), lam=0.01)
+    parts[1][:100].to_parquet(tmp_path / "b.parquet", index=False)
+    check(
+        "The files have changed since they were first read; fit them again.",
+        DataError,
+        lambda: model.fit(SOLVER),
+    )
+
+
+def test_files_that_are_not_there(tmp_path):
+    check(
+        "No file matches '*.parquet'; give a pattern such as 'folder/*.parquet'.",
+        DataError,
+        lambda: ps.scan(f"{tmp_path}/*.parquet"),
+        tmp_path,
+    )
+    check(
+        "The file no.parquet is not there; give files, or a pattern such as "
+        "'folder/*.parquet'.",
+        DataError,
+        lambda: ps.scan(tmp_path / "no.parquet"),
+        tmp_path,
+    )
+    (tmp_path / "rows.xlsx").write_text("")
+    check(
+        "The file rows.xlsx is of no format that is known by its name; give files that "
+        "end in '.parquet', '.pq'.",
+        DataError,
+        lambda: ps.scan(tmp_path / "rows.xlsx"),
+        tmp_path,
+    )
+
+
+@pytest.mark.parametrize("paths", [3, [], [None], {"a": "b"}], ids=str)
+def test_paths_that_are_none(paths):
+    with pytest.raises(OptionError) as found:
+        ps.scan(paths)
+    assert str(found.value) == (
+        f"paths={paths!r} is not allowed; give a file, a pattern such as "
+        "'folder/*.parquet', or a list of them."
+    )
+
+
+@pytest.mark.parametrize("memory", ["a lot", "1 MiB", -1, True, 1.5, None, "1GiBs"])
+def test_budgets_that_are_none(memory, parts, scanned, tmp_path):
+    scanned(parts[:1])
+    with pytest.raises(OptionError) as found:
+        ps.scan(tmp_path / "a.parquet", memory=memory)
+    assert str(found.value) == (
+        f"memory={memory!r} is not allowed; give a budget of 64MiB or more, such as "
+        "'1GiB', or a number of bytes."
+    )
+
+
+def test_a_file_named_twice(parts, scanned, tmp_path):
+    scanned(parts[:1])
+    file = str(tmp_path / "a.parquet")
+    with pytest.raises(OptionError) as found:
+        ps.scan([file, str(tmp_path / "*.parquet")])
+    assert str(found.value).startswith("paths= names '/")
+    assert str(found.value).endswith("more than once; give each file once.")
+
+
+def test_outcomes_without_two_levels(parts, scanned):
+    one = scanned([part[part["y"] == "no"] for part in parts])
+    with pytest.raises(LabelError, match="has 1 level, 'no'; exactly two are needed: "):
+        ps.svm("y ~ x0", one)
+    three = scanned([parts[0], parts[1], parts[2].assign(y="maybe")])
+    with pytest.raises(LabelError, match=r"holds 'maybe' in \d+ rows \(800, 801, "):
+        ps.svm("y ~ x0", three)
+    with pytest.raises(LabelError, match=r"has 3 levels, 'maybe', 'no', 'yes'; "):
+        ps.svm("y ~ g", three)
+    sorted_files = scanned([pd.concat(parts).sort_values("y")])
+    assert ps.svm("y ~ x0", sorted_files).coding.levels == ("no", "yes")
+
+
+def test_no_complete_row(parts, scanned):
+    lacking = scanned([part.assign(x0=np.nan) for part in parts])
+    n = sum(map(len, parts))
+    check(
+        f"None of {n:,} rows is complete; give data with values for the outcome and "
+        "all predictors.",
+        DataError,
+        lambda: ps.svm("y ~ x0", lacking),
+    )
+
+
+def test_missing_values_may_be_refused(parts, scanned):
+    parts[1] = parts[1].assign(x0=parts[1]["x0"].where(parts[1]["k"] != 1))
+    lacking = int(parts[1]["x0"].isna().sum())
+    check(
+        f"There are missing values in {lacking} rows: {lacking} in 'x0'; fill them, or "
+        "leave the rows out with na_action='drop'.",
+        DataError,
+        lambda: ps.svm("y ~ x0", scanned(parts), na_action="raise"),
+    )
+
+
+def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
+    parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
+    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(407\); "):
+        ps.svm("y ~ x0", scanned(parts))
+
+
+@pytest.mark.parametrize(
+    "call", ["scale(x0)", "poly(x0, 2)", "lag(x0)", "I(x0 - mean(x0))"]
+)
+def test_functions_that_look_at_other_rows_are_refused(call, parts, scanned):
+    with pytest.raises(FormulaError, match="which looks at other rows, and files are "):
+        ps.svm(f"y ~ {call}", scanned(parts))
+    with pytest.raises(FormulaError, match=r"median\(\), which looks at other rows"):
+        ps.svm("x0 > median(x0) ~ x1", scanned(parts))
+
+
+def test_dates_are_refused(parts, scanned):
+    dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
+    with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
+        ps.svm("y ~ d", scanned(dated))

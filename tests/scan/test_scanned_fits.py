@@ -1,0 +1,177 @@
+"""Fits from files: what fits of the same rows in memory are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.solvers.reads import rows
+from tests.scan.scan_files import frame_of, written
+
+SOLVER = ps.SDCA(tol=1e-8, seed=1)
+CASES = [
+    (ps.svm, "y ~ x0 + x1 + x2", {}),
+    (ps.logit, "y ~ x0 + x1 + x2", {"weights": "balanced"}),
+    (ps.svm, "y ~ .", {"weights": {"yes": 3.0, "no": 1.0}, "standardize": True}),
+    (ps.svm, "y ~ . - w", {"weights": "w", "coding": ("yes", "no")}),
+    (ps.logit, "y ~ log(abs(x0)) + C(k) * x1 + g - 1", {"standardize": True}),
+    (ps.svm, "x0 > 0 ~ x1 + ifelse(x2 > 0, 'up', 'down')", {"coding": "first-seen"}),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return frame_of()
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    return written(data, tmp_path_factory.mktemp("scan"))
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case[1])
+def both(request, data, files):
+    model, formula, options = request.param
+    scan = ps.scan(files)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "NUMBERS", 500)  # several blocks in each piece
+        there = model(formula, scan, lam=0.01, **options).fit(SOLVER)
+    here = model(formula, data, lam=0.01, **options).fit(SOLVER)
+    return there, here
+
+
+def test_coefficients_are_those_of_rows_in_memory(both):
+    there, here = both
+    assert list(there.params.index) == list(here.params.index)
+    # By strong convexity, of the penalised coefficients.
+    apart = sum(np.sqrt(2.0 * each.gap / 0.01) for each in both)
+    assert np.linalg.norm(there.coef - here.coef) <= apart
+    assert there.objective == pytest.approx(here.objective, rel=2e-8)
+
+
+def test_it_is_certified_within_few_reads(both):
+    there, _ = both
+    assert there.converged
+    assert there.relative_gap <= SOLVER.tol
+    assert 2 <= there.n_reads <= 8
+
+
+def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
+    there, here = both
+    assert there.nobs == here.nobs
+    assert there.coding == here.coding
+    assert str(there.dropped) == str(here.dropped)
+    assert sorted(there.dropped.missing) == sorted(here.dropped.missing)
+    assert (there.problem.y == here.problem.y).all()
+    weights = there.problem.weights, here.problem.weights
+    assert (weights[0] is None) == (weights[1] is None)
+    assert weights[0] is None or np.array_equal(*weights)
+
+
+def test_the_training_table_is_the_same_but_for_rows_next_to_zero(both):
+    there, here = both
+    scores = here.decision_function()
+    near = int((scores.abs() < 1e-3).sum())
+    apart = np.abs(there.training_table.counts - here.training_table.counts)
+    assert apart.sum() <= 2 * near
+
+
+def test_predictions_on_frames_are_those_in_memory(both, data):
+    there, here = both
+    scores = there.decision_function(data), here.decision_function(data)
+    # What the distance of coefficients can make of a score, for rows of length 20.
+    np.testing.assert_allclose(*scores, atol=5e-3)
+    assert scores[0].index.equals(data.index)
+
+
+def test_it_is_saved_and_loaded(both, data, tmp_path):
+    there, _ = both
+    ps.save(there, tmp_path / "fit.model")
+    loaded = ps.load(tmp_path / "fit.model")
+    assert (loaded.params == there.params).all()
+    assert loaded.certificate == there.certificate
+    assert loaded.decision_function(data).equals(there.decision_function(data))
+    glances = [each.glance().drop(columns="df_effective") for each in (there, loaded)]
+    pd.testing.assert_frame_equal(*glances)
+
+
+def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
+    given = {"lam": 0.01}
+    forth = ps.svm("y ~ x0 + g", ps.scan(files), **given).fit(SOLVER)
+    back = ps.svm("y ~ x0 + g", ps.scan(files[::-1]), **given).fit(SOLVER)
+    apart = sum(np.sqrt(2.0 * each.gap / 0.01) for each in (forth, back))
+    assert np.linalg.norm(forth.coef - back.coef) <= apart
+
+
+def test_the_same_files_give_the_same_bits(files):
+    fits = [
+        ps.logit("y ~ x0 + g", ps.scan(files), lam=0.01).fit(SOLVER) for _ in range(2)
+    ]
+    assert (fits[0].params == fits[1].params).all()
+    assert fits[0].certificate == fits[1].certificate
+
+
+def test_one_file_and_patterns(data, files):
+    one = ps.scan(files[0].parent / "part0.parquet")
+    rows = ps.svm("y ~ x0", one).problem.n
+    assert rows == data["y"][: len(data) // 4].notna().sum()
+    pattern = ps.scan(str(files[0].parent / "*.parquet"))
+    assert pattern.files == ps.scan(files).files
+    assert repr(pattern) == f"<Scan: {files[0]} and 3 more files, memory 1 GiB>"
+
+
+def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
+    model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=0.01)
+    with pytest.raises(OptionError) as found:
+        model.fit(ps.Pegasos(seed=1))
+    assert str(found.value) == (
+        "A fit from files is one of ps.SDCA(tol=...), and Pegasos was given; leave the "
+        "solver out, or give SDCA."
+    )
+    for name, value in {"groups": "k", "trace": True, "test": data}.items():
+        with pytest.raises(OptionError) as found:
+            model.fit(**{name: value})
+        assert str(found.value) == (
+            f"{name}= needs the rows in memory and does not go with ps.scan(); leave "
+            "it out."
+        )
+    with pytest.raises(OptionError) as found:
+        model.fit(cov_type="bootstrap")
+    assert str(found.value) == (
+        "cov_type='bootstrap' fits again and again and does not go with ps.scan(); "
+        "give 'sandwich' or 'none'."
+    )
+    result = model.fit(SOLVER)
+    for ask in (result.predict, result.augment, lambda: ps.lambda_path(model)):
+        with pytest.raises(DataError) as refused:
+            ask()
+        assert str(refused.value) == (
+            "The training rows are in files and not in memory; give data, as in "
+            "predict(data), which may be ps.scan(...) too."
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"freq_weights": "w"},
+            "freq_weights= does not go with ps.scan(); give the column of counts as "
+            "weights=.",
+        ),
+        (
+            {"functions": {"half": lambda x: x / 2}},
+            "functions= does not go with ps.scan(); compute the column in the files.",
+        ),
+        (
+            {"weights": np.ones(3)},
+            "weights=array([1., 1., 1.]) does not go with ps.scan(); give the name of "
+            "a column, 'balanced', or a weight for each level.",
+        ),
+    ],
+)
+def test_options_that_need_all_rows_at_once_are_refused(files, options, message):
+    with pytest.raises(OptionError) as found:
+        ps.svm("y ~ x0", ps.scan(files), **options)
+    assert str(found.value) == message
