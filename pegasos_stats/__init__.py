@@ -15,7 +15,7 @@ from pegasos_stats import interrupts  # noqa: F401, before what takes long to lo
 from pegasos_stats import errors
 from pegasos_stats.data import datasets
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.scan.files import Scan, scan
+from pegasos_stats.data.scan.files import scan
 from pegasos_stats.data.svmlight import read_svmlight
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
@@ -80,7 +80,6 @@ __all__ = [
     "Report",
     "Results",
     "Sandwich",
-    "Scan",
     "SessionInfo",
     "SolverComparison",
     "Thresholds",

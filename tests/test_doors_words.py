@@ -26,7 +26,7 @@ def test_half_a_character_is_no_valid_text(text, valid):
     ("door", "kind", "words"),
     [
         (
-            lambda: ps.SVM(Y, X.rename(columns={"a": HALF})),
+            lambda: ps.SVM(Y, X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1)),
             ColumnError,
             f"Column {HALF!r} has a name that is no valid text; read the data with the "
             "encoding that they have, or rename it.",

@@ -142,7 +142,7 @@ class FrameDesign:
             raise ColumnError("X has no columns; give at least one predictor.")
         named = isinstance(X, pd.DataFrame | pd.Series)
         if named:
-            names = pd.Index([str(column) for column in columns])
+            names = pd.Index([str(column) for column in columns], dtype=object)
             _check_text(names)
             _check_unique(names)
         if "Intercept" in columns:

@@ -71,6 +71,14 @@ def is_valid_text(text: str) -> bool:
     return True
 
 
+def series_of(values: Any) -> DataColumn:
+    """Values as a Series; of objects, if pandas cannot hold them as its text."""
+    try:
+        return pd.Series(values)
+    except UnicodeEncodeError:  # where pyarrow holds the text of pandas
+        return pd.Series(values, dtype=object)
+
+
 def is_single(value: object) -> bool:
     """Whether a value can be a label: one thing that is equal to itself.
 

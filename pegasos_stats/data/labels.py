@@ -19,6 +19,7 @@ from pegasos_stats.data.foreign import (
     is_single,
     position_of,
     refusing,
+    series_of,
 )
 from pegasos_stats.data.more_levels import not_the_pair, not_two_levels
 from pegasos_stats.errors import (
@@ -279,7 +280,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
             labels = labels.iloc[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = in_native_order(pd.Series(labels))
+        column = in_native_order(series_of(labels))
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)

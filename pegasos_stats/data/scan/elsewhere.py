@@ -17,6 +17,7 @@ class Elsewhere:
     def __init__(self, measured: Measured) -> None:
         self.measured = measured
         self.shape = measured.y.size, len(measured.agreed.design.names)
+        self.digest: str | None = None  # of all rows, which would take a read
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
