@@ -196,7 +196,7 @@ class FormulaDesign:
         else:
             levels = levels_at_fit(self.spec, self.variables)
             data = as_at_fit(data[list(self.variables)], levels, self.numeric)
-            used = _complete_rows(data, list(self.variables), every)
+            used = complete_rows(data, list(self.variables), every)
             kept = {name: (kind, dict(state)) for name, (kind, state) in encoders}
             spec = self.spec.update(encoder_state=kept, transform_state={})
             coded = _materialize(spec, used, self.formula, self.functions)

@@ -157,6 +157,7 @@ def fit_from_files(
         dropped=sample.dropped,
         cov_type=options,
         seconds=time.perf_counter() - began,
+        offsets=None,
     )
     none = pd.DataFrame(columns=["actual", "predicted"])
     table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, FormulaError, OptionError
 from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import frame_of, written
 
@@ -165,6 +165,10 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
             "functions= does not go with ps.scan(); compute the column in the files.",
         ),
         (
+            {"offset": "w"},
+            "offset= does not go with ps.scan(); fit rows in memory, or leave it out.",
+        ),
+        (
             {"weights": np.ones(3)},
             "weights=array([1., 1., 1.]) does not go with ps.scan(); give the name of "
             "a column, 'balanced', or a weight for each level.",
@@ -175,3 +179,12 @@ def test_options_that_need_all_rows_at_once_are_refused(files, options, message)
     with pytest.raises(OptionError) as found:
         ps.svm("y ~ x0", ps.scan(files), **options)
     assert str(found.value) == message
+
+
+def test_an_offset_in_the_formula_is_refused(files):
+    with pytest.raises(FormulaError) as found:
+        ps.svm("y ~ x0 + offset(w)", ps.scan(files))
+    assert str(found.value) == (
+        "The formula 'y ~ x0 + offset(w)' has an offset(), and a fit from files none; "
+        "leave it out."
+    )

@@ -9,6 +9,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.formula import (
+    offset_terms,
     outcome_of,
     read_outcome,
     read_terms,
@@ -88,6 +89,10 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
         If no row is complete.
     """
     nothing = pd.DataFrame({name: [] for name in scan.kinds})
+    if offset_terms(formula, nothing):
+        raise refused(
+            formula, "has an offset(), and a fit from files none; leave it out."
+        )
     terms = read_terms(formula, nothing, intercept)
     names = [str(term) for term in terms if str(term) != "1"]
     if not names:
@@ -118,7 +123,9 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
             break
     if not rows:
         raise no_rows(total)
-    levels = LabelCoding.from_labels(joined(labels), coding, str(labels[0].name))
+    levels = LabelCoding.from_labels(
+        joined(labels), coding, str(labels[0].name), formula
+    )
     pattern = pd.DataFrame(
         {name: joined([part[name] for part in rows]) for name in variables}
     )
