@@ -60,8 +60,8 @@ def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     >>> a, y, w = np.array([1.0, 0.5, 0.5]), np.array([1.0, 1.0, -1.0]), np.ones(3)
     >>> balanced(a, y, w, 0).round(3)
     array([0.333, 0.167, 0.5  ])
-    >>> balanced(a, y, w, 7 * 2**30)
-    array([0.  , 0.  , 1.  ])
+    >>> balanced(np.array([0.0, 0.0, 0.5]), y, w, 3 * 2**30)
+    array([0.  , 0.  , 0.75])
     >>> balanced(a, y, w, 2**40) is None
     True
     """
