@@ -320,6 +320,7 @@ class Results(Predictor, Judged):
         positive: object = None,
         path_of_lambda: object = None,
         validation: object = None,
+        unseen: Unseen = "error",
         overwrite: bool = False,
     ) -> "Report":
         """Report the fit on one page; as `pegasos_stats.report`."""
@@ -334,6 +335,7 @@ class Results(Predictor, Judged):
             positive=positive,
             path_of_lambda=path_of_lambda,
             validation=validation,
+            unseen=unseen,
             overwrite=overwrite,
         )
 

@@ -1,5 +1,6 @@
 """Pieces of reports, whole: what Markdown and HTML they become, what captions say."""
 
+import warnings
 from types import SimpleNamespace
 from typing import get_args
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, ColumnWarning, OptionError
 from pegasos_stats.output.report import errors_made, fitted
 from pegasos_stats.output.report.document import (
     Block,
@@ -185,3 +187,28 @@ def test_a_column_of_numbers_has_the_decimals_that_mean_something(
     values, errors, shown
 ):
     assert aligned(values, errors) == shown
+
+
+def test_levels_that_did_not_occur_are_an_error_or_missing():
+    train = pd.DataFrame({"y": ["n", "p"] * 20, "x": range(40), "g": [*"uuvv"] * 10})
+    test = pd.DataFrame({"y": ["n", "p", "p"], "x": [1, 2, 3], "g": ["u", "w", "v"]})
+    result = ps.svm("y ~ .", train, lam=0.1).fit(ps.SDCA(seed=1))
+    with pytest.raises(ColumnError, match="'w', in 1 row"):
+        result.report(test)
+    with pytest.raises(OptionError, match="unseen='skip' is not known"):
+        ps.report(result, test, unseen="skip")
+    text = (
+        "1 row without a prediction, for levels that did not occur at fit: 'w' in "
+        "column 'g'."
+    )
+    for held_out in (test, (test["y"], test)):
+        with pytest.warns(ColumnWarning) as told:
+            page = result.report(held_out, unseen="missing").as_markdown()
+        assert [str(warning.message) for warning in told] == [text]
+        assert 'test, unseen="missing"' in page
+        assert "tested on 3 rows" in page
+    # All levels are known: nothing to warn of.
+    known = test.replace("w", "u")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ColumnWarning)
+        result.report(known, unseen="missing")

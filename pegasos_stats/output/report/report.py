@@ -9,8 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
+from pegasos_stats.checks import check_choice
 from pegasos_stats.data.foreign import is_valid_text, refusing
-from pegasos_stats.errors import DataError, OptionError, counted, listing
+from pegasos_stats.data.formula_design import blanked_for
+from pegasos_stats.data.levels import UNSEEN, Unseen
+from pegasos_stats.errors import (
+    ColumnWarning,
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    warn_caller,
+)
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
@@ -133,6 +143,7 @@ def report(
     positive: object = None,
     path_of_lambda: object = None,
     validation: object = None,
+    unseen: Unseen = "error",
     overwrite: bool = False,
 ) -> Report:
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
@@ -167,6 +178,9 @@ def report(
         lambda was fixed beforehand.
     validation : CrossValidation, optional
         Of the same model. Without test data the report draws on it.
+    unseen : "error" or "missing"
+        What becomes of levels of the test data that did not occur at fit: an error, or
+        missing values, whose rows have no prediction, with a warning.
     overwrite : bool
         Whether any other file at `path`, or in the folder of its figures, may be
         replaced as well.
@@ -187,6 +201,11 @@ def report(
     OptionError
         If `source` does not hold the data of the fit, or an option is not allowed.
 
+    Warns
+    -----
+    ColumnWarning
+        With the number of rows that hold unseen levels, if those are missing.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -206,7 +225,12 @@ def report(
                 f"The report would be written over its source, {shown_path(read)}; "
                 "give another path."
             )
+    check_choice("unseen", unseen, UNSEEN)
     origin = checked_source(source, fitted, test is not None)
+    if unseen == "missing" and test is not None:
+        test = _known(fitted, test)
+        if origin.test is not None:
+            origin = replace(origin, test=f'{origin.test}, unseen="missing"')
     made = report_of(
         fitted,
         test,
@@ -218,6 +242,17 @@ def report(
         validation=validation,
     )
     return made if path is None else made.write(path, format, overwrite=overwrite)
+
+
+def _known(result: Fitted, test: object) -> object:
+    """Held-out rows with missing values for levels that did not occur at fit."""
+    y, X = test if isinstance(test, tuple) and len(test) == 2 else (None, test)
+    found = blanked_for(result.design, X)
+    if found is None:
+        return test
+    if found.found:
+        warn_caller(f"{found.text}.", ColumnWarning)
+    return found.data if y is None else (y, found.data)
 
 
 def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
