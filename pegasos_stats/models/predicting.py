@@ -12,6 +12,8 @@ from pegasos_stats.data.design import Design, ModelMatrix
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.scan.agreeing import scanned_frames
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models import frames
 from pegasos_stats.other_names import answering
@@ -59,8 +61,9 @@ class Predictor(ABC):
 
         Parameters
         ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
+        data : DataFrame or array, or a Scan; optional
+            New rows; those of the fit if left out. Files are read block by block, and
+            their rows numbered from 0.
         unseen : "error" or "missing"
             What levels of a factor that did not occur at fit are: an error, or missing
             values, so that their rows have no prediction; a warning counts them.
@@ -79,6 +82,14 @@ class Predictor(ABC):
         OptionError
             If new rows need an offset, or do not.
         """
+        if isinstance(data, Scan):
+            pieces = scanned_frames(data, self.design)
+            return pd.concat(
+                [
+                    self.decision_function(piece, unseen=unseen, offset=offset)
+                    for piece in pieces
+                ]
+            )
         matrix = self._rows.matrix(data, unseen, offset)
         return self._scores(matrix)
 

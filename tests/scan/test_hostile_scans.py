@@ -234,3 +234,11 @@ def test_dates_are_refused(parts, scanned):
     dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
     with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
         ps.svm("y ~ d", scanned(dated))
+
+
+def test_files_without_rows_have_no_predictions(parts, scanned):
+    result = ps.svm("y ~ x0 + g", scanned(parts), lam=0.01).fit(SOLVER)
+    nothing = scanned([parts[0][:0]])
+    assert len(result.predict(nothing)) == 0
+    with pytest.raises(DataError, match="None of 0 rows is complete"):
+        ps.svm("y ~ x0", nothing)

@@ -85,6 +85,15 @@ def test_predictions_on_frames_are_those_in_memory(both, data):
     assert scores[0].index.equals(data.index)
 
 
+def test_predictions_on_files_are_those_on_frames(both, data, files):
+    there, here = both
+    for fitted in both:
+        scores = fitted.decision_function(ps.scan(files))
+        assert scores.equals(fitted.decision_function(data))
+    assert there.predict(ps.scan(files)).equals(there.predict(data))
+    assert here.predict(ps.scan(files)).equals(here.predict(data))
+
+
 def test_it_is_saved_and_loaded(both, data, tmp_path):
     there, _ = both
     ps.save(there, tmp_path / "fit.model")

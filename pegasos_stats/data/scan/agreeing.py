@@ -1,5 +1,6 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.design import Design, check_columns
 from pegasos_stats.data.formula import (
     offset_terms,
     outcome_of,
@@ -34,6 +35,7 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.levels import factored
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import NOTHING, Scan
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
@@ -254,6 +256,26 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
     found: pd.DataFrame = plain.to_pandas(ignore_metadata=True)
     return found
+
+
+def scanned_frames(scan: Scan, design: Design) -> Iterator[pd.DataFrame]:
+    """The columns that a design uses, some rows at a time, numbered from 0.
+
+    Raises
+    ------
+    ColumnError
+        If a file lacks a column.
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    used = inner.variables if isinstance(inner, FormulaDesign) else design.names
+    scan.check(used)
+    first = 0
+    for piece in scan.pieces(used):
+        frame = frame_of(piece)
+        yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
+        first += len(frame)
+    if first == 0:
+        yield pd.DataFrame({name: np.zeros(0) for name in used})
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:
