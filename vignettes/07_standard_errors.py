@@ -113,8 +113,8 @@ with styled():
 # or four binary predictors it is worse: intervals of the sandwich held the truth in 36% to
 # 75% of samples, those of the bootstrap in 91% to 99%. For 20 populations, from normal
 # predictors to counts, short scales and a rare level, `benchmarks/zoo.py` counts how often
-# the default intervals hold the truth: in samples of 1,000 rows in 93% to 99% with the
-# hinge and in 92% to 97% with the log loss, as the mean over the coefficients of a
+# the default intervals hold the truth: in samples of 1,000 rows in 94% to 98% with the
+# hinge and in 93% to 97% with the log loss, as the mean over the coefficients of a
 # population, coefficients that are pinned left out. The table, with the number of samples and with what falls short, is the page
 # *Do intervals cover?* of the documentation.
 #
