@@ -34,6 +34,7 @@ class LinearEffects(LinearInference):
         scale: averages.Scale = "response",
         dummy: bool = False,
         weights: object = None,
+        offset: object = None,
     ) -> Margins:
         """Average marginal effects of the predictors on the probability.
 
@@ -56,8 +57,9 @@ class LinearEffects(LinearInference):
             Levels against the reference level, or all pairs.
         change : "sd", float or mapping of name to these, optional
             For numbers the effect of a value that is larger by a standard deviation or
-            by so much, in place of the derivative. For the hinge, a step function, it
-            is ``"sd"`` if left out.
+            by so much, in place of the derivative. For the hinge, a step function, and
+            for numbers in terms that are steps, such as ``I(x > 3)``, it is ``"sd"``
+            if left out.
         scale : "response" or "link"
             ``"link"``: effects on the score, which for the log loss is the log odds.
         dummy : bool, default False
@@ -66,6 +68,9 @@ class LinearEffects(LinearInference):
             Weights of the rows of `data` in the means. Rows of the fit have those of
             the fit, other than weights of classes, and the counts of
             ``freq_weights=``.
+        offset : array, Series or a column's name, optional
+            Of the rows of `data`, for a fit whose own was given as numbers; in the
+            place of the column that the fit had.
 
         Returns
         -------
@@ -106,7 +111,7 @@ class LinearEffects(LinearInference):
         1    g    w - u    -0.002
         2    x    dY/dX    -0.016
         """
-        options = at, contrasts, change, scale, dummy, weights
+        options = at, contrasts, change, scale, dummy, weights, offset
         return averages.margins_of(self, variables, data, *options)
 
     @answering
@@ -118,6 +123,7 @@ class LinearEffects(LinearInference):
         at: object = None,
         scale: averages.Scale = "response",
         weights: object = None,
+        offset: object = None,
     ) -> Margins:
         """Average adjusted predictions: mean probabilities by levels of predictors.
 
@@ -131,7 +137,7 @@ class LinearEffects(LinearInference):
             Predictors: a factor at each of its levels, a number at its minimum, its
             quartiles and maximum; several in every combination. Without any, the mean
             prediction. Other numbers go into ``at=``.
-        data, at, scale, weights
+        data, at, scale, weights, offset
             As for `margins`.
 
         Returns
@@ -150,5 +156,5 @@ class LinearEffects(LinearInference):
         1    g     v       0.4
         2    g     w       0.4
         """
-        options = at, scale, weights
+        options = at, scale, weights, offset
         return averages.predictions_of(self, variables, data, *options)

@@ -62,6 +62,12 @@ def chosen_thresholds(
         )
     target = checked_target(metric, cost, coding, at)
     if data is None and actual is None:
+        for name, given in {"freq_weights": freq_weights, "offset": offset}.items():
+            if given is not None:
+                raise OptionError(
+                    f"{name}= is of the rows of data=; give both, or neither: the rows "
+                    "of the fit have their own."
+                )
         model = result.model
         if model is None:
             raise DataError(

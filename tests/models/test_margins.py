@@ -286,3 +286,15 @@ def test_an_offset_stays_that_of_its_row(data):
     base += np.log(timed["t"]).mean()
     by_hand = expit(base + theta[names.index("g[T.b]")]) - expit(base)
     assert at_means == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_new_rows_bring_the_offset_that_was_given_as_numbers(data):
+    known, new = np.log(1.0 + data["z"] ** 2), data.iloc[50:120]
+    result = ps.logit("y ~ x + g", data, lam=0.01, offset=known).fit(OPTIMUM)
+    found = result.predictions(data=new, offset=known.loc[new.index])
+    chances = result.predict_proba(new, offset=known.loc[new.index])["yes"]
+    assert found.tidy()["estimate"].iloc[0] == pytest.approx(chances.mean(), abs=1e-14)
+    whole = result.margins(data=data, offset=known).tidy()["estimate"]
+    np.testing.assert_allclose(whole, result.margins().tidy()["estimate"], rtol=1e-7)
+    with pytest.raises(ps.errors.OptionError, match="rows of the fit have theirs"):
+        result.margins(offset=known)

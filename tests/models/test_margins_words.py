@@ -236,3 +236,25 @@ def test_a_term_without_a_value_for_a_changed_row_is_said(data):
         "A term of the formula has no value in 90 rows with a predictor changed as "
         "asked; give other values, or other rows by data=."
     )
+
+
+@pytest.mark.parametrize("term", ["I(x > 2)", "C(x > 2)", "floor(x / 2)"])
+def test_a_step_has_no_derivative(data, term):
+    result = ps.logit(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="HC0")
+    found = result.margins("x")
+    assert found.tidy()["contrast"].tolist() == ["+ 1 sd"]
+    moved = data.assign(x=data["x"] + data["x"].std())
+    higher = result.predict_proba(moved)["well"] - result.predict_proba(data)["well"]
+    assert found.tidy()["estimate"].iloc[0] == pytest.approx(higher.mean(), abs=1e-14)
+    assert found.notes[2] == (
+        "x is in a term that is a step, and has no derivative: it is moved by a "
+        "standard deviation unless change= says by how much."
+    )
+    by_name = result.margins("x", change={"x": 3}).tidy()["contrast"]
+    assert by_name.tolist() == ["+ 3"]
+
+
+@pytest.mark.parametrize("term", ["I(x ** 2)", "bs(x, df=4)", "pmax(x, 0.5)"])
+def test_smooth_terms_and_kinks_have_one(data, term):
+    result = ps.logit(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="none")
+    assert result.margins("x").tidy()["contrast"].tolist() == ["dY/dX"]

@@ -390,3 +390,9 @@ def test_the_figure(found):
     assert ax.get_ylabel() == "mean cost of a row"
     ticks = next(each for each in ax.lines if each.get_marker() == "|")
     assert (np.asarray(ticks.get_xdata()) == found.by_fold["threshold"]).all()
+
+
+@pytest.mark.parametrize("name", ["freq_weights", "offset"])
+def test_rows_of_the_fit_have_their_own(svm, name):
+    with pytest.raises(OptionError, match=f"^{name}= is of the rows of data="):
+        svm.thresholds(**{name: np.ones(90)})

@@ -1,6 +1,6 @@
 """Average effects and average predictions of a linear fit."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -55,14 +55,17 @@ def margins_of(
     scale: Scale,
     dummy: bool,
     weights: object,
+    offset: object,
 ) -> Margins:
     """Effects, see `LinearEffects.margins`."""
     check_choice("contrasts", contrasts, changes.CONTRASTS)
     check_flag("dummy", dummy)
     heights = heights_of(result, scale)
-    rows = rows_of(result, data, weights, dummy)
-    names, by_step = rows.checked(variables), heights.curve == "share"
-    moved = changes.checked_changes(change, rows, names, by_step)
+    rows = rows_of(result, data, weights, dummy, offset)
+    names = rows.checked(variables)
+    sloping = heights.curve != "share" and isinstance(change, Mapping | None)
+    steps = changes.without_slopes(rows, names) if sloping else names
+    moved = changes.checked_changes(change, rows, names, steps)
     at_means = isinstance(at, str) and at == "mean"
 
     def found() -> Iterable[tuple[Key, Estimand]]:
@@ -79,6 +82,12 @@ def margins_of(
     notes += ["+ is the change where each value is larger by so much."] * (
         False in kinds
     )
+    notes += [
+        f"{name} is in a term that is a step, and has no derivative: it is moved by a "
+        "standard deviation unless change= says by how much."
+        for name in steps
+        if sloping and moved[name][1] is not None
+    ]
     title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
     return estimated(result, found(), rows, heights, title, "contrast", notes)
 
@@ -90,10 +99,11 @@ def predictions_of(
     at: object,
     scale: Scale,
     weights: object,
+    offset: object,
 ) -> Margins:
     """Predictions, see `LinearEffects.predictions`."""
     heights = heights_of(result, scale)
-    rows = rows_of(result, data, weights, False)
+    rows = rows_of(result, data, weights, False, offset)
     names = [] if variables is None else rows.checked(variables)
     at_means = isinstance(at, str) and at == "mean"
     base = rows.at_means() if at_means else rows
@@ -129,7 +139,11 @@ def heights_of(result: "LinearEffects", scale: Scale) -> Heights:
 
 
 def rows_of(
-    result: "LinearEffects", data: object, weights: object, dummy: bool
+    result: "LinearEffects",
+    data: object,
+    weights: object,
+    dummy: bool,
+    offset: object = None,
 ) -> Rows:
     """Rows to average over: those of the fit, or the complete ones of new data.
 
@@ -151,11 +165,12 @@ def rows_of(
                 "the fit count as they did there."
             )
         frame = training_rows(design, problem.X, result.unread)
-        each, offset = problem.outcome_weights, problem.offset
+        known = result._rows.matrix(offset=offset).offset
+        each = problem.outcome_weights
     else:
         given = result._rows.frame(data)
-        matrix = result._rows.matrix(given)
-        kept, offset = np.flatnonzero(matrix.kept), matrix.offset
+        matrix = result._rows.matrix(given, offset=offset)
+        kept, known = np.flatnonzero(matrix.kept), matrix.offset
         frame = new_rows(design, given, kept)
         each = np.ones(len(frame))
         if weights is None:
@@ -170,7 +185,7 @@ def rows_of(
         )
     levels = levels_of(design, frame, dummy)
     shares = each / each.sum()
-    return Rows(design, problem.intercept, frame, shares, levels, offsets=offset)
+    return Rows(design, problem.intercept, frame, shares, levels, offsets=known)
 
 
 def estimated(

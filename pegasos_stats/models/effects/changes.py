@@ -1,6 +1,6 @@
 """How a predictor is changed: from level to level, by a number, or by very little."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -21,10 +21,11 @@ CONTRASTS: tuple[Contrasts, ...] = ("reference", "pairwise")
 SLOPE = "dY/dX"
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
 ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
+JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
 
 
 def checked_changes(
-    change: object, rows: Rows, names: Sequence[Level], by_step: bool
+    change: object, rows: Rows, names: Sequence[Level], steps: Collection[Level]
 ) -> dict[Level, tuple[str, Change]]:
     """By how much each numeric predictor is moved, with a name of it; None for slopes.
 
@@ -34,24 +35,25 @@ def checked_changes(
     rows : Rows
     names : list
         Predictors whose effects are asked for.
-    by_step : bool
-        Whether predictions are a step function, which has no slopes: moves are by a
-        standard deviation then, if nothing else is said.
+    steps : collection
+        Those that have no slopes: they are moved by a standard deviation, if nothing
+        else is said.
 
     Raises
     ------
     OptionError
     """
-    default = "sd" if by_step else None
+    default = None
     given: Mapping[object, object] = {}
     if isinstance(change, Mapping):
         given = {rows.checked([name])[0]: each for name, each in change.items()}
     elif change is not None:
-        default = change  # type: ignore[assignment]
+        default = change
     found: dict[Level, tuple[str, Change]] = {}
     for name in names:
         each = given.get(name)
         each = default if each is None else each
+        each = "sd" if each is None and name in steps else each
         if name in rows.levels:
             continue
         if each is None:
@@ -65,6 +67,26 @@ def checked_changes(
                 f"change={shown(change)} is not allowed; give 'sd', a number above "
                 "zero, or these by name, such as change={'x': 10}."
             )
+    return found
+
+
+def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
+    """Numeric predictors in terms that are steps, such as ``I(x > 3)``.
+
+    A step stays as it is, or jumps, where its predictor moves by very little.
+    """
+    found: list[Level] = []
+    for name in names if rows.composed else ():
+        if name in rows.levels:
+            continue
+        x = rows.numbers(name)
+        each = [x, np.roll(x, 1), *around(rows, rows, name)]
+        frames = (rows.at({name: values}).frame for values in each)
+        base, other, low, high = rows.batches(frames)
+        size = np.abs(other - base).max(axis=0)
+        move = np.abs(high - low).max(axis=0)
+        if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
+            found.append(name)
     return found
 
 

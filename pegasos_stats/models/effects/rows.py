@@ -61,6 +61,16 @@ class Rows:
         return list(self.frame.columns)
 
     @property
+    def composed(self) -> bool:
+        """Whether the formula, if there is one, computes terms of the predictors."""
+        design = self.design
+        inner = design.design if isinstance(design, ScaledDesign) else design
+        if not isinstance(inner, FormulaDesign):
+            return False
+        factors = {f.expr for term in inner.spec.formula for f in term.factors}
+        return any(f.strip("`") not in inner.variables for f in factors - {"1"})
+
+    @property
     def shares(self) -> Vector:
         """Weights of the rows of a matrix."""
         return np.ones(1) if self.averaged else self.weights
