@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pegasos_stats.advice import Cure, Spelling, as_options
+from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.formula import split_formula, unwrapped
 from pegasos_stats.errors import LabelError, counted, listing, plain, shown
 
@@ -57,7 +58,7 @@ def not_the_pair(
         f"The outcome {shown(name)} has the levels {listing(found)} and "
         f"coding={shown(coding)} was given; both levels and no other must occur."
     )
-    missing = [level for level in pair if not any(level == other for other in found)]
+    missing = [level for level in pair if position_of(level, found) < 0]
     if len(found) < 3 or missing:
         return LabelError(said)
     return LabelError(said, fewer_levels([*pair, *found], name, formula))

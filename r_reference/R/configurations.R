@@ -65,7 +65,7 @@ state_after <- function(given, epochs) {
   fit <- pegasos_form(at$X, options$step)(
     at$X, at$y, options$lambda, epochs, options$intercept, options$loss,
     options$batch_size, options$project, averaged, at$weights, from, options$step,
-    function(fit) FALSE)
+    function(fit) FALSE, rep(0, length(at$y)))
   c(fit$last, list(a = fit$a, violations = fit$violations))
 }
 
@@ -75,7 +75,7 @@ sdca_state <- function(at, options, epochs) {
   for (epoch in seq_along(epochs)) {
     pass <- if (options$start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
     state <- pass(state, X$rows, at$y, epochs[[epoch]], options$lambda, options$loss,
-                  at$weights)
+                  at$weights, rep(0, length(at$y)))
   }
   c(state, list(alpha = 0))
 }

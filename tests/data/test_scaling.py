@@ -99,7 +99,7 @@ def test_original_estimates_and_errors_are_those_of_logit():
     table = sm.datasets.spector.load_pandas().data
     X, y = table[["GPA", "TUCE", "PSI"]], table["GRADE"]
     model = ps.Logit(y, X, lam=1e-12, standardize=True)
-    result = model.fit(ps.SDCA(tol=1e-13, epochs=1000, seed=1))
+    result = model.fit(ps.SDCA(tol=1e-13, epochs=1000, seed=1), cov_type="HC0")
     found = result.tidy(original=True).set_index("term")
     peer = sm.Logit(y, sm.add_constant(X)).fit(disp=0, cov_type="HC0", tol=1e-14)
     expected = {"estimate": peer.params, "std_error": peer.bse, "p_value": peer.pvalues}

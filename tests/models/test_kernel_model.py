@@ -144,7 +144,7 @@ def test_summary_and_support():
         ({"kernel": "polynomial", "degree": 1.5}, "degree=1.5"),
         ({"kernel": "polynomial", "offset": -1.0}, "offset=-1.0"),
         ({"kernel": "polynomial", "degree": 10**20}, "at most 1000"),
-        ({"kernel": "polynomial", "offset": np.array([1, 2])}, "offset="),
+        ({"kernel": "polynomial", "offset": np.array([1, 2])}, "offset is of type"),
         ({"kernel": np.array(["linear"])}, "kernel="),
         ({"gamma": 0.0}, "gamma=0.0"),
         ({"memory": 0}, "memory=0"),

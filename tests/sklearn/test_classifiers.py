@@ -309,7 +309,9 @@ class TestParameters:
                 list("abca"),
                 None,
                 "Only binary classification is supported. The type of the target is "
-                "multiclass; wrap the classifier in OneVsRestClassifier.",
+                "multiclass of 'a', 'b', 'c'; fit each class against the others by "
+                "OneVsRestClassifier(SVMClassifier()) of sklearn.multiclass, or rows "
+                "of two classes.",
             ),
             (
                 list("abab"),

