@@ -188,7 +188,10 @@ class CalibratedResults:
     logits: pd.DataFrame
     without_scores: str = ""
 
-    def predict_proba(self, data: object = None) -> pd.DataFrame:
+    @answering
+    def predict_proba(
+        self, data: object = None, *, offset: object = None
+    ) -> pd.DataFrame:
         """Probabilities of both levels.
 
         Parameters
@@ -196,17 +199,20 @@ class CalibratedResults:
         data : DataFrame or array, optional
             New rows; those of the fit if left out. As the fit has seen these, better
             take `probabilities` for them.
+        offset : optional
+            Of new rows, as for ``result.decision_function()``.
 
         Returns
         -------
         DataFrame, a column for each level, on the index of `data`; NaN in rows with
         missing values
         """
-        scores = self.result.decision_function(data)
+        scores = self.result.decision_function(data, offset=offset)
         return self.result.coding.probabilities(self._logits(scores))
 
+    @answering
     def predict(
-        self, data: object = None, *, threshold: float = 0.5
+        self, data: object = None, *, threshold: float = 0.5, offset: object = None
     ) -> "pd.Series[Any]":
         """Labels by the probability of the second level; missing at the threshold.
 
@@ -219,13 +225,15 @@ class CalibratedResults:
             New rows; those of the fit if left out.
         threshold : float, default 0.5
             Rows with a larger probability of the second level are of that level.
+        offset : optional
+            Of new rows, as for ``result.decision_function()``.
 
         Raises
         ------
         OptionError
             If `threshold` is no probability.
         """
-        logits = self._logits(self.result.decision_function(data))
+        logits = self._logits(self.result.decision_function(data, offset=offset))
         if threshold == 0.5:
             return self.result.coding.predicted(logits, "na")
         chances = self.result.coding.probabilities(logits).iloc[:, 1]

@@ -338,3 +338,13 @@ def test_losses_are_means_over_the_repeats_by_the_weights_of_the_rows(data):
         ]
         assert len(by_repeat) == 3
         assert table[name] == pytest.approx(np.mean(by_repeat), rel=1e-12)
+
+
+def test_new_rows_bring_the_offset_that_was_given_as_numbers():
+    data = pd.DataFrame({"x": np.arange(60.0) % 7, "y": list("aabab" * 12)})
+    known = np.sin(np.arange(60.0))
+    found = ps.calibrate(ps.svm("y ~ x", data, lam=0.1, offset=known), seed=1)
+    again = found.predict_proba(data, offset=known)
+    np.testing.assert_allclose(again, found.predict_proba(), rtol=1e-12)
+    assert found.predict(data, offset=known).equals(found.predict())
+    assert not found.predict_proba(data, offset=-known).equals(again)
