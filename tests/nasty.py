@@ -257,9 +257,7 @@ def rows(draw: Any) -> Any:
         return draw(st.sampled_from([wide[::-1, ::2], wide[:, :2], X[::-1]]))
     try:
         return draw(frames(X))
-    except (
-        UnicodeEncodeError
-    ):  # pyarrow has no place for half a character
+    except UnicodeEncodeError:  # pyarrow has no place for half a character
         reject()
 
 

@@ -107,12 +107,12 @@ def blood(data_folder):
 
 
 def mean_error(model, solver, new, test):
-    """Mean over five seeds: single runs of Pegasos are up to 0.009 away from it."""
+    """One run of SDCA, at the minimum; of Pegasos, up to 0.009 from its mean, five."""
     rates = [
         model.fit(replace(cell_study.SOLVERS[solver], seed=seed))
         .confusion(new, test.kind)
         .error_rate
-        for seed in range(5)
+        for seed in range(5 if solver == "Pegasos" else 1)
     ]
     return float(np.mean(rates))
 
