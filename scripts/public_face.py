@@ -1,0 +1,48 @@
+"""Write down what is public, with every signature: tests/public_face.txt.
+
+Usage: ``python scripts/public_face.py``. A test compares the file with the package, so
+that no name, argument or default changes unseen.
+"""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pegasos_stats as ps
+
+FILE = Path(__file__).parents[1] / "tests/public_face.txt"
+
+
+def public_face() -> str:
+    """One line for each public function, class, method and property, by name."""
+    return "".join(f"{line}\n" for name in ps.__all__ for line in _lines(name))
+
+
+def _lines(name: str) -> Iterator[str]:
+    found = getattr(ps, name)
+    if inspect.ismodule(found):
+        for inner in sorted(vars(found)):
+            member = getattr(found, inner)
+            own = getattr(member, "__module__", None) == found.__name__
+            if own and not inner.startswith("_"):
+                yield f"{name}.{inner}{_signature(member)}"
+        return
+    yield f"{name}{_signature(found)}"
+    if inspect.isclass(found):
+        for inner in sorted(inner for inner in dir(found) if not inner.startswith("_")):
+            member = inspect.getattr_static(found, inner)
+            member = getattr(member, "__func__", member)
+            yield f"{name}.{inner}{_signature(member) if callable(member) else ''}"
+
+
+def _signature(found: object) -> str:
+    """Arguments and defaults, without the types, which mypy watches."""
+    if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
+        return ""
+    signature = inspect.signature(found)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+
+
+if __name__ == "__main__":
+    FILE.write_text(public_face(), encoding="utf-8")
