@@ -1,5 +1,6 @@
 """Groups of rows that belong together: patients of a hospital, answers of a person."""
 
+from collections.abc import Set, Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.counts import Positions
-from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.foreign import refusing, series_of
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -165,13 +166,19 @@ class Lines:
             return column
         unread = f"groups of type {type(way).__name__} are no labels; give {ALLOWED}."
         with refusing(DataError(unread)):
-            labels = way if isinstance(way, pd.Series) else pd.Series(way)
-        if len(labels) != len(self.index):
+            number = -1
+            if isinstance(way, Sized) and not isinstance(way, Set):
+                number = len(way)
+        if number < 0:
+            raise DataError(unread)
+        if number != len(self.index):
             raise DataError(
-                f"groups have {counted(len(labels), 'label')} and the data "
+                f"groups have {counted(number, 'label')} and the data "
                 f"{counted(len(self.index), 'row')}; give one for each row of the "
                 "data, rows that were left out included."
             )
+        with refusing(DataError(unread)):
+            labels = way if isinstance(way, pd.Series) else series_of(way)
         own = isinstance(way, pd.Series) and self.labelled
         if own and not labels.index.equals(self.index):
             raise DataError(

@@ -1,5 +1,7 @@
 """Standard errors of rows that come in groups."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -319,3 +321,11 @@ def test_what_does_not_go_together_is_said(message):
     with pytest.raises((OptionError, DataError, ColumnError)) as caught:
         fit(**given) if given else ps.Cluster(correction="HC3")
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("odd", [itertools.count(), range(10**12)])
+def test_groups_without_end_are_refused_before_they_are_read(odd):
+    X = np.arange(8.0)[:, None]
+    model = ps.SVM(["a", "b"] * 4, X)
+    with pytest.raises(DataError, match="groups"):
+        model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=odd)
