@@ -1,6 +1,6 @@
 """Fits from Parquet files: reads, time and memory, beside reading alone.
 
-    python benchmarks/files.py --rows 2e6 --columns 50 --folder /tmp/rows
+    python benchmarks/files.py --rows 2e6 --columns 50 --folder build/rows
 
 writes normal predictors of two classes, unless the folder has them already, fits the
 hinge to a relative gap of 1e-4 in a process of its own, and compares its time with that
@@ -72,7 +72,7 @@ def fitted(folder: Path, memory: str, tol: float) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/rows"))
+    parser.add_argument("--folder", type=Path, default=Path("build/rows"))
     parser.add_argument("--rows", type=float, default=2e6)
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--memory", default="1GiB")
