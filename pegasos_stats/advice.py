@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 FLAGS = {"lam": "--lambda", "folds": "--cv"}  # that are not called as in Python
 
+LONGEST = 120  # characters of a value in a message
+
 # Who takes an option, where it is not the model.
 TAKEN_BY = {
     "epochs": "SDCA",
@@ -14,6 +16,11 @@ TAKEN_BY = {
     "tol": "SDCA",
     "unseen": "predict",
 }
+
+
+def shortened(text: str) -> str:
+    """Text for a message, its end left out where it is long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,8 @@ class Setting:
         >>> Setting("steps").named, Setting("order", "replace").named
         ('steps=', "order='replace'")
         """
-        return f"{self.name}={'' if self.value is None else repr(self.value)}"
+        value = "" if self.value is None else shortened(repr(self.value))
+        return f"{self.name}={value}"
 
 
 Together = tuple[Setting, ...]  # settings to be given at the same time

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Said, Spelling
+from pegasos_stats.advice import LONGEST, Cure, Said, Spelling, shortened
 
 HERE = f"{Path(__file__).parent}{os.sep}"
 NUMBA = f"{os.sep}numba{os.sep}"  # calls the package back
-LONGEST = 120  # characters of a value in a message
 ADDRESS = " object at 0x"  # of what has no text of its own
 
 
@@ -195,7 +194,7 @@ def shown(value: object) -> str:
     table = "\n" in whole and not isinstance(value, np.ndarray)
     if (table and len(text) > LONGEST) or ADDRESS in text or not text.isprintable():
         return unread
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return shortened(text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -80,3 +80,21 @@ def test_a_kernel_with_a_value_below_zero_is_none(size):
             "The precomputed kernel is not positive semi-definite, so it belongs to no "
             "space of functions; give the values of a kernel."
         )
+
+
+@pytest.mark.parametrize("option", ["weights", "freq_weights", "offset", "groups"])
+def test_a_long_name_that_is_no_column_is_shortened(option):
+    name = "x" * 5000
+    with pytest.raises(ColumnError) as caught:
+        if option == "groups":
+            ps.Logit(Y, X).fit(cov_type="cluster", groups=name)
+        else:
+            ps.Logit(Y, X, **{option: name})
+    assert name[:100] in str(caught.value)
+    assert len(str(caught.value)) < 400  # one value of at most 120 characters, twice
+
+
+def test_a_long_path_keeps_its_end():
+    with pytest.raises(DataError, match=r"x\.parquet") as caught:
+        ps.scan("f" * 5000 + "/x.parquet")
+    assert len(str(caught.value)) < 700  # 500 characters of the path

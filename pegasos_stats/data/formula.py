@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.advice import LONGEST
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.design import check_columns
@@ -35,7 +36,6 @@ from pegasos_stats.data.language.syntax import (
     with_quotes,
 )
 from pegasos_stats.errors import (
-    LONGEST,
     ColumnError,
     DataError,
     FormulaError,

@@ -14,6 +14,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.errors import DataError, OptionError
 
 MOST_LINKS = 40  # of a path, as Linux counts them
+LONGEST = 500  # characters of a path in a message
 NAMES_OF_FOLDERS = ("", ".", "..")
 WHAT = {
     stat.S_IFDIR: "a folder",
@@ -226,12 +227,15 @@ def checked_path(path: object) -> str:
 def shown_path(path: str) -> str:
     r"""Write a path for a message, in quotes if it would break the line.
 
+    Of a very long one the end, which has the file's name.
+
     Examples
     --------
     >>> print(shown_path("fit.model"), shown_path("a\nb"))
     fit.model 'a\nb'
     """
-    return path if path.isprintable() and path.strip() else ascii(path)
+    plain = path if path.isprintable() and path.strip() else ascii(path)
+    return plain if len(plain) <= LONGEST else f"...{plain[3 - LONGEST :]}"
 
 
 def is_same(path: str, other: str) -> bool:

@@ -19,6 +19,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
+from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -178,8 +179,8 @@ def unreadable(file: str, error: Exception) -> DataError:
     """The error for a file that cannot be read."""
     reason = " ".join(str(error).split()).rstrip(".")
     return DataError(
-        f"The file {file} cannot be read as Parquet ({reason[:120]}); write it again, "
-        "or leave it out."
+        f"The file {shown_path(file)} cannot be read as Parquet ({reason[:120]}); "
+        "write it again, or leave it out."
     )
 
 
@@ -249,18 +250,18 @@ def matched(path: str) -> list[str]:
     files = sorted(glob.glob(path, recursive=True)) if pattern else [path]
     if not files:
         raise DataError(
-            f"No file matches {path!r}; give a pattern such as 'folder/*.parquet'."
+            f"No file matches {shown(path)}; give a pattern such as 'folder/*.parquet'."
         )
     for file in files:
         if not os.path.isfile(file):
             raise DataError(
-                f"The file {file} is not there; give files, or a pattern such as "
-                "'folder/*.parquet'."
+                f"The file {shown_path(file)} is not there; give files, or a pattern "
+                "such as 'folder/*.parquet'."
             )
         if Path(file).suffix.lower() not in FORMATS:
             raise DataError(
-                f"The file {file} is of no format that is known by its name; give "
-                f"files that end in {listing(FORMATS)}."
+                f"The file {shown_path(file)} is of no format that is known by its "
+                f"name; give files that end in {listing(FORMATS)}."
             )
     return files
 
