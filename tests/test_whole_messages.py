@@ -16,30 +16,11 @@ from pegasos_stats.solvers.pegasos_run import run_pegasos
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
 Y = np.array(["no", "no", "yes", "no", "yes", "yes"])
 SVM = ps.SVM(Y, X, lam=0.5)
-LOGIT = ps.Logit(Y, X, lam=0.5)
-P = [0.1, 0.2, 0.9, 0.3, 0.8, 0.7]
 LEVELS = "'no', 'yes'"
-FOLDS = (
-    "give a number of folds, the fold of each row, pairs (train, test) of rows, or the "
-    "folds of another cross-validation"
-)
-SOLVERS = "{'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}"
 
 
 def hypotheses(given):
     return constraints(given, ["a", "b", 7])
-
-
-def cv(**options):
-    return ps.cross_validate(SVM, **options)
-
-
-def pairs(*splits):
-    return cv(folds=list(splits))
-
-
-def compared(solvers):
-    return ps.compare_solvers(SVM, solvers, runs=1)
 
 
 def table(**options):

@@ -6,13 +6,11 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import PegasosStatsError
-from pegasos_stats.models.inference.hypotheses import constraints
 from pegasos_stats.studies.selection.folds import Folds
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])
 Y = np.array(["no", "no", "yes", "no", "yes", "yes"])
 SVM = ps.SVM(Y, X, lam=0.5)
-LOGIT = ps.Logit(Y, X, lam=0.5)
 P = [0.1, 0.2, 0.9, 0.3, 0.8, 0.7]
 LEVELS = "'no', 'yes'"
 FOLDS = (
@@ -20,10 +18,6 @@ FOLDS = (
     "folds of another cross-validation"
 )
 SOLVERS = "{'Pegasos': ps.Pegasos(epochs=20), 'SDCA': ps.SDCA()}"
-
-
-def hypotheses(given):
-    return constraints(given, ["a", "b", 7])
 
 
 def cv(**options):
@@ -36,10 +30,6 @@ def pairs(*splits):
 
 def compared(solvers):
     return ps.compare_solvers(SVM, solvers, runs=1)
-
-
-def table(**options):
-    return ps.confusion(Y, Y, **options)
 
 
 MESSAGES = [
