@@ -59,8 +59,9 @@ class LinearResults(LinearEffects):
         if self.problem.loss != "log":
             return float("nan")
         beta = self.solution.beta
-        loss = self.objective - 0.5 * self.problem.lam * float(beta @ beta)
-        return -self.nobs * loss
+        with np.errstate(over="ignore"):  # of a loaded fit whose file was edited
+            penalty = 0.5 * self.problem.lam * float(beta @ beta)
+        return -self.nobs * (self.objective - penalty)
 
     @property
     def llnull(self) -> float:

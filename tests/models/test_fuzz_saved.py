@@ -302,19 +302,21 @@ WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
 
 
 def changed_arrays(draw, arrays):
-    """Arrays, of which one has other numbers, all or one of them."""
-    name = draw(st.sampled_from(sorted(arrays)))
-    array = arrays[name].copy()
-    others = EXTREMES if array.dtype.kind == "f" else WHOLE
-    value = draw(st.sampled_from(others))
-    if array.dtype.kind == "i":
-        value = np.array(value).astype(array.dtype)
-    place = draw(st.none() | st.integers(0, array.size - 1))
-    if place is None:
-        array[...] = value
-    else:
-        array.flat[place] = value
-    return arrays | {name: array}
+    """Arrays, of which one to three have other numbers, in all or one of their places."""
+    arrays = dict(arrays)
+    for _ in range(draw(st.integers(1, 3))):
+        name = draw(st.sampled_from(sorted(arrays)))
+        arrays[name] = array = arrays[name].copy()
+        others = EXTREMES if array.dtype.kind == "f" else WHOLE
+        value = draw(st.sampled_from(others))
+        if array.dtype.kind == "i":
+            value = np.array(value).astype(array.dtype)
+        place = draw(st.none() | st.integers(0, array.size - 1))
+        if place is None:
+            array[...] = value
+        else:
+            array.flat[place] = value
+    return arrays
 
 
 @given(data=st.data())

@@ -24,7 +24,8 @@ def inverse_of(H: Matrix) -> Matrix:
     scale, root = _factored(H)
     if root is None:
         return np.full_like(H, np.nan)
-    found = dpotri(root, lower=1, overwrite_c=1)[0] * scale * scale[:, None]
+    with np.errstate(over="ignore"):
+        found = dpotri(root, lower=1, overwrite_c=1)[0] * scale * scale[:, None]
     return np.asarray(np.tril(found) + np.tril(found, -1).T)
 
 
@@ -52,7 +53,8 @@ def _factored(H: Matrix) -> tuple[Vector, Matrix | None]:
     if not np.isfinite(H).all() or (diagonal <= 0.0).any():
         return diagonal, None
     scale = 1.0 / np.sqrt(diagonal)
-    scaled = H * scale * scale[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = H * scale * scale[:, None]
     if not np.isfinite(scaled).all():
         return scale, None
     root, failed = dpotrf(scaled.T, lower=1, overwrite_a=1)  # symmetric, so its own

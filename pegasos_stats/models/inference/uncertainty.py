@@ -205,7 +205,7 @@ class Uncertainty:
             return []
         penalised = self.theta.index != "Intercept"
         small = (np.abs(theta) > SIGNIFICANT * errors) & (errors > 0.0) & penalised
-        other = small & (pull * theta < 0.0) & (np.abs(pull) > errors)
+        other = small & (np.sign(pull) * np.sign(theta) < 0) & (np.abs(pull) > errors)
         if self._resampled is not None:
             other &= ~self._resampled.pinned
         return notes.shrunk(list(self.theta.index[other])) if other.any() else []
