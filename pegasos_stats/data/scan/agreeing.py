@@ -65,7 +65,7 @@ class Agreed:
     plain : bool
         Whether the columns are the matrix as they are.
     n_reads : int
-        1 if all rows had to be looked at, for levels; else 0.
+        Times that all rows had to be looked at, for levels, and for types of CSV.
     """
 
     design: FormulaDesign
@@ -139,7 +139,7 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
         intercept=len(names) < len(terms),
         outcome=tuple(outcome),
         plain=set(design.names) <= set(design.numeric),
-        n_reads=int(to_the_end),
+        n_reads=int(to_the_end) + scan.n_reads,
     )
 
 

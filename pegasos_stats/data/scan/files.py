@@ -3,13 +3,21 @@
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pegasos_stats.data.scan.csv_types import agreed_types, stated_types
+from pegasos_stats.data.scan.formats import (
+    FORMATS,
+    SEPARATORS,
+    ending_of,
+    format_of,
+    of_equal_size,
+    unreadable,
+)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -32,13 +40,8 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**16  # of a piece
-BUFFER = 2**20  # bytes of a column that are read at a time
 MAGIC = "*?["
 OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,57 @@ class Scan:
         In the order in which they are read.
     memory : int
         Budget in bytes.
+    stated : tuple of pairs of str
+        Columns of CSV files, and what each of them holds.
     """
 
     files: tuple[str, ...]
     memory: int
+    stated: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def types(self) -> "dict[str, pa.DataType]":
+        """Types of the columns of CSV files, for which these are read once."""
+        files = [file for file in self.files if ending_of(file) in SEPARATORS]
+        return agreed_types(files, dict(self.stated))
+
+    @property
+    def n_reads(self) -> int:
+        """How often rows had to be read to know their types: 1 for CSV files, else 0.
+
+        Also where some files are of another format, or types of some columns stated.
+        """
+        return int(bool(set(self.types) - {name for name, _ in self.stated}))
+
+    @cached_property
+    def schemas(self) -> "dict[str, pa.Schema]":
+        """The columns of each file.
+
+        Raises
+        ------
+        DataError
+            If a file cannot be read.
+        ColumnError
+            If a name stands for two columns of a file.
+        """
+        import pyarrow as pa
+
+        found = {}
+        for file in self.files:
+            types = self.types
+            try:
+                schema = format_of(file).schema(file, types)
+            except Exception as error:  # of pyarrow, and of the system
+                raise unreadable(file, error) from None
+            fields = [each for each in schema if not OF_PANDAS.fullmatch(each.name)]
+            names = [field.name for field in fields]
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ColumnError(
+                    f"Column {listing(twice[:1])} stands more than once in "
+                    f"{shown_path(file)}; rename the columns."
+                )
+            found[file] = pa.schema(fields)
+        return found
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -68,8 +118,8 @@ class Scan:
             If a column is not of one kind in all files.
         """
         found: dict[str, tuple[str, str]] = {}
-        for file in self.files:
-            for name, kind in self._schema(file).items():
+        for file, schema in self.schemas.items():
+            for name, kind in ((each.name, kind_of(each.type)) for each in schema):
                 first, where = found.setdefault(name, (kind, file))
                 if first == NOTHING:
                     found[name] = kind, file
@@ -80,35 +130,34 @@ class Scan:
                     )
         return {name: kind for name, (kind, _) in found.items()}
 
-    def _schema(self, file: str) -> dict[str, str]:
-        schema = opened(file).schema_arrow
-        named = [field for field in schema if not OF_PANDAS.fullmatch(field.name)]
-        return {field.name: kind_of(field.type) for field in named}
-
     def is_single(self, columns: Iterable[str]) -> bool:
         """Whether all of these columns are of single precision in all files."""
         import pyarrow as pa
 
         return all(
-            opened(file).schema_arrow.field(column).type == pa.float32()
-            for file in self.files
+            schema.field(column).type == pa.float32()
+            for schema in self.schemas.values()
             for column in columns
         )
 
     def check(self, columns: Iterable[str]) -> None:
         """Raise `ColumnError` for a column that is not in every file."""
         wanted = list(columns)
-        for file in self.files:
-            there = self._schema(file)
-            if missing := [name for name in wanted if name not in there]:
+        for file, schema in self.schemas.items():
+            if missing := [name for name in wanted if name not in schema.names]:
                 noun = "Column" if len(missing) == 1 else "Columns"
+                cure = "add what lacks"
+                if ending_of(file) in SEPARATORS and missing == wanted:
+                    cure = "its first line has to name the columns: write it"
                 raise ColumnError(
                     f"{noun} {listing(missing)} not found in {file}, which has "
-                    f"{listing(there, 8)}; add what lacks, or leave the file out."
+                    f"{listing(schema.names, 8)}; {cure}, or leave the file out."
                 )
 
     def pieces(self, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
         """Read all files once, some rows at a time, the same each time.
+
+        Pieces of the same rows are the same whatever the format of their files.
 
         Parameters
         ----------
@@ -119,13 +168,13 @@ class Scan:
         DataError
             If a file cannot be read to its end.
         """
-        per_row = 8 * max(1, len(columns))
+        names, per_row = list(columns), 8 * max(1, len(columns))
         size = max(1, min(MOST_ROWS, self.memory // SHARE // per_row))
         for file in self.files:
             try:
-                yield from opened(file).iter_batches(size, columns=list(columns))
-            except DataError:
-                raise
+                found = format_of(file).batches(file, names, size, self.types)
+                for piece in of_equal_size(found, size):
+                    yield piece.select(names)
             except Exception as error:  # of pyarrow, in the middle of a file
                 raise unreadable(file, error) from None
 
@@ -159,43 +208,28 @@ def kind_of(arrow_type: "pa.DataType") -> str:
     return str(arrow_type)
 
 
-def opened(file: str) -> Any:
-    """Open a file of Parquet.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
-    import pyarrow.parquet as parquet
-
-    try:
-        return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
-    except Exception as error:  # of pyarrow, and of the system
-        raise unreadable(file, error) from None
-
-
-def unreadable(file: str, error: Exception) -> DataError:
-    """The error for a file that cannot be read."""
-    reason = " ".join(str(error).split()).rstrip(".")
-    return DataError(
-        f"The file {shown_path(file)} cannot be read as Parquet ({reason[:120]}); "
-        "write it again, or leave it out."
-    )
-
-
-def scan(paths: Paths, *, memory: str | int = "1GiB") -> Scan:
+def scan(
+    paths: Paths,
+    *,
+    memory: str | int = "1GiB",
+    types: Mapping[str, str] | None = None,
+) -> Scan:
     """Name files whose rows are read block by block, as data for a fit.
 
     Parameters
     ----------
     paths : str or path, or a list of them
-        Parquet files; a pattern such as ``"folder/*.parquet"`` stands for those that it
-        matches, in the order of their names. Columns are found by name, and have one
+        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), told apart
+        by their endings; a pattern such as ``"folder/*.parquet"`` stands for those that
+        it matches, in the order of their names. Columns are found by name, and have one
         kind of values in all files.
     memory : str or int, default "1GiB"
         Budget for the rows at hand: ``"512MiB"``, ``"4GB"``, or a number of bytes. A
-        fit keeps the rows near its margin, a few percent of all.
+        fit keeps the rows near its margin, a few percent of all. A record batch of an
+        Arrow file is read as a whole.
+    types : dict, optional
+        What columns of CSV files hold, ``"numbers"``, ``"text"`` or ``"booleans"``, as
+        in ``{"zip": "text"}``. The files are read once more to find out about others.
 
     Returns
     -------
@@ -205,7 +239,7 @@ def scan(paths: Paths, *, memory: str | int = "1GiB") -> Scan:
     Raises
     ------
     OptionError
-        If `paths` or `memory` cannot be read.
+        If `paths`, `memory` or `types` cannot be read.
     DataError
         If no file matches, or a file is not there.
     DependencyError
@@ -241,7 +275,12 @@ def scan(paths: Paths, *, memory: str | int = "1GiB") -> Scan:
         raise OptionError(
             f"paths= names {listing(twice)} more than once; give each file once."
         )
-    return Scan(tuple(found), bytes_of(memory))
+    stated = stated_types(types)
+    if stated and not any(ending_of(file) in SEPARATORS for file in found):
+        raise OptionError(
+            "types= is for CSV files, and there is none among the files; leave it out."
+        )
+    return Scan(tuple(found), bytes_of(memory), stated)
 
 
 def matched(path: str) -> list[str]:
@@ -258,10 +297,10 @@ def matched(path: str) -> list[str]:
                 f"The file {shown_path(file)} is not there; give files, or a pattern "
                 "such as 'folder/*.parquet'."
             )
-        if Path(file).suffix.lower() not in FORMATS:
+        if ending_of(file) is None:
             raise DataError(
                 f"The file {shown_path(file)} is of no format that is known by its "
-                f"name; give files that end in {listing(FORMATS)}."
+                f"name; give files that end in {listing(FORMATS, len(FORMATS))}."
             )
     return files
 

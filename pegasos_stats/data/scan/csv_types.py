@@ -1,0 +1,131 @@
+"""Types of the columns of CSV files: those that hold all values of all files."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pegasos_stats.data.scan.formats import (
+    FALSE,
+    SEPARATORS,
+    TRUE,
+    csv_batches,
+    csv_names,
+    ending_of,
+    unreadable,
+)
+from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
+EMPTY, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
+WIDER = {  # what a column may hold after it held this, the narrowest first; or text
+    EMPTY: (BOOLEANS, WHOLE, DOUBLE),
+    BOOLEANS: (BOOLEANS,),
+    WHOLE: (WHOLE, DOUBLE),
+    DOUBLE: (DOUBLE,),
+    TEXT: (),
+}
+
+
+def stated_types(types: object) -> tuple[tuple[str, str], ...]:
+    """Read ``types=`` of `scan`.
+
+    Raises
+    ------
+    OptionError
+        If it is no dictionary of names of columns and kinds.
+
+    Examples
+    --------
+    >>> stated_types({"zip": "text"})
+    (('zip', 'text'),)
+    """
+    known = NUMBERS, TEXT, BOOLEANS
+    if types is None:
+        return ()
+    if not isinstance(types, Mapping) or not all(
+        isinstance(name, str) and kind in known for name, kind in types.items()
+    ):
+        raise OptionError(
+            f"types={shown(types)} is not allowed; give a dictionary of columns and "
+            f"what they hold, {listing(known)}, such as {{'zip': 'text'}}."
+        )
+    return tuple(types.items())
+
+
+def agreed_types(
+    files: Sequence[str], stated: Mapping[str, str]
+) -> "dict[str, pa.DataType]":
+    """Read CSV files for what each column holds, unless that is stated.
+
+    Whole numbers, if all values of all files are; else doubles, if all are numbers;
+    else booleans, if all are ``True`` or ``False``; else text.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read to its end.
+    ColumnError
+        If a stated column is in no file.
+    """
+    import pyarrow as pa
+
+    kinds: dict[str, str] = {}
+    for file in files:
+        sep = SEPARATORS[str(ending_of(file))]
+        try:
+            names = csv_names(file, sep)
+            kinds |= {name: kinds.get(name, EMPTY) for name in names}
+            wanted = [name for name in dict.fromkeys(names) if name not in stated]
+            as_text = dict.fromkeys(wanted, pa.string())
+            for batch in csv_batches(file, wanted, 0, as_text, sep):
+                for name, column in zip(wanted, batch.columns, strict=True):
+                    kinds[name] = widened(kinds[name], column)
+        except DataError:
+            raise
+        except Exception as error:  # of pyarrow, and of the system
+            raise unreadable(file, error) from None
+    if unknown := [name for name in stated if name not in kinds]:
+        raise ColumnError(
+            f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
+            f"they have {listing(kinds, 8)}."
+        )
+    of_kind = {
+        **{EMPTY: pa.null(), BOOLEANS: pa.bool_(), TEXT: pa.string()},
+        **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
+    }
+    return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
+
+
+def widened(kind: str, column: "pa.StringArray") -> str:
+    """What a column holds that held `kind` before, and now these values too.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [widened("nothing", pa.array(values)) for values in (["7", None], ["7", ".5"])]
+    ['whole numbers', 'doubles']
+    >>> widened("whole numbers", pa.array(["True"]))
+    'text'
+    """
+    values = column.drop_null()
+    if len(values) == 0:
+        return kind
+    return next((wide for wide in WIDER[kind] if _holds(values, wide)), TEXT)
+
+
+def _holds(values: "pa.StringArray", kind: str) -> bool:
+    """Whether values are all of a kind, by the rules by which CSV is read."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind == BOOLEANS:
+        words = pa.array([*TRUE, *FALSE])
+        return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
+    number = pa.int64() if kind == WHOLE else pa.float64()
+    try:
+        pc.cast(pc.utf8_trim_whitespace(values), number)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,0 +1,199 @@
+"""Formats of files of rows: their columns, and their rows, some at a time."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pegasos_stats.errors import DataError
+from pegasos_stats.writing.paths import shown_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Types = Mapping[str, pa.DataType]  # of the columns of CSV files
+
+BUFFER = 2**20  # bytes of a column of Parquet that are read at a time
+BLOCK = 2**21  # bytes of a CSV file that are read at a time
+FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
+MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
+MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
+MISSING += ["nan", "null"]  # as pandas has it
+TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+
+
+class Format(NamedTuple):
+    """How files of a format are read.
+
+    Attributes
+    ----------
+    title : str
+    schema : callable
+        Of a file and the types of columns of CSV files: its columns.
+    batches : callable
+        Of a file, names of columns, rows that are wanted at a time, and these types:
+        the rows, once.
+    """
+
+    title: str
+    schema: "Callable[[str, Types], pa.Schema]"
+    batches: "Callable[[str, Sequence[str], int, Types], Iterator[pa.RecordBatch]]"
+
+
+def parquet_schema(file: str, types: "Types") -> "pa.Schema":
+    """The columns of a Parquet file."""
+    return _parquet(file).schema_arrow
+
+
+def parquet_batches(
+    file: str, columns: Sequence[str], rows: int, types: "Types"
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a Parquet file."""
+    yield from _parquet(file).iter_batches(rows, columns=list(columns))
+
+
+def _parquet(file: str) -> Any:
+    import pyarrow.parquet as parquet
+
+    return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
+
+
+def arrow_schema(file: str, types: "Types") -> "pa.Schema":
+    """The columns of a file or stream of Arrow."""
+    return _arrow(file, None).schema
+
+
+def arrow_batches(
+    file: str, columns: Sequence[str], rows: int, types: "Types"
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a file or stream of Arrow, as the batches in it hold them."""
+    names = arrow_schema(file, types).names
+    reader = _arrow(file, [names.index(name) for name in columns])
+    if hasattr(reader, "get_batch"):
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _arrow(file: str, fields: list[int] | None) -> Any:
+    """A reader of these fields alone; of a file, not a map of it into memory."""
+    import pyarrow as pa
+
+    source = pa.OSFile(file)
+    is_file = source.read(len(FILE_OF_ARROW)) == FILE_OF_ARROW
+    source.seek(0)
+    options = pa.ipc.IpcReadOptions(included_fields=fields)
+    opened = pa.ipc.open_file if is_file else pa.ipc.open_stream
+    return opened(source, options=options)
+
+
+def csv_schema(file: str, types: "Types", sep: str) -> "pa.Schema":
+    """The columns of a CSV file, of these types."""
+    import pyarrow as pa
+
+    return pa.schema([(name, types[name]) for name in csv_names(file, sep)])
+
+
+def csv_names(file: str, sep: str) -> list[str]:
+    """Names in the first line of a CSV file, without an empty one: row names."""
+    names: list[str] = _csv(file, sep, {}).schema.names
+    return [name for name in names if name]
+
+
+def csv_batches(
+    file: str, columns: Sequence[str], rows: int, types: "Types", sep: str
+) -> "Iterator[pa.RecordBatch]":
+    """The rows of a CSV file, columns of these types."""
+    if columns:  # none would be all
+        yield from _csv(file, sep, {name: types[name] for name in columns})
+
+
+def _csv(file: str, sep: str, types: "Types") -> Any:
+    from pyarrow import csv
+
+    return csv.open_csv(
+        file,
+        csv.ReadOptions(block_size=BLOCK),
+        csv.ParseOptions(delimiter=sep, newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types=dict(types),
+            include_columns=list(types),
+            null_values=MISSING,
+            true_values=TRUE,
+            false_values=FALSE,
+            strings_can_be_null=True,
+        ),
+    )
+
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
+PARQUET = Format("Parquet", parquet_schema, parquet_batches)
+ARROW = Format("Arrow", arrow_schema, arrow_batches)
+FORMATS = {".parquet": PARQUET, ".pq": PARQUET}
+FORMATS |= {
+    ending: Format("CSV", partial(csv_schema, sep=sep), partial(csv_batches, sep=sep))
+    for ending, sep in SEPARATORS.items()
+}
+FORMATS |= {".arrow": ARROW, ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW}
+
+
+def ending_of(file: str) -> str | None:
+    """The ending that tells the format of a file, if it is one of `FORMATS`.
+
+    Examples
+    --------
+    >>> ending_of("rows/2024.01.CSV.GZ"), ending_of("rows/2024.xlsx")
+    ('.csv.gz', None)
+    """
+    name = file.lower()
+    return next((ending for ending in FORMATS if name.endswith(ending)), None)
+
+
+def format_of(file: str) -> Format:
+    """The format of a file whose ending is one of `FORMATS`."""
+    return FORMATS[str(ending_of(file))]
+
+
+def unreadable(file: str, error: Exception) -> DataError:
+    """The error for a file that cannot be read."""
+    reason = " ".join(str(error).split()).rstrip(".")
+    return DataError(
+        f"The file {shown_path(file)} cannot be read as {format_of(file).title} "
+        f"({reason[:120]}); write it again, or leave it out."
+    )
+
+
+def of_equal_size(
+    batches: "Iterable[pa.RecordBatch]", rows: int
+) -> "Iterator[pa.RecordBatch]":
+    """Cut and join batches so that each has so many rows, but for the last.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batches = [pa.record_batch({"x": range(n)}) for n in (1, 5, 0, 2)]
+    >>> [batch.num_rows for batch in of_equal_size(batches, 3)]
+    [3, 3, 2]
+    """
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        first = 0
+        while batch.num_rows - first >= rows - count:
+            waiting.append(batch.slice(first, rows - count))
+            first += rows - count
+            yield _as_one(waiting)
+            waiting, count = [], 0
+        if first < batch.num_rows:
+            waiting.append(batch.slice(first))
+            count += batch.num_rows - first
+    if waiting:
+        yield _as_one(waiting)
+
+
+def _as_one(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    return table.combine_chunks().to_batches()[0]

@@ -1,0 +1,253 @@
+"""Parquet, CSV and Arrow: the same rows give the same bits."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.scan import files, formats
+from pegasos_stats.data.scan.formats import of_equal_size
+from pegasos_stats.errors import ColumnError, DataError, OptionError
+from tests.scan.scan_files import frame_of
+
+SOLVER = ps.SDCA(tol=1e-6, seed=1)
+
+
+def parquet(data, file):
+    data.to_parquet(f"{file}.parquet", index=False, row_group_size=70)
+
+
+def csv(data, file):
+    data.to_csv(f"{file}.csv", index=False)
+
+
+def csv_with_row_names(data, file):
+    data.to_csv(f"{file}.csv")
+
+
+def tabs(data, file):
+    data.to_csv(f"{file}.TSV", index=False, sep="\t")
+
+
+def packed(data, file):
+    data.to_csv(f"{file}.csv.gz", index=False)
+
+
+def arrow(data, file):
+    table = pa.Table.from_pandas(data)
+    with pa.ipc.new_file(f"{file}.arrow", table.schema) as sink:
+        sink.write_table(table, max_chunksize=90)
+
+
+def stream(data, file):
+    table = pa.Table.from_pandas(data)
+    with pa.ipc.new_stream(f"{file}.arrows", table.schema) as sink:
+        sink.write_table(table, max_chunksize=110)
+
+
+def feather(data, file):
+    data.reset_index(drop=True).to_feather(f"{file}.feather")
+
+
+CSV_WRITERS = [csv, csv_with_row_names, tabs, packed]
+
+
+@pytest.fixture(scope="module")
+def data():
+    found = frame_of(900)
+    found["flag"] = found["x0"] > 0.3
+    found["quoted"] = np.where(found["k"] == 1, 'a "b",\nc', "d")
+    found["flag2"] = found["flag"].where(found["k"] != 2)  # booleans and missing
+    found.loc[[20, 30], "k"] = np.nan  # whole numbers as doubles, in pandas
+    return found
+
+
+@pytest.fixture(scope="module")
+def fitted(data, tmp_path_factory):
+    def fit(write):
+        folder = tmp_path_factory.mktemp(write.__name__)
+        for i, part in enumerate((data[:400], data[400:450], data[450:])):
+            write(part, folder / f"part{i}")
+        scan = ps.scan(str(folder / "*"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(files, "MOST_ROWS", 128)
+            patch.setattr(formats, "BLOCK", 4000)
+            formula = "y ~ x0 + x1 * flag + g + C(k) + quoted"
+            result = ps.svm(formula, scan, lam=0.01, weights="w").fit(SOLVER)
+            return result, result.decision_function(scan)
+
+    return fit
+
+
+@pytest.fixture(scope="module")
+def of_parquet(fitted):
+    return fitted(parquet)
+
+
+@pytest.mark.parametrize("write", [*CSV_WRITERS, arrow, stream, feather])
+def test_every_format_gives_the_bits_of_parquet(write, fitted, of_parquet):
+    (result, scores), (other, of_other) = fitted(write), of_parquet
+    assert list(result.params.index) == list(other.params.index)
+    assert (result.params == other.params).all()
+    assert result.certificate == other.certificate
+    assert (result.solution.dual == other.solution.dual).all()
+    assert result.dropped == other.dropped
+    assert scores.equals(of_other)
+    assert result.n_reads - other.n_reads == (write in CSV_WRITERS)  # for types
+
+
+def test_types_of_csv_hold_all_values_of_all_files(tmp_path):
+    (tmp_path / "a.csv").write_text("i,d,b,t,m,n,z\n1,1,True,1,,,\n2,3,false,2,,,\n")
+    (tmp_path / "b.csv").write_text(
+        "i,d,b,t,m,n,z\n3,1e3,TRUE,True,4,.5,NA\n,-.5,,x,5,7,\n"
+    )
+    scan = ps.scan(str(tmp_path / "*.csv"))
+    types = {name: str(held) for name, held in scan.types.items()}
+    assert types == {
+        **{"i": "int64", "d": "double", "b": "bool", "t": "string"},
+        **{"m": "int64", "n": "double", "z": "null"},
+    }
+    assert scan.n_reads == 1
+    rows = [piece.to_pydict() for piece in scan.pieces(list("tbdn"))]
+    assert rows[0] == {
+        **{"t": ["1", "2"], "b": [True, False], "d": [1.0, 3.0], "n": [None, None]}
+    }
+    assert rows[1]["t"] == ["True", "x"]
+
+
+def test_types_may_be_stated(tmp_path):
+    (tmp_path / "a.csv").write_text("y,zip\n0,02134\n1,10001\n1,02134\n0,10001\n")
+    given = {"zip": "text", "y": "numbers"}
+    scan = ps.scan(tmp_path / "a.csv", types=given)
+    assert ps.svm("y ~ zip", scan).names == ("zip[T.10001]",)
+    assert scan.n_reads == 0
+    some = ps.scan(tmp_path / "a.csv", types={"zip": "text"})
+    assert some.n_reads == 1
+    assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv")).names == ("zip",)
+
+
+@pytest.mark.parametrize("types", [["x"], {"x": "float"}, {1: "text"}, "text"], ids=str)
+def test_types_that_are_none(types, tmp_path):
+    (tmp_path / "a.csv").write_text("y,x\n")
+    with pytest.raises(OptionError) as found:
+        ps.scan(tmp_path / "a.csv", types=types)
+    assert str(found.value) == (
+        f"types={types!r} is not allowed; give a dictionary of columns and what they "
+        "hold, 'numbers', 'text', 'booleans', such as {'zip': 'text'}."
+    )
+
+
+def test_types_without_csv_or_of_no_column(tmp_path):
+    parquet(frame_of(20), tmp_path / "a")
+    with pytest.raises(OptionError) as refused:
+        ps.scan(tmp_path / "a.parquet", types={"x0": "text"})
+    assert str(refused.value) == (
+        "types= is for CSV files, and there is none among the files; leave it out."
+    )
+    (tmp_path / "b.csv").write_text("y,x\n0,1\n1,2\n")
+    scan = ps.scan(tmp_path / "b.csv", types={"z": "text"})
+    with pytest.raises(ColumnError) as found:
+        ps.svm("y ~ x", scan)
+    assert str(found.value) == (
+        "types= states 'z', which is a column of no CSV file; they have 'y', 'x'."
+    )
+
+
+CSV, ARROW = "cannot be read as CSV (", "cannot be read as Arrow ("
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.csv", b"", f"{CSV}Empty CSV file)"),
+        ("a.csv", b"y,x\n0,1\n1\n", f"{CSV}CSV parse error: Expected 2 columns, got "),
+        ("a.csv", b"y,x\n0,1\n1,2,3\n", f"{CSV}CSV parse error: Expected 2 columns, "),
+        ("a.csv", b"y,x\n0,a\n1,\xff\n", f"{CSV}In CSV column #1: CSV conversion "),
+        ("a.csv.gz", b"y,x\n0,1\n1,2\n", CSV),
+        ("a.arrow", b"", ARROW),
+        ("a.arrow", b"ARROW1 and nothing that is one", ARROW),
+        ("a.feather", b"y,x\n0,1\n1,2\n", ARROW),
+    ],
+)
+def test_files_that_are_broken(name, content, told, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError) as found:
+        ps.svm("y ~ x", ps.scan(tmp_path / name))
+    message = str(found.value).replace(f"{tmp_path}/", "")
+    assert message.startswith(f"The file {name} {told}")
+    assert message.endswith("); write it again, or leave it out.")
+    assert "\n" not in message
+
+
+def test_a_file_of_arrow_that_ends_in_the_middle(tmp_path):
+    for write, ending in ((arrow, "arrow"), (stream, "arrows")):
+        write(frame_of(600), tmp_path / "a")
+        file = tmp_path / f"a.{ending}"
+        file.write_bytes(file.read_bytes()[:20_000])
+        with pytest.raises(DataError, match=r"cannot be read as Arrow \("):
+            ps.svm("y ~ x0", ps.scan(file))
+
+
+def test_a_stated_type_that_values_do_not_have(tmp_path):
+    (tmp_path / "a.csv").write_text("y,x\n0,1\n1,two\n")
+    scan = ps.scan(tmp_path / "a.csv", types={"x": "numbers"})
+    with pytest.raises(DataError, match=r"conversion error to double: invalid .*'two'"):
+        ps.svm("y ~ x", scan)
+
+
+def test_csv_files_without_rows_or_header(tmp_path):
+    nothing = tmp_path / "a.csv"
+    nothing.write_text("y,x\n")
+    with pytest.raises(DataError, match=r"^None of 0 rows is complete; "):
+        ps.svm("y ~ x", ps.scan(nothing))
+    (tmp_path / "b.csv").write_text("y,x\nno,1\nyes,2\nyes,3\nno,2.5\n")
+    assert ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv"))).problem.n == 4
+    (tmp_path / "c.csv").write_text("yes,4\nno,5\n")
+    with pytest.raises(ColumnError) as found:
+        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")))
+    assert str(found.value).replace(f"{tmp_path}/", "") == (
+        "Columns 'y', 'x' not found in c.csv, which has 'yes', '4'; its first line has "
+        "to name the columns: write it, or leave the file out."
+    )
+    with pytest.raises(ColumnError, match=r"^Column 'x' not found; the data have "):
+        ps.svm("y ~ x", ps.scan(tmp_path / "c.csv"))
+
+
+def test_columns_that_differ_or_stand_twice(tmp_path):
+    (tmp_path / "a.csv").write_text("y,x\n0,1\n1,2\n")
+    (tmp_path / "b.csv").write_text("x,z,y\n0,1,1\n1,2,0\n")
+    both = ps.scan(str(tmp_path / "*.csv"))
+    model = ps.svm("y ~ x", both)
+    assert model.problem.X.measured.samples[1].X[:, 0].tolist() in ([2, 0], [0, 2])
+    with pytest.raises(ColumnError, match=r"^Column 'z' not found in .*a\.csv, which "):
+        ps.svm("y ~ z", both)
+    (tmp_path / "b.csv").write_text("x,y,x\n0,1,1\n1,2,0\n")
+    with pytest.raises(ColumnError) as found:
+        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")))
+    assert str(found.value).replace(f"{tmp_path}/", "") == (
+        "Column 'x' stands more than once in b.csv; rename the columns."
+    )
+
+
+def test_formats_may_be_mixed(tmp_path, data):
+    csv(data[:300], tmp_path / "a")
+    arrow(data[300:], tmp_path / "b")
+    scan = ps.scan(str(tmp_path / "*"))
+    here = ps.svm("y ~ x0 + C(k) + g + flag", data, lam=0.01)
+    there = ps.svm("y ~ x0 + C(k) + g + flag", scan, lam=0.01)
+    assert there.names == here.names
+    assert (there.problem.y == here.problem.y).all()
+
+
+def test_pieces_are_of_equal_size_and_keep_their_rows():
+    parts = [pa.record_batch({"t": list("ab"), "x": [1.0, None]})]
+    parts += [pa.record_batch({"t": list("bcdef"), "x": np.arange(5.0)})]
+    coded = [pa.record_batch({"t": part["t"].dictionary_encode()}) for part in parts]
+    for given in (parts, coded):
+        for rows in (1, 2, 3, 7, 9):
+            found = list(of_equal_size(given, rows))
+            sizes = [piece.num_rows for piece in found]
+            assert sum(sizes) == 7
+            assert all(size == rows for size in sizes[:-1])
+            text = [each for piece in found for each in piece["t"].to_pylist()]
+            assert text == list("abbcdef")
