@@ -302,7 +302,7 @@ WHOLE = [0, 1, -1, 2, N, 2**31, 2**62, -(2**63)]
 
 
 def changed_arrays(draw, arrays):
-    """Arrays, of which one to three have other numbers, in all or one of their places."""
+    """Arrays, one to three of them with other numbers, at one place or at all."""
     arrays = dict(arrays)
     for _ in range(draw(st.integers(1, 3))):
         name = draw(st.sampled_from(sorted(arrays)))
