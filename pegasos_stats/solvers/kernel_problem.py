@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting, said
@@ -92,7 +93,8 @@ def checked_kernel(
         here = OTHER_NAMES[name]
         raise OptionError(f"is {here!r} here; give kernel={here!r}.", "kernel", name)
     check_choice("kernel", name, NAMES)
-    if isinstance(offset, str | list | tuple) or np.shape(offset):
+    column = isinstance(offset, str | list | tuple | pd.Series | pd.Index)
+    if column or (isinstance(offset, np.ndarray) and offset.ndim):
         raise OptionError(
             f"offset is of type {type(offset).__name__}: of a kernel it is the number "
             "in (x'z + offset)^degree, and kernel machines take no offset of rows; fit "

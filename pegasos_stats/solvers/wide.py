@@ -174,8 +174,9 @@ class Wide:
         self._epochs = self._further_steps = 0
         self.visits = 0.0
         few = isinstance(problem.X, np.ndarray) or problem.n <= MOST_SPARSE
-        finite_rows = math.isfinite(problem.radius)
-        self._may_pair = few and finite_rows and problem.loss == "hinge"
+        longest = max(1.0, float(problem.radius))
+        in_range = math.isfinite(longest * longest / problem.lam)  # scores of any a
+        self._may_pair = few and in_range and problem.loss == "hinge"
         is_quick = self._may_pair or problem.loss == "log"
         self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps
