@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import OptionError, did_you_mean, listing
 
 LARGEST_INTEGER = 2**31 - 1  # of R
 
@@ -105,4 +105,5 @@ def check_flag(name: str, value: object) -> None:
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise OptionError(f"is not known; give one of {listing(choices)}.", name, value)
+        meant, allowed = did_you_mean(value, choices), listing(choices, len(choices))
+        raise OptionError(f"is not known{meant}; give one of {allowed}.", name, value)

@@ -176,6 +176,37 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     return first + (f" and {more} more" if more > 0 else "")
 
 
+def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
+    """The name that a wrong one may have been meant for; empty if none is like it.
+
+    Examples
+    --------
+    >>> nearest("F1", ["kappa", "f1"]), nearest("sandwitch", ["sandwich"])
+    ('f1', 'sandwich')
+    >>> nearest("robust", ["nonrobust"]), nearest(1, ["f1"])
+    ('', '')
+    """
+    from difflib import get_close_matches  # needed for a message alone
+
+    if not isinstance(name, str):
+        return ""
+    folded = {each.casefold(): each for each in known if isinstance(each, str)}
+    found = get_close_matches(name[:LONGEST].casefold(), folded, 1, alike)
+    return folded[found[0]] if found else ""
+
+
+def did_you_mean(name: object, known: Iterable[object], alike: float = 0.85) -> str:
+    """Ask for the `nearest` name, in brackets after a wrong one.
+
+    Examples
+    --------
+    >>> did_you_mean("F1", ["kappa", "f1"]), did_you_mean("r2", ["kappa", "f1"])
+    (" (did you mean 'f1'?)", '')
+    """
+    found = nearest(name, known, alike)
+    return f" (did you mean {found!r}?)" if found else ""
+
+
 def shown(value: object) -> str:
     """Write any value for an error message: in one line, not too long.
 

@@ -7,11 +7,10 @@ Results and models ask `answer_for` before they say that an attribute is not the
 
 import inspect
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from pegasos_stats.errors import CallError, MissingAttributeError, shown
+from pegasos_stats.errors import CallError, MissingAttributeError, nearest, shown
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -241,8 +240,8 @@ def _answer(
         cures = ARGUMENTS | IN_CALL.get(name, {})
         if other in cures:
             return f"{name}() has no argument {other}; {cures[other]}."
-        if near := get_close_matches(other, known, 1, 0.7):
-            return f"{name}() has no argument {other}; give {near[0]}=."
+        if near := nearest(other, known, 0.7):
+            return f"{name}() has no argument {other}; give {near}=."
         taken = ", ".join(known)
         return f"{name}() has no argument {shown(other)[1:-1]}; it takes {taken}."
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 from pegasos_stats.rng import RRandom
 
 Rows = NDArray[np.int64]
@@ -31,8 +31,8 @@ def checked_order(order: Any) -> str | Rows:
     if isinstance(order, str):
         if order not in NAMES:
             raise OptionError(
-                f"order={shown(order)} is not known; give one of {listing(NAMES)}, or "
-                "an array of rows counted from zero."
+                f"order={shown(order)} is not known{did_you_mean(order, NAMES)}; give "
+                f"one of {listing(NAMES)}, or an array of rows counted from zero."
             )
         return order
     refused = OptionError(

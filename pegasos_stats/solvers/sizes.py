@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_positive, is_number
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 
 StepName = Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"]
 Step = StepName | float | Sequence[float] | NDArray[np.float64]
@@ -28,8 +28,8 @@ def checked_step(name: str, step: Any) -> str | float | Vector:
     if isinstance(step, str):
         if step not in NAMES:
             raise OptionError(
-                f"is not known; give one of {listing(NAMES)}, a number, or one number "
-                "for each step.",
+                f"is not known{did_you_mean(step, NAMES)}; give one of "
+                f"{listing(NAMES)}, a number, or one number for each step.",
                 name,
                 step,
             )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.foreign import refusing
-from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.errors import OptionError, counted, did_you_mean, listing, shown
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 
@@ -35,8 +35,8 @@ def checked_start(name: str, start: Any) -> str | Vector | dict[str, float]:
     if isinstance(start, str):
         if start not in NAMES:
             raise OptionError(
-                f"is not known; give one of {listing(NAMES)}, a fit to go on from, or "
-                "its coefficients.",
+                f"is not known{did_you_mean(start, NAMES)}; give one of "
+                f"{listing(NAMES)}, a fit to go on from, or its coefficients.",
                 name,
                 start,
             )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    did_you_mean,
+    listing,
+    shown,
+)
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.other_names import answering
@@ -19,6 +25,12 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation,
     cross_validate,
+)
+from pegasos_stats.studies.selection.fold_fits import checked_fold_solver
+from pegasos_stats.studies.selection.fold_metrics import (
+    MEASURES,
+    OF_LOSS,
+    checked_metrics,
 )
 from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
 
@@ -105,54 +117,105 @@ def compare_errors(
                          term  estimate  conf_low  conf_high
     0  one pixel - all pixels ...
     """
+    given = _named(models)
+    column = _metric_of_all(metric, given)
+    for each in given.values():
+        if isinstance(each, Model):
+            checked_fold_solver(each, solver, SDCA())
+    drawn = {"folds": folds, "repeats": repeats, "groups": groups}
+    done = [each for each in given.values() if isinstance(each, CrossValidation)]
+    found: dict[str, CrossValidation] = {}
+    for name, each in given.items():
+        if isinstance(each, CrossValidation):
+            found[name] = each
+            continue
+        if done:
+            drawn, seed = {"folds": done[0].folds}, done[0].seed
+        found[name] = cross_validate(
+            each,
+            solver,
+            **drawn,  # type: ignore[arg-type]
+            seed=seed,
+            metrics=metric,
+            workers=workers,
+            progress=progress,
+        )
+        done = done or [found[name]]
+    return ErrorComparison(found, column)
+
+
+def _named(models: object) -> dict[str, Model | CrossValidation]:
+    """Models by name, of the same rows and folds, or an error."""
     if not isinstance(models, Mapping) or len(models) < 2:
         raise OptionError(
             f"models={shown(models)} is not allowed; give two or more by name, such as "
             "ps.compare_errors({'hinge': a, 'log': b})."
         )
-    found: dict[str, CrossValidation] = {}
-    for name, model in models.items():
-        if not isinstance(name, str) or not name:
+    found: dict[str, Model | CrossValidation] = {}
+    folds = first = None
+    for name, each in models.items():
+        if not isinstance(name, str) or not name.strip():
             raise OptionError(
                 f"A model is called {shown(name)}; give it a name as text."
             )
-        if isinstance(model, CrossValidation):
-            found[name] = model
-        elif isinstance(model, Model):
-            drawn = {"folds": folds, "repeats": repeats, "groups": groups}
-            if found:
-                first = next(iter(found.values()))
-                _check_rows(name, first.model, model)
-                drawn, seed = {"folds": first.folds}, first.seed
-            found[name] = cross_validate(
-                model,
-                solver,
-                **drawn,  # type: ignore[arg-type]
-                seed=seed,
-                metrics=metric,
-                workers=workers,
-                progress=progress,
-            )
-        else:
+        if not isinstance(each, Model | CrossValidation):
             raise OptionError(
-                f"{shown(name)} is of type {type(model).__name__}; give models such as "
+                f"{shown(name)} is of type {type(each).__name__}; give models such as "
                 "ps.svm(formula, data), not yet fitted, or their cross-validations."
             )
-    column = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
-    first = next(iter(found.values()))
-    for name, each in found.items():
-        _check_rows(name, first.model, each.model)
-        if not np.array_equal(first.folds.assignment, each.folds.assignment):
-            raise DataError(
-                f"{shown(name)} has folds of its own, so that nothing is paired; "
-                "cross-validate it with folds= of the first."
-            )
-        if column not in each.by_fold.columns:
-            raise OptionError(
-                f"{shown(name)} was not judged by {shown(column)}; give metric= one "
-                "that all have, or cross-validate it with this one."
-            )
-    return ErrorComparison(found, column)
+        model = each if isinstance(each, Model) else each.model
+        first = first or model
+        _check_rows(name, first, model)
+        if isinstance(each, CrossValidation):
+            folds = folds or each.folds
+            if not np.array_equal(folds.assignment, each.folds.assignment):
+                raise DataError(
+                    f"{shown(name)} has folds of its own, so that nothing is paired; "
+                    "cross-validate it with folds= of the first."
+                )
+        found[name] = each
+    return found
+
+
+def _metric_of_all(metric: object, given: Mapping[str, Model | CrossValidation]) -> str:
+    """Name of the metric, or raise `OptionError` unless each model has it."""
+    names = {
+        name: tuple(known.name for known in each.metrics)
+        if isinstance(each, CrossValidation)
+        else OF_LOSS[each.problem.loss]
+        for name, each in given.items()
+    }
+    first, *others = names.values()
+    common = [known for known in first if all(known in each for each in others)]
+    cure = f"give one that all have: {listing(common)}" if common else "give another"
+    if not isinstance(metric, str) and callable(metric):
+        (own,) = checked_metrics(metric, "log")
+        names |= {
+            n: (own.name,) for n, each in given.items() if isinstance(each, Model)
+        }
+        metric = own.name
+    elif not isinstance(metric, str) or metric not in {
+        *MEASURES,
+        *chain(*names.values()),
+    }:
+        raise OptionError(
+            f"is not known{did_you_mean(metric, common)}; {cure}, or a function of "
+            "labels -1, +1 and scores that has a name.",
+            "metric",
+            metric,
+        )
+    for name, each in names.items():
+        if metric in each:
+            continue
+        again = isinstance(given[name], CrossValidation)
+        what = "was not judged by it" if again else "does not have it"
+        raise OptionError(
+            f"is not allowed, as {shown(name)} {what}; {cure}"
+            + (", or cross-validate it with this one." if again else "."),
+            "metric",
+            metric,
+        )
+    return metric
 
 
 def _check_rows(name: str, first: Model, other: Model) -> None:

@@ -1,5 +1,7 @@
 """Differences of errors out of fold, paired by fold."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -125,6 +127,44 @@ def test_the_summary_says_what_it_is_of(found):
     assert "u - all" in found._repr_html_()
 
 
+COMMON = "give one that all have: 'error_rate', 'auc'"
+FUNCTION = "or a function of labels -1, +1 and scores that has a name"
+
+
+def weight(y, scores):
+    return float(np.sum(y != np.sign(scores)))
+
+
+def test_what_one_of_them_lacks_is_said_before_any_fit(models, monkeypatch):
+    def fitted(*given, **named):
+        raise AssertionError("a model was fitted")
+
+    own = sys.modules["pegasos_stats.studies.compare_errors"]
+    monkeypatch.setattr(own, "cross_validate", fitted)
+    for wrong in (
+        {"metric": "log_loss"},
+        {"metric": ["auc"]},
+        {"solver": ps.Pegasos(order=[0])},
+    ):
+        with pytest.raises(OptionError):
+            ps.compare_errors(models, **wrong)
+    with pytest.raises(OptionError):
+        ps.compare_errors(models | {"last": 1})
+
+
+def test_a_cross_validation_gives_the_folds_wherever_it_stands(models):
+    def misses(y, scores):
+        return float(np.mean(y != np.sign(scores)))
+
+    done = ps.cross_validate(
+        models["v"], folds=3, seed=2, metrics=["error_rate", misses]
+    )
+    found = ps.compare_errors({"u": models["u"], "v": done}, metric=misses, seed=9)
+    assert found.metric == "misses"
+    assert list(found.means) == ["u", "v"]
+    assert found.means["v"] == done.mean["misses"] != found.means["u"]
+
+
 @pytest.mark.parametrize(
     ("asked", "kind", "words"),
     [
@@ -171,8 +211,47 @@ def test_the_summary_says_what_it_is_of(found):
                 metric="hinge_loss",
             ),
             OptionError,
-            "'a' was not judged by 'hinge_loss'; give metric= one that all have, or "
+            "metric='hinge_loss' is not allowed, as 'a' was not judged by it; give one "
+            "that all have: 'error_rate', 'log_loss', 'brier_score', 'auc', or "
             "cross-validate it with this one.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric=["auc"]),
+            OptionError,
+            f"metric=['auc'] is not known; {COMMON}, {FUNCTION}.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric="Error rate"),
+            OptionError,
+            "metric='Error rate' is not known (did you mean 'error_rate'?); "
+            f"{COMMON}, {FUNCTION}.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric=None),
+            OptionError,
+            f"metric=None is not known; {COMMON}, {FUNCTION}.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric="n_test"),
+            OptionError,
+            f"metric='n_test' is not known; {COMMON}, {FUNCTION}.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric="log_loss"),
+            OptionError,
+            f"metric='log_loss' is not allowed, as 'v' does not have it; {COMMON}.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, metric=weight),
+            OptionError,
+            "A metric is called 'weight', as a column of the lines of the folds is; "
+            "give the function another name.",
+        ),
+        (
+            lambda m, d: ps.compare_errors(m, ps.Pegasos(order=[0])),
+            OptionError,
+            "order names rows of the whole data, and each fold fits a part of them; "
+            "give 'shuffle', 'sequential' or 'replace'.",
         ),
     ],
 )

@@ -28,6 +28,10 @@ def pairs(*splits):
     return cv(folds=list(splits))
 
 
+def seed(y, scores):
+    return 0.0
+
+
 def compared(solvers):
     return ps.compare_solvers(SVM, solvers, runs=1)
 
@@ -120,6 +124,17 @@ MESSAGES = [
         "The metric 'r2' is not known for the hinge loss; give one of 'error_rate', "
         "'hinge_loss', 'auc', or a function of labels -1, +1 and scores that has a "
         "name.",
+    ),
+    (
+        lambda: cv(metrics="AUC"),
+        "The metric 'AUC' is not known for the hinge loss (did you mean 'auc'?); give "
+        "one of 'error_rate', 'hinge_loss', 'auc', or a function of labels -1, +1 and "
+        "scores that has a name.",
+    ),
+    (
+        lambda: cv(metrics=["auc", seed]),
+        "A metric is called 'seed', as a column of the lines of the folds is; give the "
+        "function another name.",
     ),
     (
         lambda: cv(metrics="brier_score"),

@@ -290,7 +290,18 @@ def test_the_training_rows_are_refused(svm, tmp_path):
         (
             {"metric": "sensitivity"},
             "metric='sensitivity' is not known; give one of 'accuracy', 'error_rate', "
-            "'balanced_accuracy', 'youden', 'kappa' and 4 more.",
+            "'balanced_accuracy', 'youden', 'kappa', 'mcc', 'f1', 'f0.5', 'f2'.",
+        ),
+        (
+            {"metric": "F1"},
+            "metric='F1' is not known (did you mean 'f1'?); give one of 'accuracy', "
+            "'error_rate', 'balanced_accuracy', 'youden', 'kappa', 'mcc', 'f1', "
+            "'f0.5', 'f2'.",
+        ),
+        (
+            {"metric": ["f1"]},
+            "metric=['f1'] is not known; give one of 'accuracy', 'error_rate', "
+            "'balanced_accuracy', 'youden', 'kappa', 'mcc', 'f1', 'f0.5', 'f2'.",
         ),
         (
             {"metric": "mcc", "cost": COST},

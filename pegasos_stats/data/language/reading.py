@@ -36,11 +36,13 @@ from pegasos_stats.data.language.syntax import (
     refusal,
     unusable,
 )
+from pegasos_stats.errors import did_you_mean
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
 NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
+ALIKE = 0.6  # names of functions are short
 
 
 def read_expression(
@@ -284,7 +286,7 @@ class _Reader:
             raise refusal(
                 self.formula,
                 f"uses the attribute {path!r}, which is not known"
-                f"{_nearest(path, ATTRIBUTES)}",
+                f"{did_you_mean(path, ATTRIBUTES, ALIKE)}",
             )
         key = self._key(node)
         return Call(path, ATTRIBUTES[path], (self._node(owner),), (), key)
@@ -307,14 +309,14 @@ class _Reader:
             raise refusal(
                 self.formula,
                 f"calls the method {path!r}, which is not known"
-                f"{_nearest(path, METHODS)}",
+                f"{did_you_mean(path, METHODS, ALIKE)}",
             )
         if name is None:
             raise refusal(self.formula, "calls what is not the name of a function")
         raise refusal(
             self.formula,
             f"calls {self.source.quoted.get(name, name)!r}, which is not a known "
-            f"function{_nearest(name, self.known)}",
+            f"function{did_you_mean(name, self.known, ALIKE)}",
         )
 
     def _column_by_text(self, node: ast.Call) -> Column:
@@ -355,13 +357,6 @@ def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
     if isinstance(inner, ast.Attribute) and inner.attr in ("str", "dt"):
         return f"{inner.attr}.{node.attr}", inner.value
     return node.attr, inner
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches  # needed for a message alone
-
-    found = get_close_matches(name, known, 1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 def _as_word(name: str) -> str:

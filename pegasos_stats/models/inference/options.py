@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats import checks
-from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 
@@ -324,9 +324,10 @@ def checked_cov_type(value: object) -> CovType:
         return value
     if isinstance(value, str) and value in COV_TYPES:
         return COV_TYPES[value]
+    names = ["default", *COV_TYPES]
     raise OptionError(
-        f"cov_type={shown(value)} is not known; give one of "
-        f"{listing(['default', *COV_TYPES], len(COV_TYPES) + 1)}, or "
+        f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; give one "
+        f"of {listing(names, len(names))}, or "
         "Sandwich(...), Cluster(...) or Bootstrap(...) with options."
     )
 

@@ -16,6 +16,7 @@ from pegasos_stats.errors import (
     OptionError,
     UndefinedMetricWarning,
     counted,
+    did_you_mean,
     listing,
     shown,
 )
@@ -93,6 +94,10 @@ MEASURES: dict[str, Measure] = {
     "brier_score": brier_score,
     "auc": auc,
 }
+COLUMNS = (  # of the lines of the folds, beside the metrics
+    *("repeat", "fold", "lam", "n_train", "n_test", "weight", "decided", "seed"),
+    *("steps", "objective", "relative_gap"),
+)
 MOST = 1000  # metrics in a list, which may have no end
 LARGER_IS_BETTER = ("auc",)
 OF_LOSS: dict[LossName, tuple[str, ...]] = {
@@ -128,6 +133,11 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         items = [metrics] if single else list(islice(metrics, MOST))
     found = tuple(_checked(item, loss) for item in items)
     names = [metric.name for metric in found]
+    if taken := [name for name in names if name in COLUMNS]:
+        raise OptionError(
+            f"A metric is called {taken[0]!r}, as a column of the lines of the folds "
+            "is; give the function another name."
+        )
     if not found or len(set(names)) < len(names):
         raise OptionError(
             f"metrics are {listing(names) or 'none'}; give different ones of "
@@ -149,9 +159,9 @@ def _checked(item: Any, loss: LossName) -> Metric:
             "ps.logit(), or ps.calibrate() for probabilities of this model."
         )
     raise OptionError(
-        f"The metric {shown(item)} is not known for the {loss} loss; give one of "
-        f"{listing(OF_LOSS[loss])}, or a function of labels -1, +1 and scores that "
-        "has a name."
+        f"The metric {shown(item)} is not known for the {loss} loss"
+        f"{did_you_mean(item, OF_LOSS[loss])}; give one of {listing(OF_LOSS[loss])}, "
+        "or a function of labels -1, +1 and scores that has a name."
     )
 
 
