@@ -1,6 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -150,6 +151,18 @@ class FormulaDesign:
             If columns are missing, hold levels not seen at fit, text where there
             were numbers, or infinite values.
         """
+        return self._coded(data)
+
+    def valued(self, data: pd.DataFrame) -> Mask:
+        """Rows for which every term has a value, shape (n,).
+
+        It has none where a function has none, beyond the range of a spline, and where
+        it is of a level that did not occur at fit.
+        """
+        return self._coded(data, unknown=True).kept
+
+    def _coded(self, data: object, unknown: bool = False) -> ModelMatrix:
+        """Matrix of `data`; rows with an unknown value are left out if they may be."""
         data = as_data(data)
         variables = list(self.variables)
         check_columns(data, variables)
@@ -168,7 +181,16 @@ class FormulaDesign:
             encoder_state={name: (kind, dict(found)) for name, (kind, found) in state},
             transform_state=deepcopy(self.spec.transform_state),
         )
-        coded = _materialize(spec, used, self.formula, self.functions)
+        made = None
+        if unknown:
+            for found in spec.transform_state.values():
+                found[BEYOND] = "na"
+            made = {
+                name: found["categories"]
+                for name, (_, found) in spec.encoder_state.items()
+                if "categories" in found
+            }
+        coded = _materialize(spec, used, self.formula, self.functions, made)
         return self._finished(coded, data, used)
 
     @property
@@ -202,7 +224,7 @@ class FormulaDesign:
             coded = _materialize(spec, used, self.formula, self.functions)
             learnt = replace(self, spec=coded.model_spec)
         for state in learnt.spec.transform_state.values():
-            state[BEYOND] = True
+            state[BEYOND] = "extend"
         return learnt
 
     def without_unseen(self, data: object) -> Blanked:
@@ -338,6 +360,7 @@ def _materialize(
     used: pd.DataFrame,
     formula: str,
     functions: Functions,
+    levels: Mapping[str, Collection[object]] | None = None,
 ) -> "FormulaicMatrix":
     """Build formulaic's model matrix; its errors become errors about the formula."""
     from formulaic.errors import DataMismatchWarning
@@ -347,7 +370,7 @@ def _materialize(
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error", DataMismatchWarning)
-            return Materializer(used, formula, functions).matrix(terms)
+            return Materializer(used, formula, functions, levels).matrix(terms)
     except DataMismatchWarning:
         raise ColumnError(
             f"The data hold levels that did not occur at fit in a term of {formula!r}; "

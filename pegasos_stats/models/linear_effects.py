@@ -59,7 +59,8 @@ class LinearEffects(LinearInference):
             For numbers the effect of a value that is larger by a standard deviation or
             by so much, in place of the derivative. For the hinge, a step function, and
             for numbers in terms that are steps, such as ``I(x > 3)``, it is ``"sd"``
-            if left out.
+            if left out. Where a term has no value for what is larger, as beyond the
+            range of a spline, the change is that from what is smaller by so much.
         scale : "response" or "link"
             ``"link"``: effects on the score, which for the log loss is the log odds.
         dummy : bool, default False

@@ -229,12 +229,18 @@ def test_what_is_not_allowed_is_said(fit, data, asked, kind, words):
 
 
 def test_a_term_without_a_value_for_a_changed_row_is_said(data):
-    result = ps.logit("y ~ sqrt(x + 3)", data, lam=0.01).fit(SOLVER)
+    result = ps.logit("y ~ sqrt(x + 3) + b", data, lam=0.01).fit(SOLVER)
     with pytest.raises(DataError) as caught:
         result.margins("x", at={"x": -4})
     assert str(caught.value) == (
-        "A term of the formula has no value in 90 rows with a predictor changed as "
-        "asked; give other values, or other rows by data=."
+        "A term of the formula has no value at x = -4, in 90 rows; give other values "
+        "by at=."
+    )
+    with pytest.raises(DataError) as caught:
+        result.predictions("b", at={"x": [0, -4.5]})
+    assert str(caught.value) == (
+        "A term of the formula has no value at x = -4.5, b = False, in 90 rows; give "
+        "other values by at=."
     )
 
 

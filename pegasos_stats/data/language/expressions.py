@@ -24,7 +24,7 @@ from pegasos_stats.data.language.functions import CONTRASTS, Function
 Functions = Mapping[str, Compute]
 
 MOST = 1000
-BEYOND = "beyond"  # in a state: rows beyond the range of those that it was found in
+BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
 COUNTS = ("breaks", "degree", "df", "levels")
 
 
@@ -158,7 +158,7 @@ class Evaluation:
             keywords[function.state] = state
             options = function.parameters[len(arguments) :]
             if node.name == "bs" and BEYOND in state and "extrapolation" in options:
-                keywords.setdefault("extrapolation", "extend")
+                keywords.setdefault("extrapolation", state[BEYOND])
             arguments = [as_real(argument) for argument in arguments]
         return function.resolved(*arguments, **keywords)
 

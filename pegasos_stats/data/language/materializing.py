@@ -5,7 +5,7 @@ computed from our own tree. This module is imported where formulaic is needed.
 """
 
 import math
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -35,6 +35,7 @@ Columns: TypeAlias = dict[str, DataColumn]
 Kinds: TypeAlias = dict[str, tuple[Factor.Kind, dict[str, object]]]
 Terms: TypeAlias = OrderedSet[Term]
 Join: TypeAlias = Callable[[Terms, Terms], Terms]
+Levels: TypeAlias = Mapping[str, Collection[object]]  # by the text of the factor
 
 MOST_PRODUCTS = 250_000  # some seconds
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
@@ -134,8 +135,15 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
 
     INTERFACE_EXPLICIT_OVERRIDES = False  # formulaic's own mark of what is replaced
 
-    def __init__(self, frame: pd.DataFrame, formula: str, functions: Functions) -> None:
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        formula: str,
+        functions: Functions,
+        levels: Levels | None = None,
+    ) -> None:
         super().__init__(frame)
+        self._levels = levels or {}  # of factors whose rows of others are left out
         self._formula = formula
         self._functions = functions
         self._products = 0
@@ -165,6 +173,9 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         values = found.values.__wrapped__
         if isinstance(values, pd.Series) and values.dtype.kind not in "biuf":
             drop_rows.update(np.flatnonzero(values.isna()).tolist())
+        if factor.expr in self._levels:
+            known = pd.Series(values).isin(self._levels[factor.expr])
+            drop_rows.update(np.flatnonzero(~known).tolist())
         return found
 
     def _get_columns_for_term(

@@ -11,7 +11,7 @@ from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data.counts import column_of_counts
 from pegasos_stats.data.labels import Level
 from pegasos_stats.data.weights import numbers_of_rows
-from pegasos_stats.errors import DataError, OptionError, plain
+from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.models.effects import changes
 from pegasos_stats.models.effects.delta import tested
 from pegasos_stats.models.effects.estimands import Estimand, Heights
@@ -22,6 +22,8 @@ from pegasos_stats.models.effects.rows import (
     levels_of,
     new_rows,
     training_rows,
+    value_text,
+    written,
 )
 from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.inference.options import Bootstrap
@@ -70,12 +72,19 @@ def margins_of(
 
     def found() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at):
-            here = rows.at_means() if at_means else rows.at(place)
-            each = changes.effects(here, rows, names, moved, contrasts)
+            here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
+            each = changes.effects(here, rows, names, moved, contrasts, lowered)
             for name, contrast, estimand in each:
                 key = str(name), contrast, place, f"{name}: {contrast}"
                 yield key, estimand
+        for name, count in lowered.items():
+            much = moved[name][0].removeprefix("+ ")
+            notes.append(
+                f"Where a term has no value for {name} + {much}, in "
+                f"{counted(count, 'row')}, the change is that from {name} - {much}."
+            )
 
+    lowered: dict[Level, int] = {}
     kinds = {change is None for _, change in moved.values()}
     notes = [AT_MEANS if at_means else OVER_ROWS]
     notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
@@ -88,6 +97,12 @@ def margins_of(
         for name in steps
         if sloping and moved[name][1] is not None
     ]
+    if still := [name for name, (_, change) in moved.items() if change == 0.0]:
+        notes.append(
+            f"{listing(still)} {'is' if len(still) == 1 else 'are'} the same in all "
+            "rows: a standard deviation is 0, and so is the effect, unless change= "
+            "says by how much."
+        )
     title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
     return estimated(result, found(), rows, heights, title, "contrast", notes)
 
@@ -113,12 +128,14 @@ def predictions_of(
         for place in ([{}] if at_means else rows.places(at))
         for chosen in product(*values)
     ]
-    stream = base.batches(base.at(place | chosen).frame for place, chosen in settings)
+    stream = base.batches(
+        base.at_known(place | chosen).frame for place, chosen in settings
+    )
     term = ":".join(str(name) for name in names) or "all rows"
 
     def found() -> Iterable[tuple[Key, Estimand]]:
         for (place, chosen), Z in zip(settings, stream, strict=True):
-            value = ", ".join(_text(each) for each in chosen.values())
+            value = ", ".join(value_text(each) for each in chosen.values())
             key = term, value, place, written(chosen) or term
             yield key, Estimand(base.shares, Z, offset=base.offset)
 
@@ -205,7 +222,6 @@ def estimated(
     errors = None
     if result.cov_type is not None:  # for predictors as the fit has standardized them
         errors = result._errors.covariance.original(np.eye(len(theta)))
-        notes = [*notes, f"Standard errors: {errors.description}; rows as given."]
     keys: list[Key] = []
 
     def named() -> Iterable[tuple[str, Estimand]]:
@@ -215,6 +231,8 @@ def estimated(
             yield (f"{label} at {written(place)}" if place else label), estimand
 
     tests = tested(theta, errors, named(), heights)
+    if errors is not None:
+        notes = [*notes, f"Standard errors: {errors.description}; rows as given."]
     problem, positive = result.problem, result.coding.positive
     outcomes = {
         "probability": f"probability of {plain(positive)}",
@@ -242,19 +260,3 @@ def _values(rows: Rows, name: Level) -> list[object]:
     if name in rows.levels:
         return list(rows.levels[name])
     return [float(v) for v in np.quantile(rows.numbers(name), FIVE)]
-
-
-def written(place: Place) -> str:
-    """Write values by name.
-
-    Examples
-    --------
-    >>> written({"g": "b", "x": 2.0})
-    'g = b, x = 2'
-    """
-    return ", ".join(f"{name} = {_text(value)}" for name, value in place.items())
-
-
-def _text(value: object) -> str:
-    value = plain(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_positive, number_of
 from pegasos_stats.data.labels import Level
-from pegasos_stats.errors import OptionError, plain, shown
+from pegasos_stats.errors import DataError, OptionError, counted, plain, shown
 from pegasos_stats.models.effects.estimands import Estimand
 from pegasos_stats.models.effects.rows import Rows
 
@@ -22,6 +22,8 @@ SLOPE = "dY/dX"
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
 ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
 JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
+SMOOTH = 0.75  # of its move is more than a smooth term makes half the way
+ROUNDING = 1e-12  # of a term
 
 
 def checked_changes(
@@ -80,12 +82,17 @@ def without_slopes(rows: Rows, names: Sequence[Level]) -> list[Level]:
         if name in rows.levels:
             continue
         x = rows.numbers(name)
-        each = [x, np.roll(x, 1), *around(rows, rows, name)]
+        others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
+        below, above = around(rows, rows, name)
+        each = [x, others, below, above, (below + x) / 2.0, (x + above) / 2.0]
         frames = (rows.at({name: values}).frame for values in each)
-        base, other, low, high = rows.batches(frames)
+        base, other, *near = rows.batches(frames)
         size = np.abs(other - base).max(axis=0)
-        move = np.abs(high - low).max(axis=0)
-        if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
+        move, half = (np.abs(b - a).max(axis=0) for a, b in (near[:2], near[2:]))
+        stays = (size > 0.0) & (move == 0.0)
+        constant = (half > SMOOTH * move) & (move > ROUNDING)
+        jumps = np.where(size > 0.0, move > JUMP * size, constant)
+        if (stays | jumps).any():
             found.append(name)
     return found
 
@@ -96,6 +103,7 @@ def effects(
     names: Sequence[Level],
     changes: Mapping[Level, tuple[str, Change]],
     contrasts: Contrasts,
+    lowered: dict[Level, int],
 ) -> Iterator[tuple[Level, str, Estimand]]:
     """Name, contrast and estimand of each effect.
 
@@ -109,8 +117,19 @@ def effects(
     changes : dict
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
+    lowered : dict
+        Where a term has no value for a larger number, and the change is that from a
+        smaller one: in how many rows at most, by the name. It is filled.
     """
-    pairs = {name: around(here, whole, name) for name in changes if name in names}
+    pairs: dict[Level, tuple[Vector, Vector]] = {}
+    for name, (words, change) in changes.items():
+        if change is None:
+            pairs[name] = around(here, whole, name)
+        else:
+            low, high, count = _changed(here, name, words, change)
+            pairs[name] = low, high
+            if count:
+                lowered[name] = max(count, lowered.get(name, 0))
     stream = here.batches(
         frame for name in names for frame in _frames(here, name, changes, pairs)
     )
@@ -157,7 +176,31 @@ def around(here: Rows, whole: Rows, name: Level) -> tuple[Vector, Vector]:
         high = np.where(at_start, x + ONE_SIDED * size, high)
         low = np.where(at_end, x - ONE_SIDED * size, low)
         high = np.where(at_end, x, high)
-    return low, high
+    down, up = (here.valued({name: values}) for values in (low, high))
+    low = np.where(up, low, x - ONE_SIDED * size)
+    high = np.where(down, high, x + ONE_SIDED * size)
+    return np.where(down, low, x), np.where(up, high, x)
+
+
+def _changed(
+    here: Rows, name: Level, words: str, change: float
+) -> tuple[Vector, Vector, int]:
+    """Values before and after a change, and in how many rows it is one to `x`.
+
+    It is one from ``x``, but where a term has no value for what is larger.
+    """
+    x = here.numbers(name)
+    up = here.valued({name: x + change})
+    low, high = np.where(up, x, x - change), np.where(up, x + change, x)
+    without = int((~here.valued({name: low})).sum())
+    if without:
+        much = words.removeprefix("+ ")
+        raise DataError(
+            f"A term of the formula has no value for {name} + {much} nor for {name} - "
+            f"{much}, in {counted(without, 'row')}; give a smaller one by change=, or "
+            "other predictors by variables=."
+        )
+    return low, high, int((~up).sum())
 
 
 def _frames(
@@ -167,11 +210,10 @@ def _frames(
     pairs: Mapping[Level, tuple[Vector, Vector]],
 ) -> list[pd.DataFrame]:
     if name in here.levels:
-        return [here.at({name: level}).frame for level in here.levels[name]]
-    change = changes[name][1]
-    if change is not None:
-        return [here.frame, here.at({name: here.numbers(name) + change}).frame]
-    return [here.frame, *(here.at({name: values}).frame for values in pairs[name])]
+        cure = "give other predictors by variables="
+        return [here.at_known({name: v}, cure).frame for v in here.levels[name]]
+    each = [here.at({name: values}).frame for values in pairs[name]]
+    return each if changes[name][1] is not None else [here.frame, *each]
 
 
 def _between_levels(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import number_of
-from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.columns import Mask, is_sparse
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.foreign import check_memory, position_of
@@ -19,7 +19,14 @@ from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Level
 from pegasos_stats.data.levels import factored, levels_at_fit
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+    shown,
+)
 
 Place = dict[Level, Any]  # values of some predictors, by name
 
@@ -163,23 +170,30 @@ class Rows:
         variance = float(self.weights @ np.square(x - self.weights @ x))
         return float(np.sqrt(variance * n / max(n - 1, 1)))
 
-    def matrices(self, frames: Sequence[pd.DataFrame]) -> list[Matrix]:
-        """Matrices of frames that are these rows with other values.
+    def valued(self, place: Place) -> Mask:
+        """Rows in which all terms of the formula have a value, with these values."""
+        design = self.design
+        inner = design.design if isinstance(design, ScaledDesign) else design
+        if not (isinstance(inner, FormulaDesign) and self.composed):
+            return np.ones(len(self.frame), dtype=bool)
+        return inner.valued(self.at(place).frame)
 
-        Raises
-        ------
-        DataError
-            If a term of the formula has no value for some of them.
-        """
-        n = len(self.frame)
-        found = self.design.matrix(pd.concat(frames, ignore_index=True))
-        if not found.kept.all():
-            rows = np.unique(np.flatnonzero(~found.kept) % n)
-            raise DataError(
-                f"A term of the formula has no value in {counted(len(rows), 'row')} "
-                "with a predictor changed as asked; give other values, or other rows "
-                "by data=."
+    def at_known(self, place: Place, cure: str = "give other values by at=") -> "Rows":
+        """The same rows with these values, or `DataError` if a term has none there."""
+        without = int((~self.valued(place)).sum())
+        if without:
+            where = (
+                f"at {written(place)}" if place else "at the means of the predictors"
             )
+            raise DataError(
+                f"A term of the formula has no value {where}, in "
+                f"{counted(without, 'row')}; {cure}."
+            )
+        return self.at(place)
+
+    def matrices(self, frames: Sequence[pd.DataFrame]) -> list[Matrix]:
+        """Matrices of frames that are these rows with other values."""
+        found = self.design.matrix(pd.concat(frames, ignore_index=True))
         values: Any = found.values
         values = values.toarray() if is_sparse(values) else values
         dense = np.asarray(values, dtype=np.float64)
@@ -199,6 +213,23 @@ class Rows:
                 waiting = []
         if waiting:
             yield from self.matrices(waiting)
+
+
+def written(place: Place) -> str:
+    """Write values by name.
+
+    Examples
+    --------
+    >>> written({"g": "b", "x": 2.0})
+    'g = b, x = 2'
+    """
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in place.items())
+
+
+def value_text(value: object) -> str:
+    """Write a value; numbers short."""
+    value = plain(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:

@@ -1,0 +1,113 @@
+"""Effects where a term of the formula has no value beyond what it was fitted on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+
+SOLVER = ps.SDCA(tol=1e-9, seed=1)
+TERMS = ["cut(x, 3)", "bs(x, df=4)", "C(floor(x / 2))", "cut(x, [-4, 0, 4, 7])"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    i = np.arange(90)
+    data = pd.DataFrame({"x": i % 11 - 3.0, "b": i % 5 == 0})
+    return data.assign(y=np.where((i * i) % 7 > 2 + data["x"] / 3, "ill", "well"))
+
+
+@pytest.fixture(scope="module")
+def fits(data):
+    def fitted(term, model):
+        return model(f"y ~ {term} + b", data, lam=0.01).fit(SOLVER, cov_type="none")
+
+    return {
+        (term, model): fitted(term, model)
+        for term in TERMS
+        for model in (ps.logit, ps.svm)
+    }
+
+
+def by_hand(result, data, change, top):
+    """Mean change from ``x`` to ``x + change``, or to ``x`` from below at the top."""
+    low = np.where(data["x"] + change > top, data["x"] - change, data["x"])
+    if result.problem.loss == "log":
+        low, high = (
+            result.predict_proba(data.assign(x=x))["well"] for x in (low, low + change)
+        )
+    else:
+        low, high = (
+            result.predict(data.assign(x=x)) == "well" for x in (low, low + change)
+        )
+    return high.astype(float).mean() - low.astype(float).mean()
+
+
+@pytest.mark.parametrize("term", TERMS)
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_a_change_stays_where_all_terms_have_a_value(data, fits, term, model):
+    result = fits[term, model]
+    spread = float(data["x"].std())
+    top = 7.99 if "floor" in term else 7.0  # floor(7.99 / 2) is a level of the fit
+    without_slope = model is ps.svm or "bs" not in term
+    for asked, change in (({"change": "sd"}, spread), ({"change": 2}, 2.0), ({}, None)):
+        found = result.margins("x", **asked)
+        if change is None and not without_slope:
+            assert found.tidy()["contrast"].tolist() == ["dY/dX"]
+            continue
+        change = spread if change is None else change
+        assert found.tidy()["estimate"].iloc[0] == pytest.approx(
+            by_hand(result, data, change, top), abs=1e-12
+        )
+        count = int((data["x"] + change > top).sum())
+        much = "2" if asked == {"change": 2} else "1 sd"
+        assert (
+            f"Where a term has no value for x + {much}, in {count} rows, the change is "
+            f"that from x - {much}."
+        ) in found.notes
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_what_leaves_the_range_on_both_sides_is_said(fits, term):
+    with pytest.raises(DataError) as caught:
+        fits[term, ps.logit].margins("x", change=50)
+    assert str(caught.value) == (
+        "A term of the formula has no value for x + 50 nor for x - 50, in 90 rows; "
+        "give a smaller one by change=, or other predictors by variables=."
+    )
+    with pytest.raises(DataError) as caught:
+        fits[term, ps.svm].margins("b", at={"x": 30})
+    assert str(caught.value) == (
+        "A term of the formula has no value at x = 30, in 90 rows; give other values "
+        "by at=."
+    )
+
+
+@pytest.mark.parametrize("end", [-3.0, 7.0])
+def test_a_row_at_the_end_of_a_spline_has_a_derivative(data, fits, end):
+    result = fits["bs(x, df=4)", ps.logit]
+    row = data[data["x"] == end].iloc[[0]]
+    inside = row.assign(x=end - np.sign(end) * 1e-5)
+    low, high = (result.predict_proba(each)["well"].iloc[0] for each in (inside, row))
+    slope = (high - low) / (np.sign(end) * 1e-5)
+    found = result.margins("x", row).tidy()
+    assert found["contrast"].tolist() == ["dY/dX"]
+    # one-sided, with an error of the second order of 1e-5, and rounding of 1e-16/1e-5
+    assert found["estimate"].iloc[0] == pytest.approx(slope, rel=1e-3, abs=1e-8)
+    assert abs(slope) > 1e-3
+
+
+def test_a_single_row_at_a_step_has_no_derivative_and_no_spread(data):
+    result = ps.logit("y ~ I(x > 2) + b", data, lam=0.01).fit(SOLVER, cov_type="none")
+    row = data[data["x"] == 2.0].iloc[[0]]
+    found = result.margins("x", row)
+    assert found.tidy()[["contrast", "estimate"]].values.tolist() == [["+ 1 sd", 0.0]]
+    assert found.notes[-1] == (
+        "'x' is the same in all rows: a standard deviation is 0, and so is the effect, "
+        "unless change= says by how much."
+    )
+    moved = result.margins("x", row, change=1).tidy()["estimate"].iloc[0]
+    up, at = (result.predict_proba(row.assign(x=x))["well"].iloc[0] for x in (3.0, 2.0))
+    assert moved == pytest.approx(up - at, abs=1e-14)
+    assert abs(moved) > 1e-3
