@@ -34,11 +34,15 @@ class Setting:
     value : str, bool, int or float, optional
     change : str
         Such as ``"a larger"``, where there is no value.
+    call : str
+        With ``{}`` for the value: the call that takes it in Python, where that is not
+        one of the model.
     """
 
     name: str
     value: str | bool | int | float | None = None
     change: str = ""
+    call: str = ""
 
     @property
     def shown(self) -> str:
@@ -61,9 +65,11 @@ class Setting:
         --------
         >>> Setting("steps").named, Setting("order", "replace").named
         ('steps=', "order='replace'")
+        >>> Setting("threshold", 0.3, call="predict(data, threshold={})").named
+        'predict(data, threshold=0.3)'
         """
         value = "" if self.value is None else shortened(repr(self.value))
-        return f"{self.name}={value}"
+        return self.call.format(value) if self.call else f"{self.name}={value}"
 
 
 Together = tuple[Setting, ...]  # settings to be given at the same time

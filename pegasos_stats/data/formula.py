@@ -35,6 +35,7 @@ from pegasos_stats.data.language.syntax import (
     unusable,
     with_quotes,
 )
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -140,6 +141,11 @@ def as_data(data: object) -> pd.DataFrame:
                 f"data is a dictionary that makes no frame ({_said(error)}); give "
                 "columns of one length each."
             ) from None
+    if isinstance(data, Scan):
+        raise DataError(
+            "Files are read by predict(), predict_proba() and decision_function() "
+            "alone; give rows in memory, as a data frame."
+        )
     raise DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns."

@@ -9,8 +9,9 @@ import pandas as pd
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.terms import terms_of
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.nearness import Nearness, nearness_of
@@ -254,6 +255,8 @@ class LinearInference(Results):
         """
         found = self.groups
         if groups is not None:
+            if isinstance(self.problem.X, Elsewhere):
+                raise DataError(estimating.IN_FILES)
             if self.lines is None:
                 raise OptionError(
                     "groups= are of the training rows, which a loaded fit does not "

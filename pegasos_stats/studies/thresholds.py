@@ -13,6 +13,7 @@ from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.levels import Unseen
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
@@ -70,9 +71,11 @@ def chosen_thresholds(
                 )
         model = result.model
         if model is None:
+            files = isinstance(result.problem.X, Elsewhere)
+            why = "A fit from files" if files else "A loaded fit"
             raise DataError(
-                "A loaded fit does not hold the rows to choose a threshold by; give "
-                "new rows: thresholds(data)."
+                f"{why} does not hold the rows to choose a threshold by; give new "
+                "rows: thresholds(data)."
             )
         solver = fold_fits.checked_fold_solver(
             model, result.refinement or result.solver, SDCA()

@@ -105,9 +105,16 @@ def test_levels_of_booleans_are_found_by_numbers(fit):
 
 
 def test_without_covariance_there_are_effects_alone(fit):
-    found = fit.with_covariance("none").margins("x").tidy()
-    assert found["estimate"].notna().all()
-    assert found.loc[:, "std_error":].isna().all(axis=None)
+    none = fit.with_covariance("none")
+    for shown in (none.margins("x"), none.predictions("g")):
+        found = shown.tidy()
+        assert found["estimate"].notna().all()
+        assert found.loc[:, "std_error":].isna().all(axis=None)
+        assert list(shown.summary().params.columns) == ["estimate"]
+        assert shown.notes[-1] == (
+            "There are no standard errors: cov_type='none'; "
+            "result.with_covariance('sandwich') gives the same fit with them."
+        )
 
 
 def test_names_of_any_kind_are_shown_as_they_are(data):

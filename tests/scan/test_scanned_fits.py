@@ -152,12 +152,12 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
         "give 'sandwich' or 'none'."
     )
     result = model.fit(SOLVER)
-    for ask in (result.predict, result.augment, lambda: ps.lambda_path(model)):
+    for ask in (result.predict, result.augment):
         with pytest.raises(DataError) as refused:
             ask()
         assert str(refused.value) == (
-            "The training rows are in files and not in memory; give data, as in "
-            "predict(data), which may be ps.scan(...) too."
+            "The training rows are in files and not in memory; give data= in memory, "
+            "or ps.scan(...) to predict()."
         )
 
 

@@ -34,6 +34,6 @@ class Elsewhere:
 def not_here() -> DataError:
     """The error for what needs the rows of the fit in memory."""
     return DataError(
-        "The training rows are in files and not in memory; give data, as in "
-        "predict(data), which may be ps.scan(...) too."
+        "The training rows are in files and not in memory; give data= in memory, or "
+        "ps.scan(...) to predict()."
     )

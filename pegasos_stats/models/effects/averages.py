@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data.counts import column_of_counts
 from pegasos_stats.data.labels import Level
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.weights import numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.models.effects import changes
@@ -25,8 +26,9 @@ from pegasos_stats.models.effects.rows import (
     value_text,
     written,
 )
-from pegasos_stats.models.inference.estimating import has_rows
+from pegasos_stats.models.inference.estimating import has_rows, why_none
 from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
@@ -44,6 +46,11 @@ AT_MEANS = (
     "rows."
 )
 NUMBERS = "one number for each row"
+NO_RESAMPLES = (
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows, which a saved model does not hold; fit with cov_type='bootstrap', and ask "
+    "for result.bse before saving."
+)
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
@@ -172,10 +179,11 @@ def rows_of(
     design, problem = result.design, result.problem
     if data is None:
         if not has_rows(problem):
-            raise DataError(
-                "Effects are averaged over rows, and a loaded fit does not hold those "
-                "it was made of; give data=."
-            )
+            files = isinstance(problem.X, Elsewhere)
+            why = "those of the fit are in files; give data=, rows in memory."
+            if not files:
+                why = "a loaded fit does not hold those it was made of; give data=."
+            raise DataError(f"Effects are averaged over rows, and {why}")
         if weights is not None:
             raise OptionError(
                 "weights= are of the rows of data=; give both, or neither: the rows of "
@@ -215,12 +223,17 @@ def estimated(
     notes: list[str],
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
-    by_step = heights.curve == "share"
-    if by_step and not isinstance(result.cov_type, Bootstrap | None):
-        result = result.with_covariance(RESAMPLES)
     theta = np.asarray(result.params, dtype=np.float64)
+    missing = why_none(result.problem, result.cov_type)
+    from_rows = isinstance(result.cov_type, Bootstrap) or heights.curve != "share"
+    if from_rows and result.has_covariance:
+        missing = []
+    elif not (from_rows or missing):
+        result = result.with_covariance(RESAMPLES)
+    elif result.has_covariance:
+        missing = [Note("standard errors", "note", NO_RESAMPLES)]
     errors = None
-    if result.cov_type is not None:  # for predictors as the fit has standardized them
+    if not missing:  # for predictors as the fit has standardized them
         errors = result._errors.covariance.original(np.eye(len(theta)))
     keys: list[Key] = []
 
@@ -233,6 +246,7 @@ def estimated(
     tests = tested(theta, errors, named(), heights)
     if errors is not None:
         notes = [*notes, f"Standard errors: {errors.description}; rows as given."]
+    notes = [*notes, *(note.sentence for note in missing)]
     problem, positive = result.problem, result.coding.positive
     outcomes = {
         "probability": f"probability of {plain(positive)}",

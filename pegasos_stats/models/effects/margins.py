@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
@@ -60,6 +61,7 @@ class Margins:
         DataFrame
             The columns of `keys`, then ``estimate, std_error, statistic, p_value,
             conf_low, conf_high``; predictions have neither statistic nor p-value.
+            Without standard errors, as with ``cov_type="none"``, these are NaN.
 
         Raises
         ------
@@ -82,9 +84,11 @@ class Margins:
         """
         level, df = 1.0 - check_fraction("alpha", alpha), self.estimates.df_denom
         found = self.estimates.estimates(level)
-        cells = tables.estimate_cells(found.frame(self.estimates.hypotheses), df, alpha)
+        unknown = bool(np.isnan(self.estimates.sd).all())
+        table = found.frame(self.estimates.hypotheses)
+        cells = tables.estimate_cells(table, None if unknown else df, alpha)
         cells = cells.rename(columns={"coef": "estimate"})
-        if self.are_predictions:
+        if self.are_predictions and not unknown:
             cells = cells.drop(columns=list(cells.columns[2:4]))
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]

@@ -50,9 +50,12 @@ MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
 NUMBERS = 1e8  # in the rows of all resamples, for some seconds
 MOST_NUMBERS = 2e9  # for which the fewest replicates are drawn, for a minute or so
 
-NO_COVARIANCE = (
-    "There are no standard errors: cov_type='none'; "
-    "result.with_covariance('sandwich') gives the same fit with them."
+NO_COVARIANCE = said(
+    "There are no standard errors: ",
+    Setting("cov_type", "none"),
+    "; ",
+    Setting("cov_type", "sandwich", call="result.with_covariance({})"),
+    " gives the same fit with them.",
 )
 
 IN_FILES = (
@@ -259,9 +262,13 @@ def check_memory(problem: Problem) -> None:
         return
     if needed > there:
         raise DataError(
-            f"The covariance of {counted(problem.p, 'coefficient')} takes "
-            f"{needed / 2**30:,.0f} GiB and there are {there / 2**30:,.0f}; fit fewer "
-            "predictors, or do without: result.with_covariance('none')."
+            said(
+                f"The covariance of {counted(problem.p, 'coefficient')} takes "
+                f"{needed / 2**30:,.0f} GiB and there are {there / 2**30:,.0f}; fit "
+                "fewer predictors, or do without: ",
+                Setting("cov_type", "none", call="result.with_covariance({})"),
+                ".",
+            )
         )
 
 
@@ -294,21 +301,36 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
     >>> why_left_out(wide, Sandwich())[0].text
     'Standard errors are left out, as they take a while for 3 rows and ...'
     """
+    if why := why_none(problem, cov_type):
+        return why
+    if is_quick(problem, cov_type):
+        return []
+    text = (
+        "Standard errors are left out, as they take a while for "
+        f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: "
+        "result.conf_int() computes them, and the summary then shows them."
+    )
+    return [Note("standard errors", "note", text)]
+
+
+def why_none(problem: Problem, cov_type: CovType) -> list[Note]:
+    """Why standard errors cannot be computed; empty if they can.
+
+    Examples
+    --------
+    >>> small = Problem(np.zeros((3, 2)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
+    >>> why_none(small, Sandwich()), why_none(small, None)[0].text[:28]
+    ([], 'There are no standard errors')
+    """
     if cov_type is None:
-        text = NO_COVARIANCE
+        words = NO_COVARIANCE
     elif isinstance(problem.X, Elsewhere):
-        text = IN_FILES
+        words = said(IN_FILES)
     elif not has_rows(problem):
-        text = (
+        words = said(
             "There are no standard errors: they need the training rows, which a saved "
             "model does not hold; ask for them, as by result.bse, before saving."
         )
-    elif not is_quick(problem, cov_type):
-        text = (
-            "Standard errors are left out, as they take a while for "
-            f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: "
-            "result.conf_int() computes them, and the summary then shows them."
-        )
     else:
         return []
-    return [Note("standard errors", "note", text)]
+    return [Note("standard errors", "note", words.written(), said=words)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from pegasos_stats.advice import Cure, Spelling
+from pegasos_stats.advice import Cure, Said, Spelling
 
 Topic = Literal[
     "certificate",
@@ -36,12 +36,15 @@ class Note:
         Sentences. That of a warning begins with a small letter, as it goes on after a
         word such as ``WARNING:``.
     cure : Cure, optional
+    said : Said, optional
+        The text, where it names options.
     """
 
     topic: Topic
     severity: Severity
     text: str
     cure: Cure | None = None
+    said: Said | None = None
 
     def written(self, spell: Spelling | None = None) -> str:
         """Text and cure, with settings as Python spells them, or as `spell` does.
@@ -53,9 +56,8 @@ class Note:
         >>> Note("run", "warning", "the fit ran away.", one_of(more)).written()
         'the fit ran away. Try more epochs or a larger lambda.'
         """
-        if self.cure is None:
-            return self.text
-        return f"{self.text} {self.cure.written(spell)}"
+        text = self.text if self.said is None else self.said.written(spell)
+        return text if self.cure is None else f"{text} {self.cure.written(spell)}"
 
     @property
     def capital(self) -> str:

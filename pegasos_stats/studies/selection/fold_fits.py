@@ -9,7 +9,14 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import LARGEST_INTEGER, check_flag
-from pegasos_stats.errors import ConvergenceWarning, OptionError, counted, warn_caller
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    counted,
+    warn_caller,
+)
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
@@ -89,6 +96,11 @@ def checked_model(model: object) -> Model:
         raise OptionError(
             f"model is of type {type(model).__name__}; give a model such as "
             "ps.svm(formula, data), not yet fitted."
+        )
+    if isinstance(model.problem.X, Elsewhere):
+        raise DataError(
+            "Folds are of rows in memory, and those of the model are in files; give a "
+            "model of a sample that is read into memory."
         )
     return model
 

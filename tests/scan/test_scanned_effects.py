@@ -1,0 +1,165 @@
+"""Effects, thresholds and words of fits from files: their rows are elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from tests.scan.scan_files import frame_of, written
+
+IN_FILES = (
+    "There are no standard errors: they need the rows in memory, and those of the fit "
+    "are in files; fit a sample of them that is read into memory."
+)
+NOT_READ = (
+    "Files are read by predict(), predict_proba() and decision_function() alone; give "
+    "rows in memory, as a data frame."
+)
+FOLDS = (
+    "Folds are of rows in memory, and those of the model are in files; give a model of "
+    "a sample that is read into memory."
+)
+EFFECTS = (
+    "Effects are averaged over rows, and those of the fit are in files; give data=, "
+    "rows in memory."
+)
+FORMULA = "y ~ x0 + log(x1 + 9) + g"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return frame_of(1200).dropna().reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def scan(data, tmp_path_factory):
+    return ps.scan(written(data, tmp_path_factory.mktemp("effects"), 2))
+
+
+@pytest.fixture(scope="module")
+def both(data, scan):
+    solver = ps.SDCA(tol=1e-10, seed=1)
+    fitted = {
+        model: [model(FORMULA, rows, lam=0.01).fit(solver) for rows in (scan, data)]
+        for model in (ps.logit, ps.svm)
+    }
+    return fitted | {"model": ps.logit(FORMULA, scan, lam=0.01)}
+
+
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
+    there, here = both[model]
+    new = data.head(150)
+    for ask in ("margins", "predictions"):
+        found = getattr(there, ask)("g", new)
+        expected = getattr(here.with_covariance("none"), ask)("g", new)
+        assert found.keys.equals(expected.keys)
+        np.testing.assert_allclose(
+            # sqrt(2 gap / lam) of coefficients, with relative gaps of 1e-10
+            found.estimates.effect,
+            expected.estimates.effect,
+            atol=1e-4,
+        )
+        assert np.isnan(found.estimates.sd).all()
+        assert found.notes[-1] == IN_FILES
+        assert list(found.summary().params.columns) == ["estimate"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda both, scan: both[ps.logit][0].margins(), EFFECTS),
+        (lambda both, scan: both[ps.svm][0].predictions("g"), EFFECTS),
+        (lambda both, scan: both[ps.logit][0].margins(data=scan), NOT_READ),
+        (lambda both, scan: both[ps.svm][0].confusion(scan), NOT_READ),
+        (lambda both, scan: both[ps.svm][0].thresholds(scan), NOT_READ),
+        (
+            lambda both, scan: both[ps.svm][0].thresholds(),
+            "A fit from files does not hold the rows to choose a threshold by; give "
+            "new rows: thresholds(data).",
+        ),
+        (
+            lambda both, scan: both[ps.svm][0].with_covariance("cluster", groups="g"),
+            IN_FILES,
+        ),
+        (lambda both, scan: ps.cross_validate(both["model"]), FOLDS),
+        (lambda both, scan: ps.lambda_path(both["model"]), FOLDS),
+        (lambda both, scan: ps.calibrate(both["model"]), FOLDS),
+        (
+            lambda both, scan: ps.compare_errors(
+                dict.fromkeys(("a", "b"), both["model"])
+            ),
+            FOLDS,
+        ),
+        (
+            lambda both, scan: both[ps.logit][0].augment(),
+            "The training rows are in files and not in memory; give data= in memory, "
+            "or ps.scan(...) to predict().",
+        ),
+    ],
+)
+def test_what_needs_the_rows_says_where_they_are(both, scan, asked, words):
+    with pytest.raises(DataError) as caught:
+        asked(both, scan)
+    assert str(caught.value) == words
+
+
+SAVED = [
+    (ps.logit, "HC0", "Standard errors: sandwich, HC0; rows as given."),
+    (
+        ps.svm,
+        "HC0",
+        "There are no standard errors: those of shares are from resamples of the "
+        "training rows, which a saved model does not hold; fit with "
+        "cov_type='bootstrap', and ask for result.bse before saving.",
+    ),
+    (
+        ps.svm,
+        "none",
+        "There are no standard errors: cov_type='none'; "
+        "result.with_covariance('sandwich') gives the same fit with them.",
+    ),
+    (
+        ps.svm,
+        ps.Bootstrap(5, seed=1),
+        "Standard errors: pairs bootstrap, 5 replicates, seed 1; intervals: normal; "
+        "tests by the normal law; rows as given.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "cov_type", "note"), SAVED)
+def test_a_loaded_fit_says_what_was_not_saved(
+    both, data, tmp_path, model, cov_type, note
+):
+    fit, path = both[model][1].with_covariance(cov_type), tmp_path / "a.npz"
+    if cov_type != "none":
+        assert fit.bse.notna().all()
+    ps.save(fit, path)
+    loaded = ps.load(path)
+    with pytest.raises(DataError) as caught:
+        loaded.margins()
+    assert str(caught.value) == (
+        "Effects are averaged over rows, and a loaded fit does not hold those it was "
+        "made of; give data=."
+    )
+    found = loaded.margins("g", data.head(50))
+    assert found.notes[-1] == note
+    known = note.startswith("Standard errors")
+    expected = (fit if known else fit.with_covariance("none")).margins(
+        "g", data.head(50)
+    )
+    for name in ("effect", "sd"):  # sums in another order
+        np.testing.assert_allclose(
+            getattr(found.estimates, name),
+            getattr(expected.estimates, name),
+            rtol=1e-12,
+        )
+
+
+def test_a_threshold_is_chosen_by_new_rows(both, data):
+    there, here = both[ps.logit]
+    found, expected = (fit.thresholds(data.head(300), seed=1) for fit in (there, here))
+    assert found.threshold == pytest.approx(expected.threshold, abs=1e-4)
+    assert isinstance(found.table, pd.DataFrame)
