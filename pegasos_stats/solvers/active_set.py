@@ -27,7 +27,6 @@ Machine Learning Research 7 (2006).
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from pegasos_stats.solvers.cancelling import cancelled
 from pegasos_stats.solvers.objective import (
@@ -96,7 +95,9 @@ class ActiveSet:
         self._problem, self._y, self._w = problem, problem.y, problem.row_weights
         self._offset = problem.row_offsets
         self._goal = self._y - self._offset
-        X = np.array(problem.X.toarray() if issparse(problem.X) else problem.X, float)
+        given = problem.X
+        dense = given if isinstance(given, np.ndarray) else given.toarray()
+        X = np.array(dense, dtype=np.float64)
         self._centre = X.mean(axis=0) if problem.intercept else np.zeros(problem.p)
         X -= self._centre
         spread = np.sqrt(np.square(X).mean(axis=0))

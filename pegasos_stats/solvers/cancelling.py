@@ -51,6 +51,8 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     if not (problem.intercept and isinstance(X, np.ndarray) and a.any()):
         return a
     unit = float(np.ldexp(1.0, int(np.frexp(a.max())[1]) - DIGITS))
+    if unit == 0.0:
+        return a  # as small as doubles can be
     least = np.sqrt(NOISE * 2.0 * problem.lam * problem.n * a.mean()) / unit
     if not least < problem.radius < HUGE:
         return a
@@ -58,6 +60,7 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     return _moved(problem, a, unit, X[:, far].astype(np.float64), beta[far])
 
 
+@np.errstate(over="ignore")  # what is far above the units is not moved
 def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) -> Vector:
     """Move a unit between two rows, as long as less is left after it."""
     y, w = problem.y, problem.row_weights

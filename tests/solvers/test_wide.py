@@ -99,6 +99,20 @@ def test_few_sparse_rows_take_pairs_as_dense_ones_do(intercept):
     assert not Wide(many, SDCA(seed=1), None)._may_pair
 
 
+@pytest.mark.parametrize(
+    ("scale", "lam", "pairs"),
+    [(1.0, 1e-300, True), (1.0, 5e-324, False), (1e5, 1e-300, False)],
+)
+def test_pairs_are_taken_while_scores_stay_within_the_doubles(scale, lam, pairs):
+    X, y = scale * np.array([[0.0, 0.6, 0.8], [0.0, -0.6, 0.0]]), np.array([1.0, -1.0])
+    problem = Problem(X, y, lam)
+    assert Wide(problem, SDCA(seed=1), None)._may_pair is pairs
+    with np.errstate(over="raise"):
+        fit = run_sdca(problem, SDCA(tol=1e-13, epochs=100, seed=1), warn=False)
+    at = certificate(problem, fit.beta, fit.alpha, fit.dual)
+    assert at.objective <= 1.0  # the loss of all zeros
+
+
 def test_a_pair_step_never_lowers_the_dual():
     problem = wide_problem(3, lam=0.1)
     n, scale = problem.n, problem.lam * problem.n
