@@ -8,6 +8,8 @@
 """
 
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
 
@@ -24,32 +26,34 @@ from pegasos_stats.models.kernel import KernelSVM, kernel_svm
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear import SVM, Logit, logit, svm
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.persist import load, save
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.plotting.losses import plot_losses
-from pegasos_stats.output.report.report import Report, report
 from pegasos_stats.rng import RRandom
 from pegasos_stats.session import SessionInfo, session_info
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.calibrate import CalibratedResults, calibrate
-from pegasos_stats.studies.compare import compare_solvers
-from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
-from pegasos_stats.studies.compare_models import compare_models
-from pegasos_stats.studies.compare_results import SolverComparison
-from pegasos_stats.studies.differences import Difference, first_difference
-from pegasos_stats.studies.model_comparison import ModelComparison
-from pegasos_stats.studies.reliability import Reliability, reliability
-from pegasos_stats.studies.selection.cross_validation import (
-    CrossValidation,
-    cross_validate,
-)
-from pegasos_stats.studies.selection.folds import Folds
-from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_kernel
-from pegasos_stats.studies.selection.lambdas import lambda_grid
-from pegasos_stats.studies.selection.path import lambda_path
-from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.studies.threshold_results import Thresholds
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.persist import load, save
+    from pegasos_stats.output.plotting.losses import plot_losses
+    from pegasos_stats.output.report.report import Report, report
+    from pegasos_stats.studies.calibrate import CalibratedResults, calibrate
+    from pegasos_stats.studies.compare import compare_solvers
+    from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
+    from pegasos_stats.studies.compare_models import compare_models
+    from pegasos_stats.studies.compare_results import SolverComparison
+    from pegasos_stats.studies.differences import Difference, first_difference
+    from pegasos_stats.studies.model_comparison import ModelComparison
+    from pegasos_stats.studies.reliability import Reliability, reliability
+    from pegasos_stats.studies.selection.cross_validation import (
+        CrossValidation,
+        cross_validate,
+    )
+    from pegasos_stats.studies.selection.folds import Folds
+    from pegasos_stats.studies.selection.kernel_tuning import KernelTuning, tune_kernel
+    from pegasos_stats.studies.selection.lambdas import lambda_grid
+    from pegasos_stats.studies.selection.path import lambda_path
+    from pegasos_stats.studies.selection.path_results import LambdaPath
+    from pegasos_stats.studies.threshold_results import Thresholds
 
 sys.modules[f"{__name__}.datasets"] = datasets  # import pegasos_stats.datasets
 __version__ = "0.1.0"
@@ -108,6 +112,46 @@ __all__ = [
     "svm",
     "tune_kernel",
 ]
+
+LATER = {  # public name, the module that has it: loaded when first asked for
+    "load": "models.persist",
+    "save": "models.persist",
+    "plot_losses": "output.plotting.losses",
+    "Report": "output.report.report",
+    "report": "output.report.report",
+    "CalibratedResults": "studies.calibrate",
+    "calibrate": "studies.calibrate",
+    "compare_solvers": "studies.compare",
+    "ErrorComparison": "studies.compare_errors",
+    "compare_errors": "studies.compare_errors",
+    "compare_models": "studies.compare_models",
+    "SolverComparison": "studies.compare_results",
+    "Difference": "studies.differences",
+    "first_difference": "studies.differences",
+    "ModelComparison": "studies.model_comparison",
+    "Reliability": "studies.reliability",
+    "reliability": "studies.reliability",
+    "CrossValidation": "studies.selection.cross_validation",
+    "cross_validate": "studies.selection.cross_validation",
+    "Folds": "studies.selection.folds",
+    "KernelTuning": "studies.selection.kernel_tuning",
+    "tune_kernel": "studies.selection.kernel_tuning",
+    "lambda_grid": "studies.selection.lambdas",
+    "lambda_path": "studies.selection.path",
+    "LambdaPath": "studies.selection.path_results",
+    "Thresholds": "studies.threshold_results",
+}
+
+
+if not TYPE_CHECKING:  # for whom these names are imported above
+
+    def __getattr__(name: str) -> object:
+        """Load a public name when it is first asked for."""
+        if name not in LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -37,13 +37,25 @@ def printed(code):
 
 
 def test_import_loads_no_heavy_library():
-    used = ["numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
+    used = ["scipy", "numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
     heavy = [*used, "sklearn", "rpy2"]
     code = (
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     assert printed(code) == "[]"
+
+
+def test_names_that_are_loaded_later_are_those_that_types_are_checked_with():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    checked = next(part for part in tree.body if isinstance(part, ast.If))
+    names = {
+        alias.name: line.module.partition(".")[2]
+        for line in checked.body
+        for alias in line.names
+    }
+    assert names == pegasos_stats.LATER
+    assert set(names) < set(pegasos_stats.__all__)
 
 
 MODELS = """

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics import Interval, area_under_curve
@@ -258,6 +257,8 @@ def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
         aligned(shown["score"]),
     ]
     if subject.is_logistic:
+        from scipy.special import expit
+
         columns.append("Probability of the actual label")
         odds = shown["score"] - subject.result.problem.prior_shift
         signs = np.where(shown["actual"] == subject.result.coding.positive, 1.0, -1.0)
