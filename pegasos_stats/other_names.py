@@ -1,7 +1,8 @@
 """Names that other packages have for what this one does, and what to write instead.
 
 Functions and classes that take arguments from the user are marked by `answering`:
-an argument that they do not have brings a `CallError` with the line to write.
+an argument that they do not have brings a `CallError` with the line to write, and
+frames of other libraries come in as pandas' own.
 Results and models ask `answer_for` before they say that an attribute is not there.
 """
 
@@ -11,6 +12,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from pegasos_stats.errors import CallError, MissingAttributeError, nearest, shown
+from pegasos_stats.other_frames import are_among, called
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -161,6 +163,9 @@ _OWN = ("self", "cls")
 def answering(call: Call) -> Call:
     """Let a function or method answer for arguments that it does not have.
 
+    Frames and columns of other libraries it gets as pandas' own, and rows that it
+    returns go back in kind, see `pegasos_stats.other_frames`.
+
     Raises
     ------
     CallError
@@ -180,10 +185,12 @@ def answering(call: Call) -> Call:
     @wraps(call)
     def checked(*given: Any, **named: Any) -> Any:
         try:
-            signature.bind(*given, **named)
+            bound = signature.bind(*given, **named)
         except TypeError as error:
             name = _name_of(checked, signature, given)
             raise CallError(_answer(name, signature, given, named, error)) from None
+        if are_among(bound.arguments.values()):
+            return called(call, bound)
         return call(*given, **named)
 
     return cast(Call, checked)

@@ -1,7 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -377,6 +377,13 @@ def _materialize(
             "drop or recode these rows."
         ) from None
     except Exception as error:
+        for name, values in used.items():
+            kinds = {type(v).__name__ for v in values if not isinstance(v, Hashable)}
+            if kinds:
+                raise ColumnError(
+                    f"Column {listing([name])} holds values of type {min(kinds)}; give "
+                    "numbers, text or categories, such as a column for each part."
+                ) from None
         raise cannot_use(formula, error) from None
 
 

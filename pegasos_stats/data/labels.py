@@ -31,6 +31,7 @@ from pegasos_stats.errors import (
     plain,
     shown,
 )
+from pegasos_stats.other_names import answering
 
 Ties = Literal["na", "positive", "negative"]
 Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
@@ -74,6 +75,7 @@ class LabelCoding:
     rule: str = "factor"
 
     @classmethod
+    @answering
     def from_labels(
         cls,
         labels: DataColumn,
@@ -122,6 +124,7 @@ class LabelCoding:
         """Name and coding of the outcome, such as ``digit (5 = -1, 6 = +1)``."""
         return f"{self.name} ({self.negative!r} = -1, {self.positive!r} = +1)"
 
+    @answering
     def encode(self, labels: DataColumn) -> NDArray[np.float64]:
         """Code labels as -1 and +1, missing ones as NaN.
 
@@ -352,13 +355,10 @@ def _levels_by_rule(
 
 
 def distinct(labels: DataColumn) -> list[Level]:
-    """Different values in order of appearance, none missing.
-
-    Two different numbers, the common case, are found by comparing alone.
-    """
+    """Different values in order of appearance, none missing."""
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb" and len(labels):
-        values = labels.to_numpy()
+        values = labels.to_numpy()  # two different numbers, the common case
         others = values[values != values[0]]
         if others.size and bool((others == others[0]).all()):
             return [values[0], others[0]]

@@ -282,7 +282,7 @@ def _numbers(option: str, numbers: object, each: str, allowed: str) -> Vector:
     """Convert numbers to doubles, NaN where one is missing; refuse text and dates."""
     try:
         _check_are_numbers(numbers)
-        if isinstance(numbers, pd.Series):
+        if isinstance(numbers, pd.Series | pd.Index):
             numbers = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         if isinstance(numbers, np.ma.MaskedArray):
             numbers = np.ma.filled(numbers.astype(np.float64), np.nan)

@@ -141,7 +141,8 @@ def checked_probabilities(
     """
     k = len(levels)
     if isinstance(probabilities, pd.DataFrame):
-        columns = [position_of(column, levels) for column in probabilities.columns]
+        named = levels_named(probabilities.columns, levels)
+        columns = [position_of(column, levels) for column in named]
         if sorted(columns) != list(range(k)):
             raise DataError(
                 f"The probabilities have the columns {listing(probabilities.columns)}; "
@@ -158,6 +159,20 @@ def checked_probabilities(
             "row; give those of predict_proba(), or of the second of two levels."
         )
     return values
+
+
+def levels_named(columns: pd.Index, levels: Levels) -> list[Any]:
+    """Return the levels that columns are called by, as they are or as text.
+
+    Frames of other libraries have names of text alone. Other columns stay as they are.
+
+    Examples
+    --------
+    >>> levels_named(pd.Index(["6", "5", "x"]), [5, 6])
+    [6, 5, 'x']
+    """
+    written = {str(level): level for level in levels if level not in list(columns)}
+    return [written.get(column, column) for column in columns]
 
 
 def _numbers(

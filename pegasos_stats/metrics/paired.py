@@ -18,6 +18,7 @@ from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import Counts
+from pegasos_stats.other_names import answering
 from pegasos_stats.tables import header_html
 
 SIDES = ("right", "wrong")
@@ -110,6 +111,7 @@ class PairedComparison:
         return facts
 
 
+@answering
 def compare_predictions(
     actual: object,
     predicted_a: object,

@@ -17,7 +17,7 @@ from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
 from pegasos_stats.models.summaries import problem_lines
-from pegasos_stats.other_names import answer_before_fit
+from pegasos_stats.other_names import answer_before_fit, answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -156,6 +156,7 @@ class Model(ABC):
             return None
         return self.recorder(ties, None if test is None else self.held_out(test))
 
+    @answering
     def held_out(self, test: object) -> HeldOut:
         """Turn held-out rows into numbers, as those of the fit; drop incomplete ones.
 

@@ -87,8 +87,8 @@ class LinearModel(Model):
             ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
             ``x.clip(0, 1)``, ...
         data : DataFrame or Scan
-            A frame, or files that `scan` named; then `weights` are no array, and there
-            are no `freq_weights`, `functions` or `offset`.
+            A frame, also of another library, or files that `scan` named; then `weights`
+            are no array, and there are no `freq_weights`, `functions` or `offset`.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.

@@ -13,6 +13,7 @@ from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.metrics import inputs, intervals, rates, scores
+from pegasos_stats.other_names import answering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,6 +103,7 @@ class Reliability:
         return f"{table}<p>{'<br>'.join(lines)}</p>"
 
 
+@answering
 def reliability(
     actual: object,
     probabilities: object,
@@ -193,7 +195,8 @@ def _outcomes(
     if frame is None:
         levels = factor_levels(labels.dropna(), "actual")
     else:
-        levels = inputs.checked_levels(frame.columns)
+        known = list(map(plain, labels.dropna().unique()))
+        levels = inputs.checked_levels(inputs.levels_named(frame.columns, known))
     at = _level(levels, positive, frame is not None)
     if frame is not None:
         inputs.codes_of(labels, levels)  # refuses labels that have no column

@@ -15,6 +15,7 @@ from pegasos_stats.data.labels import (
     positions,
 )
 from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom, SampleKind
 
 
@@ -94,6 +95,7 @@ class Folds:
     groups: Codes | None = None
 
     @classmethod
+    @answering
     def stratified(
         cls,
         y: object,

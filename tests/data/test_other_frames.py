@@ -1,0 +1,308 @@
+"""Frames of polars, pyarrow and DuckDB: fits of equal bits, rows given back in kind."""
+
+import subprocess
+import sys
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import pegasos_stats as ps
+from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
+
+N = 60
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(N, 2))
+WARD = pd.Categorical.from_codes(RNG.integers(0, 3, N), ["w", "u", "v", "never"])
+OUTCOME = pd.Categorical(np.where(X[:, 0] + WARD.codes > 1, "no", "yes"), ["yes", "no"])
+
+
+def rows():
+    """Unbalanced, weighted, with every kind of column, some of them incomplete."""
+    frame = pd.DataFrame({"x": X[:, 0], "z": np.round(5 * X[:, 1])})
+    frame["y"], frame["ward"] = OUTCOME, WARD
+    frame["age"] = pd.array(np.arange(N) % 31 + 40, dtype="Int64")
+    frame["old"] = pd.array(np.arange(N) % 7 > 4, dtype="boolean")
+    frame["site"] = np.where(X[:, 1] > 0.3, "Ost", "Süd")
+    frame["w"], frame["o"] = np.arange(N) % 5 + 0.5, X[:, 1] / 8
+    frame.loc[3, "x"], frame.loc[5, "ward"], frame.loc[[9, 50], "age"] = (
+        np.nan,
+        None,
+        None,
+    )
+    frame.loc[8, "old"], frame.loc[[1, 12], "site"], frame.loc[20, "y"] = (None,) * 3
+    return frame
+
+
+PANDAS = rows()
+ARROW = pa.Table.from_pandas(PANDAS, preserve_index=False).replace_schema_metadata()
+ENUMS = {name: pl.Enum(PANDAS[name].cat.categories) for name in ("y", "ward")}
+POLARS = pl.from_arrow(ARROW).cast(ENUMS)
+KINDS = {
+    "polars": POLARS,
+    "pyarrow": ARROW,
+    "in chunks": pa.concat_tables([ARROW[:7], ARROW[7:7], ARROW[7:]]),
+    "narwhals": nw.from_native(POLARS),
+    "duckdb": duckdb.sql(
+        "SELECT * REPLACE (y::ENUM('yes', 'no') AS y, "
+        "ward::ENUM('w', 'u', 'v', 'never') AS ward) FROM ARROW"
+    ),
+}
+BACK = {
+    "polars": (pl.DataFrame, pl.Series),
+    "pyarrow": (pa.Table, pa.ChunkedArray),
+    "in chunks": (pa.Table, pa.ChunkedArray),
+    "narwhals": (nw.DataFrame, nw.Series),
+    "duckdb": (pa.Table, pa.ChunkedArray),
+}
+FORMULA = "y ~ x + z + ward + age + old + site"
+
+
+def fit(data, **options):
+    model = ps.logit(FORMULA, data, lam=0.02, weights="w", offset="o", **options)
+    return model.fit(ps.SDCA(seed=1))
+
+
+def listed(found):
+    """The values of a column, missing ones as None."""
+    values = found.to_list() if hasattr(found, "to_list") else found.to_pylist()
+    return [None if pd.isna(value) else value for value in values]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return fit(PANDAS)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    return request.param
+
+
+def test_a_fit_has_the_bits_of_the_same_frame_in_pandas(kind, plain):
+    found = fit(KINDS[kind])
+    assert found.params.to_dict() == plain.params.to_dict()
+    assert "ward[T.u]" in found.params  # "w" is the first level
+    assert found.coding.levels == ("yes", "no")
+    assert found.dropped == plain.dropped
+    assert found.dropped.total == 8
+    assert found.confusion().table.equals(plain.confusion().table)
+
+
+def test_rows_come_back_as_they_went_in(kind, plain):
+    data, (frame, column) = KINDS[kind], BACK[kind]
+    for method in ("predict", "decision_function"):
+        found = getattr(plain, method)(data)
+        assert isinstance(found, column)
+        assert listed(found) == listed(getattr(plain, method)(PANDAS))
+    chances = plain.predict_proba(data)
+    assert isinstance(chances, frame)
+    assert list(getattr(chances, "column_names", chances.columns)) == ["yes", "no"]
+    assert listed(chances["no"]) == listed(plain.predict_proba(PANDAS)["no"])
+    assert listed(chances["no"]).count(None) == 7
+
+
+def test_augment_leaves_the_columns_of_the_data_as_they_were(kind, plain):
+    data = KINDS[kind]
+    found = plain.augment(data, prefix=".")
+    assert isinstance(found, BACK[kind][0])
+    expected = plain.augment(PANDAS, prefix=".")
+    names = list(getattr(found, "column_names", found.columns))
+    assert names == list(expected.columns)
+    assert listed(found[".loss"]) == listed(expected[".loss"])
+    before = data.to_arrow_table() if kind == "duckdb" else data
+    kept = found.select(list(PANDAS.columns))
+    same = kept.to_arrow().equals(data.to_arrow()) if kind == "narwhals" else None
+    assert kept.equals(before) if same is None else same
+
+
+def test_predicted_labels_are_of_the_type_of_the_outcome(plain):
+    of_polars = fit(POLARS)
+    assert of_polars.predict(POLARS).dtype == POLARS.schema["y"]
+    assert of_polars.predict(POLARS).name == "y"
+    assert plain.predict(POLARS).dtype == pl.Categorical
+    answer = plain.predict(ARROW)
+    assert answer.type.value_type == pa.string()
+    assert answer.chunk(0).dictionary.to_pylist() == ["yes", "no"]
+    text = ps.svm("site ~ x", POLARS).fit(ps.SDCA(seed=1))
+    assert text.predict(POLARS).dtype == pl.String
+    assert text.predict(ARROW).type == pa.string()
+    truth = ps.svm("old ~ x", POLARS).fit(ps.SDCA(seed=1))
+    assert truth.predict(ARROW).type == pa.bool_()
+    assert truth.predict(POLARS).dtype == pl.Boolean
+
+
+def test_whole_numbers_beside_missing_ones_lose_no_digit():
+    large = [2**53 + 1, 2**53 + 2, None, 2**53 + 1]
+    data = pl.DataFrame({"y": large, "x": [1.0, -2.0, 5.0, 2.0]})
+    for given in (data, data.to_arrow()):
+        result = ps.svm("y ~ x", given).fit(ps.SDCA(seed=1))
+        assert result.coding.levels == (2**53 + 1, 2**53 + 2)
+        found = listed(result.predict(given.slice(0, 2)))
+        assert found == large[:2]
+    assert result.predict(data).dtype == pl.Int64
+
+
+def test_a_categorical_of_polars_has_its_levels_in_the_order_of_to_pandas():
+    data = pl.DataFrame({"y": ["n", "p"] * 6, "g": ["v", "u", "w"] * 4})
+    data = data.cast({"g": pl.Categorical})
+    assert ps.svm("y ~ g", data).names == ("g[T.u]", "g[T.w]")
+    assert ps.svm("y ~ g", data.to_pandas()).names == ("g[T.u]", "g[T.w]")
+    assert ps.svm("y ~ g", data.cast({"g": pl.String})).names == ("g[T.v]", "g[T.w]")
+
+
+def test_nan_is_missing_as_null_is():
+    data = pl.DataFrame({"y": [0, 1, 1, 0], "x": [1.0, float("nan"), None, 2.0]})
+    with pytest.raises(ps.errors.DataError, match="2 rows"):
+        ps.svm("y ~ x", data, na_action="raise")
+
+
+Y_OF_7 = pl.Series("y", ["n", "p", "n", "p", "p", "p", "n"])
+X_OF_7 = pl.DataFrame(
+    {"a": [1, 5, 2, 7, 4, 6, 5], "b": [0.1, 0.3, 0.9, 0.2, 0.4, 2, 1]}
+)
+W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda y, X, w: ps.SVM(y, X, weights=w).fit(ps.Pegasos(seed=1)).params,
+        lambda y, X, w: ps.SVM(y, X["a"], offset=w).fit(ps.Pegasos(seed=1)).params,
+        lambda y, X, w: ps.KernelSVM(y, X).fit(ps.SDCA(seed=1)).confusion(X, y).counts,
+        lambda y, X, w: ps.Logit(y, X, freq_weights=X["a"]).fit(ps.SDCA(seed=1)).params,
+        lambda y, X, w: (
+            ps.SVM(y, X, weights=w)
+            .fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=(y, X))
+            .trace["test_error"]
+        ),
+        lambda y, X, w: (
+            ps.Logit(y, X)
+            .fit(ps.SDCA(seed=1), cov_type="cluster", groups=[y, X["a"]])
+            .bse
+        ),
+        lambda y, X, w: (
+            ps.cross_validate(ps.SVM(y, X), folds=X["a"] > 4, seed=1).scores
+        ),
+        lambda y, X, w: ps.Folds.stratified(y, 2, groups=X["a"], seed=1).assignment,
+        lambda y, X, w: (
+            ps.confusion(y, y.shift(), scores=X["b"], weights=X["a"]).overall
+        ),
+        lambda y, X, w: ps.compare_predictions(y, y.shift(), y).table,
+        lambda y, X, w: (
+            ps.Logit(y, X).fit(ps.SDCA(seed=1)).margins(data=X).tidy()["estimate"]
+        ),
+        lambda y, X, w: ps.LabelCoding.from_labels(y, ("p", "n")).encode(y),
+        lambda y, X, w: ps.svm("y ~ a", {"y": y, "a": X["a"]}).problem.X,
+    ],
+)
+def test_columns_are_taken_wherever_those_of_pandas_are(use):
+    index = range(20, 27)
+    pandas = [each.to_pandas().set_axis(index) for each in (Y_OF_7, X_OF_7, W_OF_7)]
+    found = use(Y_OF_7, X_OF_7, W_OF_7)
+    assert np.array_equal(np.asarray(found), np.asarray(use(*pandas)), equal_nan=True)
+
+
+def test_what_has_no_row_labels_goes_by_position():
+    index = pd.Index(list("abcdefg"))
+    y, X = Y_OF_7.to_pandas().set_axis(index), X_OF_7.to_pandas().set_axis(index)
+    for model in (ps.Logit(y, X_OF_7), ps.Logit(Y_OF_7, X), ps.Logit(y, X)):
+        result = model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=X_OF_7["a"])
+        assert str(result.groups) == "6 groups of a"
+        assert result.index.equals(index)
+        assert result.coding.name == "y"
+        assert ps.confusion(y, result.predict(X_OF_7)).n_errors < 3
+    assert isinstance(result.predict(X, offset=None), pd.Series)
+
+
+def test_frames_of_pandas_in_narwhals_keep_their_labels():
+    y, X = Y_OF_7.to_pandas(), X_OF_7.to_pandas().set_axis(range(20, 27))
+    result = ps.svm("y ~ a", nw.from_native(X.assign(y=y.array))).fit(ps.SDCA(seed=1))
+    assert list(result.index) == list(range(20, 27))
+    found = result.augment(nw.from_native(X))
+    assert isinstance(found, nw.DataFrame)
+    assert found.to_native().equals(result.augment(X))
+    with pytest.raises(ps.errors.DataError, match="row labels of y and X differ"):
+        ps.SVM(nw.from_native(y, series_only=True), nw.from_native(X))
+
+
+def test_probabilities_are_known_by_the_text_of_their_levels():
+    data = X_OF_7.with_columns(y=pl.Series([6, 5, 6, 5, 5, 5, 6]))
+    result = ps.logit("y ~ a + b", data).fit(ps.SDCA(seed=1))
+    chances = result.predict_proba(data)
+    assert chances.columns == ["5", "6"]
+    other, last = result.predict_proba(data.to_pandas()), data["y"].reverse()
+    for given in (chances, chances.select("6", "5")):
+        found = ps.confusion(data["y"], last, probabilities=given)
+        expected = ps.confusion(data["y"], last, probabilities=other)
+        assert found.overall["log_loss"] == expected.overall["log_loss"]
+        assert ps.reliability(data["y"], given).positive == int(given.columns[1])
+
+
+def test_calibrated_rows_and_thresholds():
+    data = pl.DataFrame({"y": OUTCOME.tolist(), "x": X[:, 0], "z": X[:, 1]})
+    found = ps.calibrate(ps.svm("y ~ x + z", data), ps.SDCA(seed=1), seed=2, folds=3)
+    assert found.predict(data).dtype == pl.String
+    chances = found.predict_proba(data)
+    expected = found.predict_proba(data.to_pandas())
+    assert listed(chances["yes"]) == expected["yes"].tolist()
+
+
+def test_a_report_reads_them(plain):
+    page = plain.report(POLARS[9:]).as_markdown()
+    assert "tested on 51 rows" in page
+    expected = plain.confusion(PANDAS[9:])
+    assert f"{expected.n_errors} of {expected.n_classified}" in page
+
+
+@pytest.mark.parametrize("made", [SVMClassifier, LogitClassifier, KernelSVMClassifier])
+def test_a_pipeline_whose_steps_give_frames_of_polars(made):
+    data, y = POLARS.select("x", "site").drop_nulls(), POLARS.drop_nulls(["x", "site"])
+    columns = ColumnTransformer(
+        [
+            ("site", OneHotEncoder(sparse_output=False, drop="first"), ["site"]),
+            ("x", StandardScaler(), ["x"]),
+        ]
+    ).set_output(transform="polars")
+    pipe = make_pipeline(columns, made(lam=0.1, random_state=1)).fit(data, y["w"] > 2)
+    inner = columns.fit_transform(data)
+    assert isinstance(inner, pl.DataFrame)
+    assert list(pipe[-1].feature_names_in_) == ["site__site_Süd", "x__x"]
+    same = made(lam=0.1, random_state=1).fit(
+        inner.to_pandas(), (y["w"] > 2).to_pandas()
+    )
+    assert np.array_equal(pipe.decision_function(data), same.decision_function(inner))
+    assert pipe.predict(data).tolist() == same.predict(inner.to_pandas()).tolist()
+
+
+def test_batches_and_arrays_of_arrow():
+    (batch,) = ARROW.to_batches()
+    assert fit(batch).params.equals(fit(PANDAS).params)
+    half = pa.array([-2.5, 1.5, -1.0, 2.0]).cast(pa.float16())
+    result = ps.SVM(pa.array(["n", "p", "n", "p"]), half).fit(ps.SDCA(seed=1))
+    assert result.predict(half).to_pylist() == ["n", "p", "n", "p"]
+    assert (
+        ps.confusion(
+            pa.array([0, 1]),
+            [0, 0],
+            weights=half.slice(1, 3).filter([True, False, True]),
+        ).error_rate
+        == 2 / 3.5
+    )
+
+
+def test_who_has_frames_of_pandas_waits_for_nobody():
+    code = (
+        "import sys, pandas as pd, pegasos_stats as ps\n"
+        "data = pd.DataFrame({'x': [1.0, 2.0], 'z': [0.0, 1.0]})\n"
+        "ps.SVM(['n', 'p'], data)\n"
+        "assert not {'narwhals', 'polars', 'duckdb'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
