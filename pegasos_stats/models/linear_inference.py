@@ -9,9 +9,9 @@ import pandas as pd
 
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.groups import Groups, Lines
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.terms import terms_of
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.nearness import Nearness, nearness_of
@@ -258,7 +258,7 @@ class LinearInference(Results):
         found = self.groups
         if groups is not None:
             if isinstance(self.problem.X, Elsewhere):
-                raise DataError(estimating.IN_FILES)
+                raise in_memory_only("groups")
             if self.lines is None:
                 raise OptionError(
                     "groups= are of the training rows, which a loaded fit does not "
@@ -289,9 +289,10 @@ class LinearInference(Results):
         """
         if self.cov_type is None:
             raise OptionError(estimating.NO_COVARIANCE)
-        return estimating.estimated_covariance(
-            self.problem, self.solution, self.cov_type, self.scaling, self.groups
-        )
+        given = self.problem, self.solution, self.cov_type, self.scaling, self.groups
+        in_files = isinstance(self.problem.X, Elsewhere)
+        gap = self.relative_gap if in_files else None
+        return estimating.estimated_covariance(*given, gap)
 
     @property
     def has_covariance(self) -> bool:
@@ -322,6 +323,7 @@ class LinearInference(Results):
             minimum=self.shortfall.upper,
             goes_on="tol" if self.solver.to_optimum else "refine",
             groups=self.groups,
+            in_files=isinstance(self.problem.X, Elsewhere),
         )
 
     @property

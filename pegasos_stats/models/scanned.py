@@ -12,13 +12,13 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import agree
-from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.measuring import measure
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference.estimating import chosen_options
-from pegasos_stats.models.inference.options import Bootstrap, CovName, CovType
+from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
@@ -114,10 +114,7 @@ def check_fit(solver: Solver, given: dict[str, object]) -> SDCA:
         )
     for name, value in given.items():
         if value is not None and value is not False:
-            raise OptionError(
-                f"{name}= needs the rows in memory and does not go with ps.scan(); "
-                "leave it out."
-            )
+            raise in_memory_only(name)
     return solver
 
 
@@ -137,11 +134,6 @@ def fit_from_files(
     """
     assert isinstance(problem.X, Elsewhere)
     options = chosen_options(cov_type, problem)
-    if isinstance(options, Bootstrap):
-        raise OptionError(
-            "cov_type='bootstrap' fits again and again and does not go with ps.scan(); "
-            "give 'sandwich' or 'none'."
-        )
     home, began = InFiles(problem.X.measured), time.perf_counter()
     given = home, problem.lam, problem.loss, problem.intercept, solver
     found = few_reads(*given, shown_reads() if progress else None)

@@ -40,7 +40,12 @@ def far_centre(problem: Problem) -> Vector | None:
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        means, spread = _moments(problem.X)
+        return centre_of(*_moments(problem.X))
+
+
+def centre_of(means: Vector, spread: Vector) -> Vector | None:
+    """`far_centre` by means and standard deviations of the columns."""
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = np.where(spread > 0.0, spread, max(1.0, float(spread.max())))
         far = (np.abs(means) > FAR * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.regression import quantile_regression as peer
 
-from pegasos_stats.models.inference import bandwidth, bread_and_meat
+from pegasos_stats.models.inference import bandwidth, row_sums
 from pegasos_stats.models.inference.bread_and_meat import (
     curvature_of,
     leverages,
@@ -65,26 +65,24 @@ def test_sums_over_rows_are_sums_over_rows(problem, seed, small):
     d, v, A = rng.exponential(size=problem.n), rng.standard_normal(k), np.eye(k)
     A = A + rng.standard_normal((k, k))
     A = A + A.T
-    found = bread_and_meat.cross_product(problem, d)
+    found = row_sums.cross_product(problem, d)
     np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=SAME * np.abs(Z).max() ** 2)
-    sums = bread_and_meat.column_sums(problem, d)
+    sums = row_sums.column_sums(problem, d)
     np.testing.assert_allclose(sums, d @ Z, atol=SAME * np.abs(Z).max())
-    np.testing.assert_allclose(
-        bread_and_meat.images(problem, v), Z @ v, rtol=SAME, atol=SAME
-    )
+    np.testing.assert_allclose(row_sums.images(problem, v), Z @ v, rtol=SAME, atol=SAME)
     forms = np.einsum("ij,jk,ik->i", Z, A, Z)
-    found = bread_and_meat.quadratic_forms(problem, A)
+    found = row_sums.quadratic_forms(problem, A)
     np.testing.assert_allclose(found, forms, atol=SAME * np.abs(Z).max() ** 2)
 
 
 def test_rows_are_taken_some_at_a_time_and_all_of_them(monkeypatch):
-    monkeypatch.setattr(bread_and_meat, "BLOCK", 1)
+    monkeypatch.setattr(row_sums, "BLOCK", 1)
     rng = np.random.default_rng(1)
     for n in (255, 256, 257, 700):
         y = np.where(rng.random(n) < 0.2, 1.0, -1.0)
         problem = Problem(rng.standard_normal((n, 2)) - 3.0, y, 1.0)
         Z, d = rows_of(problem), rng.exponential(size=n)
-        found = bread_and_meat.cross_product(problem, d)
+        found = row_sums.cross_product(problem, d)
         np.testing.assert_allclose(found, (Z.T * d) @ Z, atol=1e-9)
 
 

@@ -8,9 +8,10 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from tests.scan.scan_files import frame_of, written
 
-IN_FILES = (
-    "There are no standard errors: they need the rows in memory, and those of the fit "
-    "are in files; fit a sample of them that is read into memory."
+NONE_IN_FILES = (
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows in memory, and those of the fit are in files; fit a sample of them that is "
+    "read into memory."
 )
 NOT_READ = (
     "Files are read by predict(), predict_proba() and decision_function() alone; give "
@@ -53,17 +54,24 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
     new = data.head(150)
     for ask in ("margins", "predictions"):
         found = getattr(there, ask)("g", new)
-        expected = getattr(here.with_covariance("none"), ask)("g", new)
+        of_shares = model is ps.svm
+        there_too = here.with_covariance("none" if of_shares else "sandwich")
+        expected = getattr(there_too, ask)("g", new)
         assert found.keys.equals(expected.keys)
-        np.testing.assert_allclose(
-            # sqrt(2 gap / lam) of coefficients, with relative gaps of 1e-10
-            found.estimates.effect,
-            expected.estimates.effect,
-            atol=1e-4,
-        )
-        assert np.isnan(found.estimates.sd).all()
-        assert found.notes[-1] == IN_FILES
-        assert list(found.summary().params.columns) == ["estimate"]
+        for name in ("effect", "sd"):
+            np.testing.assert_allclose(
+                # sqrt(2 gap / lam) of coefficients, with relative gaps of 1e-10
+                getattr(found.estimates, name),
+                getattr(expected.estimates, name),
+                atol=1e-4,
+            )
+        if of_shares:
+            assert np.isnan(found.estimates.sd).all()
+            assert found.notes[-1] == NONE_IN_FILES
+            assert list(found.summary().params.columns) == ["estimate"]
+        else:
+            assert (found.estimates.sd > 0.0).all()
+            assert found.notes == expected.notes
 
 
 @pytest.mark.parametrize(
@@ -78,10 +86,6 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
             lambda both, scan: both[ps.svm][0].thresholds(),
             "A fit from files does not hold the rows to choose a threshold by; give "
             "new rows: thresholds(data).",
-        ),
-        (
-            lambda both, scan: both[ps.svm][0].with_covariance("cluster", groups="g"),
-            IN_FILES,
         ),
         (lambda both, scan: ps.cross_validate(both["model"]), FOLDS),
         (lambda both, scan: ps.lambda_path(both["model"]), FOLDS),

@@ -145,12 +145,6 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
             f"{name}= needs the rows in memory and does not go with ps.scan(); leave "
             "it out."
         )
-    with pytest.raises(OptionError) as found:
-        model.fit(cov_type="bootstrap")
-    assert str(found.value) == (
-        "cov_type='bootstrap' fits again and again and does not go with ps.scan(); "
-        "give 'sandwich' or 'none'."
-    )
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):
         with pytest.raises(DataError) as refused:

@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from pegasos_stats.data.scan.measuring import Measured
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError
 
 
 class Elsewhere:
@@ -36,4 +36,12 @@ def not_here() -> DataError:
     return DataError(
         "The training rows are in files and not in memory; give data= in memory, or "
         "ps.scan(...) to predict()."
+    )
+
+
+def in_memory_only(option: str) -> OptionError:
+    """The error for an option that needs the rows of the fit in memory."""
+    return OptionError(
+        f"{option}= needs the rows in memory and does not go with ps.scan(); leave it "
+        "out."
     )

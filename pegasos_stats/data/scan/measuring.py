@@ -109,6 +109,11 @@ class Columns:
             raise overflow()
         return Scaling.of_moments(self.mean, deviation, intercept)
 
+    def spread(self) -> Vector:
+        """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
+        found = np.sqrt(self._squares / max(self.n, 1))
+        return np.where(self.low == self.high, 0.0, found)
+
     def radius(self, scaling: Scaling | None) -> float:
         """A bound of the largest ``||x_i||``."""
         ends = np.maximum(np.abs(self.low), np.abs(self.high))
@@ -135,6 +140,9 @@ class Measured:
     dropped : Dropped
     radius : float
         A bound of the largest ``||x_i||``.
+    means, spread : float64 array, shape (p,)
+        Means of the columns, before any scaling, and standard deviations with divisor
+        ``n``.
     samples : pair of Sampled
         Of the rows of -1, and of +1.
     n_reads : int
@@ -149,6 +157,8 @@ class Measured:
     weights: Vector | None
     dropped: Dropped
     radius: float
+    means: Vector
+    spread: Vector
     samples: tuple[Sampled, Sampled]
     n_reads: int
 
@@ -328,6 +338,8 @@ class Counting:
             weights=normalized(each, y.astype(np.float64), agreed.coding),
             dropped=dropped,
             radius=self._columns.radius(scaling),
+            means=self._columns.mean,
+            spread=self._columns.spread(),
             samples=(low, high),
             n_reads=agreed.n_reads + 1,
         )

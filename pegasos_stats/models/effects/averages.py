@@ -51,6 +51,11 @@ NO_RESAMPLES = (
     "rows, which a saved model does not hold; fit with cov_type='bootstrap', and ask "
     "for result.bse before saving."
 )
+NONE_IN_FILES = (
+    "There are no standard errors: those of shares are from resamples of the training "
+    "rows in memory, and those of the fit are in files; fit a sample of them that is "
+    "read into memory."
+)
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
@@ -228,6 +233,8 @@ def estimated(
     from_rows = isinstance(result.cov_type, Bootstrap) or heights.curve != "share"
     if from_rows and result.has_covariance:
         missing = []
+    elif not (from_rows or missing) and isinstance(result.problem.X, Elsewhere):
+        missing = [Note("standard errors", "note", NONE_IN_FILES)]
     elif not (from_rows or missing):
         result = result.with_covariance(RESAMPLES)
     elif result.has_covariance:

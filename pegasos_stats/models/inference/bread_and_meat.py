@@ -1,12 +1,12 @@
 """The two matrices of the sandwich, summed over the rows: bread ``H``, meat ``G``.
 
 ``H`` is the curvature of the risk and ``G`` the covariance of the scores of the rows.
-Rows are ``z = (1, x)``, or ``x`` without intercept. No copy of them is made as a whole:
-dense ones are taken some at a time, sparse ones stay sparse.
+Rows are ``z = (1, x)``, or ``x`` without intercept. What is summed over them can be
+summed over parts of them, and added.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.bandwidth import RULES, SAME
 from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.row_sums import (
+    blocks_of,
+    column_sums,
+    cross_product,
+    images,
+    quadratic_forms,
+)
 from pegasos_stats.solvers.problem import Problem
 
-BLOCK = 1 << 20  # numbers that are taken as float64 at a time
 PUSHED = 0.75  # of the way out, by simulation (benchmarks/zoo.py)
 SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding
 
@@ -86,15 +92,22 @@ def hinge_curvature(problem: Problem, u: Vector, options: Sandwich) -> Curvature
         ``1 - y_i f(x_i)``.
     options : Sandwich
     """
-    h, w = width_of(problem, u, options), problem.row_weights
+    found = curvature_of_width(problem, u, width_of(problem, u, options))
+    if found.bandwidth == 0.0 or not options.move:
+        return found
+    return found._replace(lines=lines_to_margin(problem, u))
+
+
+def curvature_of_width(problem: Problem, u: Vector, h: float) -> Curvature:
+    """``w_i k_h(u_i)`` of all or some rows; without lines."""
+    w = problem.row_weights
     counted = w > 0.0
     beyond = int((u[counted] > SAME).sum())
     if h == 0.0:
         return Curvature(np.zeros(problem.n), [], h, 0.0, beyond)
     heights = np.exp(-0.5 * np.square(u / h))
     d = w * heights / (np.sqrt(2.0 * np.pi) * h)
-    lines = lines_to_margin(problem, u) if options.move else []
-    return Curvature(d, lines, h, float(heights[counted].sum()), beyond)
+    return Curvature(d, [], h, float(heights[counted].sum()), beyond)
 
 
 def width_of(problem: Problem, u: Vector, options: Sandwich) -> float:
@@ -128,19 +141,39 @@ def bread(problem: Problem, curvature: Curvature) -> Matrix:
 
     ``J`` is the identity with a 0 for the intercept, which is not penalised.
     """
-    d, n = curvature.d, problem.n
-    H = cross_product(problem, d) / n
-    for u, slope in curvature.lines:
-        mixed = np.outer(column_sums(problem, d * u), slope) / n
-        H += np.outer(slope, slope) * float(d @ (u * u) / n) - mixed - mixed.T
-    first = int(problem.intercept)
+    d = curvature.d
+    moved = [
+        (slope, column_sums(problem, d * u), float(d @ (u * u)))
+        for u, slope in curvature.lines
+    ]
+    return bread_of_sums(problem, cross_product(problem, d), moved)
+
+
+def bread_of_sums(
+    problem: Problem, cross: Matrix, moved: Sequence[tuple[Vector, Vector, float]]
+) -> Matrix:
+    """``H`` from sums over all rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    cross : float64 array, shape (k, k)
+        ``sum_i d_i z_i z_i'``.
+    moved : sequence of (slope, sum_i d_i u_i z_i, sum_i d_i u_i^2)
+        For each line, over the rows of its class.
+    """
+    n, first = problem.n, int(problem.intercept)
+    H = cross / n
+    for slope, mixed_sums, squares in moved:
+        mixed = np.outer(mixed_sums, slope) / n
+        H += np.outer(slope, slope) * float(squares / n) - mixed - mixed.T
     penalised = np.arange(first, problem.p + first)
     H[penalised, penalised] += problem.lam
     return H
 
 
 def margins_of_others(
-    problem: Problem, u: Vector, s: Vector, inverse: Matrix
+    problem: Problem, u: Vector, s: Vector, inverse: Matrix, n: int
 ) -> Vector:
     """``u_i + c (s_i - 1/2) w_i z_i'H^-1 z_i / n``, with ``c`` of `PUSHED`.
 
@@ -154,8 +187,10 @@ def margins_of_others(
     u, s : float64 array, shape (n,)
     inverse : float64 array, shape (k, k)
         ``H^-1``.
+    n : int
+        Rows of the fit, of which those of `problem` may be a part.
     """
-    push = problem.row_weights * quadratic_forms(problem, inverse) / problem.n
+    push = problem.row_weights * quadratic_forms(problem, inverse) / n
     return u + PUSHED * (s - 0.5) * push
 
 
@@ -235,15 +270,55 @@ def meat_of(problem: Problem, s: Vector, stretch: Vector | float = 1.0) -> Matri
     array([[1., 2.],
            [2., 4.]])
     """
+    return meat_sums(problem, s, stretch, groups_of(problem)).meat(problem.n)
+
+
+class MeatSums(NamedTuple):
+    """Sums over rows, from which the meat is computed; ``r_i`` is the stretch.
+
+    Attributes
+    ----------
+    total : float64 array, shape (k, k)
+        ``sum_i (r_i w_i)^2 g_i g_i'``.
+    scores, squares : float64 array, shape (groups, k)
+        ``sum_i w_i g_i`` and ``sum_i (r_i w_i)^2 g_i`` of each group of rows.
+    weights, squared : float64 array, shape (groups,)
+        ``sum_i w_i`` and ``sum_i (r_i w_i)^2``.
+    """
+
+    total: Matrix
+    scores: Matrix
+    squares: Matrix
+    weights: Vector
+    squared: Vector
+
+    def meat(self, n: int) -> Matrix:
+        """``G`` of n rows."""
+        total = self.total.copy()
+        for scores, squares, weights, squared in zip(*self[1:], strict=True):
+            mean = scores / weights
+            mixed = np.outer(squares, mean)
+            total += np.outer(mean, mean) * float(squared) - mixed - mixed.T
+        return total / n
+
+
+def meat_sums(
+    problem: Problem,
+    s: Vector,
+    stretch: Vector | float,
+    groups: Sequence[NDArray[np.bool_]],
+) -> MeatSums:
+    """Sum over all rows, or a part of them, in these groups."""
     w, g = problem.row_weights, -s * problem.y
     squares = np.square(stretch * w)
-    total = cross_product(problem, squares * g * g)
-    for rows in groups_of(problem):
-        weights, of_group = np.where(rows, w, 0.0), np.where(rows, squares, 0.0)
-        mean = column_sums(problem, weights * g) / weights.sum()
-        mixed = np.outer(column_sums(problem, of_group * g), mean)
-        total += np.outer(mean, mean) * float(of_group.sum()) - mixed - mixed.T
-    return total / problem.n
+    in_group = [(np.where(r, w, 0.0), np.where(r, squares, 0.0)) for r in groups]
+    return MeatSums(
+        total=cross_product(problem, squares * g * g),
+        scores=np.array([column_sums(problem, each * g) for each, _ in in_group]),
+        squares=np.array([column_sums(problem, each * g) for _, each in in_group]),
+        weights=np.array([each.sum() for each, _ in in_group]),
+        squared=np.array([each.sum() for _, each in in_group]),
+    )
 
 
 def sandwiched(
@@ -300,95 +375,3 @@ def is_balanced(problem: Problem) -> bool:
     constant = all(np.ptp(w[rows]) == 0.0 for rows in classes)
     low, high = (float(w[rows].sum()) for rows in classes)
     return constant and abs(high - low) <= SAME_SUM * high
-
-
-def cross_product(problem: Problem, d: Vector) -> Matrix:
-    """``sum_i d_i z_i z_i'``.
-
-    Parameters
-    ----------
-    problem : Problem
-    d : float64 array, shape (n,), none below 0
-
-    Returns
-    -------
-    float64 array, shape (k, k)
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
-    >>> cross_product(problem, np.array([1.0, 2.0]))
-    array([[ 3.,  7.],
-           [ 7., 19.]])
-    """
-    first = int(problem.intercept)
-    found = np.zeros((problem.p + first, problem.p + first))
-    inner, root = found[first:, first:], np.sqrt(d)
-    for block, rows in blocks_of(problem.X):
-        if isinstance(block, np.ndarray):
-            scaled = block * root[rows, None]
-            inner += scaled.T @ scaled  # half of the products, as BLAS sees
-        else:
-            inner += (block.T @ block.multiply(d[rows, None]).tocsr()).toarray()
-    if problem.intercept:
-        found[0] = found[:, 0] = column_sums(problem, d)
-    return found
-
-
-def column_sums(problem: Problem, d: Vector) -> Vector:
-    """``sum_i d_i z_i``, shape (k,), for ``d`` of shape (n,).
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
-    >>> column_sums(problem, np.array([1.0, 2.0]))
-    array([3., 7.])
-    """
-    sums = np.zeros(problem.p)
-    for block, rows in blocks_of(problem.X):
-        sums += block.T @ d[rows]
-    return np.concatenate([[d.sum()], sums]) if problem.intercept else sums
-
-
-def images(problem: Problem, v: Vector) -> Vector:
-    """``z_i'v`` of every row, shape (n,), for ``v`` of shape (k,).
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
-    >>> images(problem, np.array([1.0, 2.0]))
-    array([3., 7.])
-    """
-    first = int(problem.intercept)
-    found = np.empty(problem.n)
-    for block, rows in blocks_of(problem.X):
-        found[rows] = block @ v[first:]
-    return found + v[0] if first else found
-
-
-def quadratic_forms(problem: Problem, A: Matrix) -> Vector:
-    """``z_i' A z_i`` of every row, shape (n,), for ``A`` of shape (k, k).
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
-    >>> quadratic_forms(problem, np.eye(2))
-    array([ 2., 10.])
-    """
-    first = int(problem.intercept)
-    inner = A[first:, first:]
-    found = np.empty(problem.n)
-    for block, rows in blocks_of(problem.X):
-        found[rows] = np.asarray((block * (block @ inner)).sum(axis=1)).ravel()
-    if problem.intercept:
-        found += images(problem, np.concatenate([[A[0, 0]], 2.0 * A[0, 1:]]))
-    return found
-
-
-def blocks_of(X: Any) -> Iterator[tuple[Any, slice]]:
-    """Some rows at a time, in float64, and which ones they are."""
-    n, p = X.shape
-    step = max(256, BLOCK // max(1, p))
-    for begin in range(0, n, step):
-        rows = slice(begin, min(begin + step, n))
-        yield X[rows].astype(np.float64, copy=False), rows

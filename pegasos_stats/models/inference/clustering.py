@@ -7,7 +7,8 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.groups import Groups
-from pegasos_stats.models.inference.bread_and_meat import column_sums, groups_of
+from pegasos_stats.models.inference.bread_and_meat import groups_of
+from pegasos_stats.models.inference.row_sums import column_sums
 from pegasos_stats.solvers.problem import Problem
 
 TOGETHER = 1 << 23  # numbers in the sums that are taken at a time

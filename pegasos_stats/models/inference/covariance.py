@@ -70,6 +70,11 @@ class Covariance:
                 array.flags.writeable = False
 
     @property
+    def is_defined(self) -> bool:
+        """Whether there is a covariance, and not NaN throughout."""
+        return not np.isnan(self.matrix).all()
+
+    @property
     def std_error(self) -> Vector:
         """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
         found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))

@@ -22,11 +22,14 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
     checked_cov_type,
 )
+from pegasos_stats.models.inference.read_sandwich import read_sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.sandwich import sandwich
+from pegasos_stats.models.inference.sandwich import NEAR, sandwich
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
+from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.reads.files import InFiles
 
 Estimate = Covariance | BootstrapResult
 
@@ -58,11 +61,6 @@ NO_COVARIANCE = said(
     " gives the same fit with them.",
 )
 
-IN_FILES = (
-    "There are no standard errors: they need the rows in memory, and those of the fit "
-    "are in files; fit a sample of them that is read into memory."
-)
-
 
 def chosen_options(
     cov_type: object,
@@ -82,6 +80,8 @@ def chosen_options(
             return SANDWICH if groups is None else CLUSTER
         return default_options(problem, scaling, groups)
     options = checked_cov_type(cov_type)
+    if isinstance(problem.X, Elsewhere):
+        _check_for_files(options)
     if groups is None and isinstance(options, Cluster):
         raise OptionError(
             said(
@@ -123,6 +123,20 @@ def chosen_options(
                 )
             )
     return options
+
+
+def _check_for_files(options: CovType) -> None:
+    """Raise `OptionError` for what needs all rows at hand."""
+    why = ""
+    if isinstance(options, Bootstrap):
+        why = "cov_type='bootstrap' fits again and again"
+    elif isinstance(options, Sandwich) and options.correction in ("HC2", "HC3"):
+        why = f"cov_type={options.correction!r} asks for the leverage of every row"
+    if why:
+        raise OptionError(
+            f"{why}, which needs the rows in memory, and does not go with ps.scan(); "
+            "give 'sandwich', 'HC1' or 'none'."
+        )
 
 
 def can_resample(groups: Groups | None) -> bool:
@@ -178,7 +192,10 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
     hinge = problem.loss == "hinge"
     if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
         return ""
-    some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
+    if isinstance(problem.X, Elsewhere):
+        some = InFiles(problem.X.measured).sample(LOOKED_AT).X.astype(np.float64)
+    else:
+        some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
     columns = (some if isinstance(some, np.ndarray) else some.toarray()).T
     reasons, has = [], ("has", "have")
     if hinge:
@@ -233,18 +250,33 @@ def estimated_covariance(
     options: Sandwich | Bootstrap,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
+    relative_gap: float | None = None,
 ) -> Estimate:
     """Estimate the covariance of the coefficients.
+
+    The relative gap is that of the fit, where it is known; else it is computed.
 
     Raises
     ------
     DataError
-        If it is larger than the machine's memory.
+        If it is larger than the machine's memory, or rows in files cannot be read.
     """
-    if isinstance(problem.X, Elsewhere):
-        raise DataError(IN_FILES)
     check_memory(problem)
     given, why = (problem, found.beta, found.alpha), why_resampled(problem, scaling)
+    if isinstance(problem.X, Elsewhere):
+        assert isinstance(options, Sandwich)  # or it was refused
+        assert relative_gap is not None
+        measured = problem.X.measured
+        means, spread = measured.means, measured.spread
+        centre = None if scaling or not problem.intercept else centre_of(means, spread)
+        if scaling is not None:
+            means, spread = scaling.apply(means[None])[0], spread / scaling.scale
+        near = problem.loss == "hinge" and relative_gap <= NEAR
+        estimate = read_sandwich(
+            *(problem, InFiles(measured), found, options),
+            *(found.dual if near else None, scaling, centre, (means, spread**2)),
+        )
+        return replace(estimate, why=why)
     if isinstance(options, Sandwich):
         estimate = sandwich(*given, options, found.dual, scaling, groups)
         return replace(estimate, why=why)
@@ -283,7 +315,7 @@ def is_quick(problem: Problem, options: CovType = SANDWICH) -> bool:
     The sandwich costs ``n p^2 + p^3`` products, for sparse rows ``nnz^2 / n + p^3``.
     """
     n, p = problem.n, problem.p
-    if is_sparse(problem.X):
+    if not isinstance(problem.X, Elsewhere) and is_sparse(problem.X):
         size, products = problem.X.nnz, SPARSE_COST * float(problem.X.nnz) ** 2 / n
     else:
         size, products = n * p, float(n) * p * p
@@ -324,9 +356,7 @@ def why_none(problem: Problem, cov_type: CovType) -> list[Note]:
     """
     if cov_type is None:
         words = NO_COVARIANCE
-    elif isinstance(problem.X, Elsewhere):
-        words = said(IN_FILES)
-    elif not has_rows(problem):
+    elif not (has_rows(problem) or isinstance(problem.X, Elsewhere)):
         words = said(
             "There are no standard errors: they need the training rows, which a saved "
             "model does not hold; ask for them, as by result.bse, before saving."

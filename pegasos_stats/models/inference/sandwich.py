@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
@@ -18,6 +20,7 @@ from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.models.inference.options import Cluster, Sandwich
+from pegasos_stats.models.inference.row_sums import column_sums, cross_product
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
@@ -99,7 +102,7 @@ def sandwich(
     if centre is None:
         return _of_rows(problem, beta, alpha, *given)
     inner, there = centred(problem, centre), float(alpha + centre @ beta)
-    return _uncentred(_of_rows(inner, beta, there, *given), centre)
+    return uncentred(_of_rows(inner, beta, there, *given), centre)
 
 
 def _of_rows(
@@ -126,36 +129,17 @@ def _of_rows(
     of_rows = groups is None and options.correction != "nonrobust"
     given = problem, s, stretch, meat, inverse
     middle = parts.sandwiched(*given) if of_rows else inverse @ meat @ inverse
-    matrix, fixed = middle * (factor / problem.n), None
-    matrix, below = amiss.without_negative(matrix, groups)
-    lost = amiss.raise_to_rounding(matrix, inverse, meat, factor / problem.n)
-    if scaling is not None and options.correction == "nonrobust":
-        fixed = matrix  # given the predictors: their means and deviations are known
-    elif scaling is not None:
+    if scaling is not None and options.correction != "nonrobust":
         centred_too = bool(scaling.centre.any())
         sums = stacked(problem, beta, s, stretch, centred_too, groups)
-        matrix, fixed = sums.covariances(inverse, problem.n / factor)
-        matrix, below = amiss.without_negative(matrix, groups)
-        fixed = amiss.without_negative(fixed, groups)[0]
-    reason = amiss.reason_of(problem, curvature, inverse, meat) or amiss.overflow(
-        matrix
+    slopes = None
+    if problem.loss == "log":
+        slopes = column_sums(problem, problem.row_weights * s * problem.y)
+    matrices = Matrices(
+        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None)
     )
-    of_one_kind = groups is None or len(groups.numbers) == 1
-    clusters = options if isinstance(options, Cluster) else None
-    df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
-    found = Covariance(
-        matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
-        bread=H,
-        meat=meat,
-        bandwidth=curvature.bandwidth,
-        newton_step=_newton_step(problem, beta, s, inverse),
-        df=float(df),
-        description=_described(curvature, options, groups),
-        notes=amiss.notes_on(reason, lost, len(H), below, of_one_kind),
-        fixed=None if reason else fixed,
-        pull=_pull(problem, beta, H, inverse),
-    )
-    if reason:
+    found = put_together(problem, beta, options, curvature, matrices, groups)
+    if not found.is_defined:
         return found
     if problem.loss == "log":
         if options.correction != "HC3":
@@ -165,6 +149,73 @@ def _of_rows(
         )
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()
+
+
+class Matrices(NamedTuple):
+    """What a covariance is put together from.
+
+    Attributes
+    ----------
+    bread, inverse, meat, middle : float64 array, shape (k, k)
+        ``H``, ``H^-1``, ``G`` and ``H^-1 G H^-1``.
+    factor : float
+        By which the covariance is multiplied, as the correction has it.
+    slopes : float64 array, shape (k,), or None
+        ``sum_i w_i s_i y_i z_i``, of the log loss.
+    stacked : Stacked or None
+        Of standardized predictors whose means and deviations are estimates too.
+    is_scaled : bool
+    """
+
+    bread: Matrix
+    inverse: Matrix
+    meat: Matrix
+    middle: Matrix
+    factor: float
+    slopes: Vector | None
+    stacked: Stacked | None
+    is_scaled: bool
+
+
+def put_together(
+    problem: Problem,
+    beta: Vector,
+    options: Sandwich,
+    curvature: parts.Curvature,
+    given: Matrices,
+    groups: Groups | None = None,
+) -> Covariance:
+    """The covariance, or why it is not defined; without `joint`."""
+    n, H, inverse = problem.n, given.bread, given.inverse
+    matrix, fixed = given.middle * (given.factor / n), None
+    matrix, below = amiss.without_negative(matrix, groups)
+    lost = amiss.raise_to_rounding(matrix, inverse, given.meat, given.factor / n)
+    if given.stacked is not None:
+        matrix, fixed = given.stacked.covariances(inverse, n / given.factor)
+        matrix, below = amiss.without_negative(matrix, groups)
+        fixed = amiss.without_negative(fixed, groups)[0]
+    elif given.is_scaled:
+        fixed = matrix  # given the predictors: their means and deviations are known
+    reason = amiss.reason_of(problem, curvature, inverse, given.meat) or amiss.overflow(
+        matrix
+    )
+    can_resample = not isinstance(problem.X, Elsewhere) and (
+        groups is None or len(groups.numbers) == 1
+    )
+    clusters = options if isinstance(options, Cluster) else None
+    df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
+    return Covariance(
+        matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
+        bread=H,
+        meat=given.meat,
+        bandwidth=curvature.bandwidth,
+        newton_step=_newton_step(problem, beta, given.slopes, inverse),
+        df=float(df),
+        description=_described(curvature, options, groups),
+        notes=amiss.notes_on(reason, lost, len(H), below, can_resample),
+        fixed=None if reason else fixed,
+        pull=_pull(problem, beta, H, inverse),
+    )
 
 
 def bread_at(problem: Problem, found: Solution) -> Matrix:
@@ -189,7 +240,7 @@ def _meat(
     if groups is not None:
         return clustered_meat(problem, s, groups)
     if options.correction == "nonrobust":
-        return parts.cross_product(problem, s * (1.0 - s)) / problem.n
+        return cross_product(problem, s * (1.0 - s)) / problem.n
     return parts.meat_of(problem, s, stretch)
 
 
@@ -219,7 +270,10 @@ def _with_joint(
     narrow = replace(options, factor=JOINT_FACTOR * options.factor)
     for _ in range(2):  # the second time with the curvature of the first
         curvature = parts.curvature_of(
-            problem, parts.margins_of_others(problem, u, s, inverse), s, narrow
+            problem,
+            parts.margins_of_others(problem, u, s, inverse, problem.n),
+            s,
+            narrow,
         )
         inverse = inverse_of(parts.bread(problem, curvature))
         if not np.isfinite(inverse).all():
@@ -243,10 +297,10 @@ def _with_joint(
 
 
 def _uncentred_later(later: Callable[[], Covariance], centre: Vector) -> Covariance:
-    return _uncentred(later(), centre)
+    return uncentred(later(), centre)
 
 
-def _uncentred(found: Covariance, centre: Vector) -> Covariance:
+def uncentred(found: Covariance, centre: Vector) -> Covariance:
     """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
     later = found.later and partial(_uncentred_later, found.later, centre)
     C = np.eye(centre.size + 1)
@@ -300,14 +354,12 @@ def _corrected(
 
 
 def _newton_step(
-    problem: Problem, beta: Vector, s: Vector, inverse: Matrix
+    problem: Problem, beta: Vector, slopes: Vector | None, inverse: Matrix
 ) -> Vector | None:
     """``-H^-1 grad P`` for the log loss."""
-    if problem.loss != "log":
+    if slopes is None:
         return None
-    gradient = (
-        -parts.column_sums(problem, problem.row_weights * s * problem.y) / problem.n
-    )
+    gradient = -slopes / problem.n
     gradient[int(problem.intercept) :] += problem.lam * beta
     return -inverse @ gradient
 

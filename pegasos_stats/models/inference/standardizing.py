@@ -8,18 +8,16 @@ coefficients move with ``scale_j``, by ``beta_j (x_ij^2 - 1) / 2``, and the inte
 with the means, by ``sum_j beta_j x_ij``.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.groups import Groups
-from pegasos_stats.models.inference.bread_and_meat import (
-    blocks_of,
-    column_sums,
-    groups_of,
-)
+from pegasos_stats.models.inference.bread_and_meat import groups_of
 from pegasos_stats.models.inference.clustering import ways_of
+from pegasos_stats.models.inference.row_sums import blocks_of, column_sums
 from pegasos_stats.solvers.problem import Problem
 
 
@@ -55,6 +53,54 @@ class Stacked(NamedTuple):
         fixed = inverse @ self.scores @ inverse / n
         turned = inverse @ self.mixed / n
         return fixed - turned - turned.T + self.moves / n, fixed
+
+
+class Stacking(NamedTuple):
+    """What scores and moves of a row are made of beside the row.
+
+    Attributes
+    ----------
+    lam : float
+    intercept : bool
+    beta, means, variances : float64 array, shape (p,)
+        Coefficients; means and variances of the columns, with divisor ``n``.
+    centred : bool
+        Whether the intercept moves with the means.
+    """
+
+    lam: float
+    intercept: bool
+    beta: Vector
+    means: Vector
+    variances: Vector
+    centred: bool
+
+    def of(
+        self, X: Matrix, factors: Vector, offsets: Sequence[tuple[Vector, Vector]]
+    ) -> tuple[Matrix, Matrix]:
+        """Scores ``S_i`` and moves ``D_i`` of some rows, shape (m, k) both.
+
+        Parameters
+        ----------
+        X : float64 array, shape (m, p)
+        factors : float64 array, shape (m,)
+            By which rows are multiplied to be their scores.
+        offsets : sequence of (factors, mean)
+            What is subtracted from the scores: a mean for each group of rows.
+        """
+        first, (m, p) = int(self.intercept), X.shape
+        scores, moves = np.ones((m, p + first)), np.zeros((m, p + first))
+        scores[:, first:] = X
+        scores *= factors[:, None]
+        for factor, mean in offsets:
+            scores -= factor[:, None] * mean
+        apart = X - self.means
+        spread = np.square(apart) - self.variances
+        scores[:, first:] += self.lam * self.beta * spread
+        moves[:, first:] = 0.5 * self.beta * spread
+        if self.centred:
+            moves[:, 0] = apart @ self.beta
+        return scores, moves
 
 
 def stacked(
@@ -99,19 +145,12 @@ def stacked(
     ways = [] if groups is None else ways_of(groups)
     shapes = [(way.indicator.shape[0], k) for way in ways]
     totals = [(np.zeros(shape), np.zeros(shape)) for shape in shapes]
+    stacking = Stacking(
+        problem.lam, bool(first), beta, means, variances / n, bool(first and centred)
+    )
     for block, rows in blocks_of(problem.X):
-        X = dense_of(block)
-        scores, moves = np.ones((len(X), k)), np.zeros((len(X), k))
-        scores[:, first:] = X
-        scores *= (factors * g)[rows, None]
-        for factor, mean in offsets:
-            scores -= factor[rows, None] * mean
-        apart = X - means
-        spread = np.square(apart) - variances / n
-        scores[:, first:] += problem.lam * beta * spread
-        moves[:, first:] = 0.5 * beta * spread
-        if first and centred:
-            moves[:, 0] = apart @ beta
+        here = [(factor[rows], mean) for factor, mean in offsets]
+        scores, moves = stacking.of(dense_of(block), (factors * g)[rows], here)
         if not ways:
             found.add(scores, moves, 1.0 / n)
         for way, (all_scores, all_moves) in zip(ways, totals, strict=True):

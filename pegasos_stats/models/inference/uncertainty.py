@@ -55,6 +55,8 @@ class Uncertainty:
         the certificate says.
     cure : Cure, optional
         What goes on to the optimum.
+    in_files : bool
+        Whether the rows are in files, so that they cannot be resampled.
     """
 
     theta: "pd.Series[float]"
@@ -67,6 +69,7 @@ class Uncertainty:
     groups: Groups | None = None
     apart: Vector | None = None
     cure: Cure | None = None
+    in_files: bool = False
 
     @property
     def is_defined(self) -> bool:
@@ -213,10 +216,10 @@ class Uncertainty:
     def _why(self) -> list[Note]:
         """Why rows are resampled, or had better be, if there is a reason."""
         why = self.covariance.why
-        done, several = self._resampled is not None, False
+        done, can = self._resampled is not None, not self.in_files
         if self.groups is not None:
-            several = len(self.groups.numbers) > 1
-        return notes.resampled(why, done, not several) if why else []
+            can = can and len(self.groups.numbers) == 1
+        return notes.resampled(why, done, can) if why else []
 
     def _pinned(self) -> list[Note]:
         """Which coefficients have no spread, if any."""
