@@ -124,16 +124,8 @@ def norm(v: Vector) -> float:
     return math.sqrt(MARGIN * squares + 4.0 * v.size * TINY)
 
 
-class Sizes(Protocol):
-    """What the bounds need of a `Problem`, also where its rows are elsewhere."""
-
-    @property
-    def lam(self) -> float:
-        """Penalty."""
-
-    @property
-    def loss(self) -> str:
-        """Name of the loss."""
+class RowSizes(Protocol):
+    """How many rows there are, wherever they are, and how large."""
 
     @property
     def n(self) -> int:
@@ -146,6 +138,18 @@ class Sizes(Protocol):
     @property
     def radius(self) -> float:
         """Largest ``||x_i||``."""
+
+
+class Sizes(RowSizes, Protocol):
+    """What the bounds need of a `Problem`, also where its rows are elsewhere."""
+
+    @property
+    def lam(self) -> float:
+        """Penalty."""
+
+    @property
+    def loss(self) -> str:
+        """Name of the loss."""
 
     @property
     def products(self) -> float:

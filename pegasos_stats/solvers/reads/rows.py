@@ -8,6 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rounding import RowSizes
 
 Found = TypeVar("Found")
 
@@ -43,14 +44,13 @@ class Taken(NamedTuple):
     w: Vector
 
 
-class Home(Protocol):
+class Home(RowSizes, Protocol):
     """Where rows are.
 
     Attributes
     ----------
-    n, p : int
-    radius : float
-        Largest ``||x_i||``.
+    n, p, radius
+        As of `RowSizes`.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
     class_weights : pair of float
@@ -58,18 +58,6 @@ class Home(Protocol):
     most_kept : int
         Rows that may be brought home.
     """
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    def p(self) -> int:
-        """Number of columns."""
-
-    @property
-    def radius(self) -> float:
-        """Largest ``||x_i||``."""
 
     @property
     def weights(self) -> Vector | None:
