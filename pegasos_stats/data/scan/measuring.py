@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Rows, Vector
+from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.sample import Dropped, NaAction
@@ -16,6 +16,7 @@ from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow
 from pegasos_stats.data.scan.agreeing import Agreed, frame_of, no_rows
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.matrices import Matrices
+from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import class_weights, given_weights, normalized
 from pegasos_stats.errors import DataError, LabelError, counted, shown
 
@@ -44,37 +45,6 @@ class Piece(NamedTuple):
     used: int
     clean: bool
     usable: Mask | None
-
-
-class Sampled(NamedTuple):
-    """Rows drawn at random from one class, the smallest keys first.
-
-    Attributes
-    ----------
-    keys : float64 array, shape (m,)
-        Random numbers, one for each row; it is of the sample if its is small.
-    numbers : int64 array, shape (m,)
-    X : array, shape (m, p)
-    """
-
-    keys: Vector
-    numbers: Rows
-    X: Dense
-
-    def with_rows(self, keys: Vector, numbers: Rows, X: Dense, most: int) -> "Sampled":
-        """These rows and others: those with the smallest keys, at most so many."""
-        if self.keys.size >= most:
-            few = keys < self.keys[-1]
-            keys, numbers, X = keys[few], numbers[few], X[few]
-        if keys.size == 0:
-            return self
-        every = np.concatenate([self.keys, keys])
-        order = np.argsort(every, kind="stable")[:most]
-        return Sampled(
-            every[order],
-            np.concatenate([self.numbers, numbers])[order],
-            np.concatenate([self.X, X])[order],
-        )
 
 
 class Columns:
@@ -232,11 +202,9 @@ class Counting:
     """What has been counted so far."""
 
     def __init__(self, agreed: Agreed, matrices: Matrices, most: int) -> None:
-        self._agreed, self._matrices, self._most = agreed, matrices, most
+        self._agreed, self._matrices = agreed, matrices
         p = len(agreed.design.names)
-        none = np.zeros(0), np.zeros(0, dtype=np.int64)
-        empty = Sampled(*none, matrices.room(0, p))
-        self._samples = [empty, empty]
+        self._samples = [Sampling(matrices.room(most, p)) for _ in "-+"]
         self._columns = Columns(p)
         self._pieces: list[Piece] = []
         self._y: list[NDArray[np.int8]] = []
@@ -286,12 +254,9 @@ class Counting:
     def _sample(self, X: Dense, y: NDArray[np.int8]) -> None:
         keys = np.random.default_rng([SEED, len(self._pieces)]).random(y.size)
         numbers = self._n + np.arange(y.size)
-        for place, sign in enumerate((-1, 1)):
-            rows = y == sign
-            order = np.argsort(keys[rows], kind="stable")[: self._most]
-            few = np.flatnonzero(rows)[order]
-            given = keys[few], numbers[few], X[few]
-            self._samples[place] = self._samples[place].with_rows(*given, self._most)
+        for sampling, sign in zip(self._samples, (-1, 1), strict=True):
+            few = np.flatnonzero((y == sign) & (keys < sampling.largest))
+            sampling.add(keys[few], numbers[few], X[few])
 
     def finished(
         self, scan: Scan, weights: object, standardize: bool, na_action: NaAction
@@ -320,15 +285,13 @@ class Counting:
         each = np.concatenate(self._weights) if self._weights else None
         if each is None:
             each = class_weights(weights, y.astype(np.float64), agreed.coding)
-        scaling = None
+        scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
             design = ScaledDesign(agreed.design, scaling)
             matrices = Matrices(agreed, matrices.single, design)
-            self._samples = [
-                sample._replace(X=scaling.apply(sample.X)) for sample in self._samples
-            ]
-        low, high = self._samples
+            samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
+        low, high = samples
         return Measured(
             scan=scan,
             agreed=agreed,
