@@ -38,7 +38,7 @@ def printed(code):
 
 def test_import_loads_no_heavy_library():
     used = ["scipy", "numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
-    heavy = [*used, "sklearn", "rpy2"]
+    heavy = [*used, "sklearn", "rpy2", "narwhals", "polars", "duckdb"]
     code = (
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
