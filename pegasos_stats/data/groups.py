@@ -23,6 +23,8 @@ from pegasos_stats.errors import (
 ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST = 2  # ways of grouping
+FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
+FOR_FOLDS = "as folds keep each whole, or leave groups out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class Lines:
             return cls(positions, data.index, True, data.copy(deep=False))
         return cls(positions, index, isinstance(data, pd.Series))
 
-    def groups(self, given: object) -> Groups:
+    def groups(self, given: object, why: str = FOR_ERRORS) -> Groups:
         """Read the groups of the rows.
 
         Parameters
@@ -95,6 +97,8 @@ class Lines:
             Labels of the groups, one for each row of the data, rows that were left
             out included; or the name of a column. A frame or an array may have two
             columns.
+        why : str
+            Why there have to be two groups, for a message.
 
         Raises
         ------
@@ -118,12 +122,12 @@ class Lines:
             raise OptionError(
                 f"groups are of {len(ways)} kinds; give groups of one kind or two."
             )
-        found = [self._coded(way) for way in ways]
+        found = [self._coded(way, why) for way in ways]
         names, numbers, codes = zip(*found, strict=True)
         by_name = all(isinstance(way, str) for way in ways)
         return Groups(names, numbers, codes, by_name)
 
-    def _coded(self, way: object) -> tuple[str, int, NDArray[np.intp]]:
+    def _coded(self, way: object, why: str) -> tuple[str, int, NDArray[np.intp]]:
         """Name, number and codes of groups in one way."""
         labels = self._labels(way)
         name = "" if labels.name is None else str(labels.name)
@@ -142,8 +146,7 @@ class Lines:
         if len(levels) < 2:
             raise DataError(
                 f"groups{of} are {shown(levels[0])} in all rows; give two groups at "
-                "least, usually 30 or more: standard errors are from their "
-                "differences."
+                f"least, {why}."
             )
         return name, len(levels), codes
 

@@ -25,7 +25,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
-from pegasos_stats.studies.selection.folds import Folds, drawn_folds, one_way
+from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.nested import within
 from pegasos_stats.studies.threshold_results import Part, Thresholds, judged
@@ -170,7 +170,7 @@ def _new_rows(
     positions = np.arange(len(index))
     if counts is not None:
         positions = repeated(counts, data, index)
-    return rows, one_way(Lines.of(data, positions[known], index).groups(groups))
+    return rows, whole_groups(Lines.of(data, positions[known], index), groups)
 
 
 def checked_target(

@@ -45,6 +45,34 @@ MESSAGES = [
         lambda: cv(folds=1),
         "folds=1 is not allowed with 6 rows; give a number from 2 to that of the rows.",
     ),
+    (
+        lambda: Folds.stratified(["a"], 2),
+        "1 row cannot be parted into folds; give two or more.",
+    ),
+    (
+        lambda: SVM.fit().thresholds(X[:0], Y[:0]),
+        "0 rows cannot be parted into folds; give two or more.",
+    ),
+    (
+        lambda: cv(groups=["a"] * 6),
+        "groups are 'a' in all rows; give two groups at least, as folds keep each "
+        "whole, or leave groups out.",
+    ),
+    (
+        lambda: SVM.fit().thresholds(X + 1.0, Y, groups=["a"] * 6),
+        "groups are 'a' in all rows; give two groups at least, as folds keep each "
+        "whole, or leave groups out.",
+    ),
+    (
+        lambda: Folds.stratified(Y, 2, groups=[1] * 6),
+        "groups are 1 in all rows; give two groups at least, as folds keep each "
+        "whole, or leave groups out.",
+    ),
+    (
+        lambda: cv(groups=[1, 1, 1, 2, 2, 2], folds=2, lambda_path=[0.5, 0.1]),
+        "Fold 1 of repeat 1 leaves 1 group to fit, which no folds within can part; "
+        "give more folds, or more groups.",
+    ),
     (lambda: cv(folds="three"), f"folds='three' is not allowed; {FOLDS}."),
     (
         lambda: cv(folds=[[1, 2], [1, 2, 3], [1]]),

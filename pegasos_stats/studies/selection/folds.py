@@ -7,7 +7,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.groups import Groups, Lines
+from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
 from pegasos_stats.data.labels import (
     LabelCoding,
     column_of_labels,
@@ -157,7 +157,7 @@ class Folds:
         if groups is None:
             return drawn_folds(codes, k, repeats, rng)
         lines = Lines.of(y, np.arange(len(labels)), labels.index)
-        return drawn_folds(codes, k, repeats, rng, one_way(lines.groups(groups)))
+        return drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
 
     @property
     def repeats(self) -> int:
@@ -208,6 +208,11 @@ class Folds:
         return f"{counted(self.k, kind)} of {rows}{again}"
 
 
+def whole_groups(lines: Lines, given: object) -> Codes:
+    """Group of every row, for folds; errors as for `Lines.groups` and `one_way`."""
+    return one_way(lines.groups(given, FOR_FOLDS))
+
+
 def one_way(groups: Groups) -> Codes:
     """Group of every row, of groups of one kind.
 
@@ -245,6 +250,8 @@ def drawn_folds(
     OptionError
         If `k` is not between 2 and n, or the number of groups, or `repeats` not above
         zero.
+    DataError
+        If there is one row, or one group.
     """
     n = len(codes)
     most, units = n, "row"
@@ -252,6 +259,10 @@ def drawn_folds(
         most, units = int(groups.max()) + 1, "group"
     check_count("folds", k)
     check_count("repeats", repeats)
+    if most < 2:
+        raise DataError(
+            f"{counted(most, units)} cannot be parted into folds; give two or more."
+        )
     if not 2 <= k <= most:
         raise OptionError(
             f"is not allowed with {counted(most, units)}; give a number from 2 to that "

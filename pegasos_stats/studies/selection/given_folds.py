@@ -22,6 +22,7 @@ from pegasos_stats.studies.selection.folds import (
     check_classes,
     drawn_folds,
     one_way,
+    whole_groups,
 )
 
 MOST = 1_000_000  # folds in a list, which may have no end
@@ -89,7 +90,7 @@ def _groups_of(groups: object, sample: Sample) -> Codes | None:
             "groups= are of the training rows, which this model does not hold; make "
             "the model of its data."
         )
-    return one_way(sample.lines.groups(groups))
+    return whole_groups(sample.lines, groups)
 
 
 def _check_whole(folds: Folds, groups: Codes) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.labels import Ties
+from pegasos_stats.errors import DataError
 from pegasos_stats.models.base import Model
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -145,16 +146,22 @@ def within(
 ) -> Folds:
     """Folds of the rows of a fit, as rows of the whole.
 
-    Whole groups stay together if they do in `folds`; then there are at most as many
-    folds as groups.
+    Whole groups stay together if they do in `folds`. There are at most as many folds as
+    rows, or groups.
     """
     rows, y = split.train, model.problem.y
     codes = (y[rows] > 0).astype(np.intp)
-    groups = None
+    groups, most = None, len(rows)
     if folds.groups is not None:
         groups = pd.factorize(folds.groups[rows])[0]
-        k = min(k, int(groups.max()) + 1)
-    drawn = drawn_folds(codes, k, repeats, rng, groups)
+        most = int(groups.max()) + 1
+    if most < 2:
+        raise DataError(
+            f"Fold {split.fold!r} of repeat {split.repeat} leaves 1 "
+            f"{'row' if groups is None else 'group'} to fit, which no folds within "
+            "can part; give more folds, or more groups."
+        )
+    drawn = drawn_folds(codes, min(k, most), repeats, rng, groups)
     splits = tuple(
         Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
         for each in drawn.splits
