@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 mpl.use("Agg")
 
+import pegasos_stats as ps
 from pegasos_stats.metrics.scores import RocCurve
 from pegasos_stats.output.plotting import comparison, selection
 from pegasos_stats.output.plotting.roc import bends
@@ -263,3 +264,25 @@ def test_bends_are_the_points_off_the_line_between_their_neighbours():
     assert found.thresholds.tolist() == [0.0, 2.0, 3.0, 4.0, 5.0, 7.0]
     assert found.false_positive.tolist() == x[[0, 2, 3, 4, 5, 7]].tolist()
     assert found.true_positive.tolist() == y[[0, 2, 3, 4, 5, 7]].tolist()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"metric": "error_rate"}, {"metric": "mcc"}, {"cost": {"no": 1, "yes": 5}}],
+)
+def test_a_threshold_is_drawn_from_zero_and_below_its_legend(asked):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=80)})
+    data["y"] = np.where(data["x"] + rng.normal(size=80) > 0.7, "yes", "no")
+    found = ps.logit("y ~ x", data, lam=0.01).fit().thresholds(seed=1, **asked)
+    axes = found.plot()
+    values = found.table[found.target.name]
+    low, high = axes.get_ylim()
+    assert low < min(0.0, values.min())
+    assert min(0.0, values.min()) - low < 0.1 * (high - low)
+    assert all(min(0.0, values.min()) <= tick <= high for tick in axes.get_yticks())
+    axes.figure.draw_without_rendering()
+    box = axes.get_legend().get_window_extent()
+    bottom = axes.transData.inverted().transform((0.0, box.y0))[1]
+    assert bottom > max(values.max(), found.estimate + found.std_error)
+    pyplot().close(axes.figure)

@@ -8,13 +8,14 @@ from pegasos_stats.studies.threshold_results import Thresholds
 from pegasos_stats.tables import significant
 
 EDGE = 0.04  # of the width, beyond the outermost thresholds
+ROOM = 0.55  # of the height of what is drawn, for the legend above it
 
 
 def draw_thresholds(found: Thresholds, ax: "Axes | None" = None) -> "Axes":
     """Draw metric or cost against the threshold, and the thresholds of the folds.
 
     The line is that of the rows that have chosen the threshold; the diamond, with its
-    standard error, is what is to be expected of new rows.
+    standard error, is what is to be expected of new rows. Heights are seen from 0.
 
     Parameters
     ----------
@@ -31,6 +32,10 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None" = None) -> "Axes":
     low, high = float(points.min()) - margin, float(points.max()) + margin
     of_line = "out of fold" if found.out_of_fold else "new rows"
     chosen = float(np.clip(found.threshold, low, high))
+    error = 0.0 if np.isnan(found.std_error) else found.std_error
+    drawn = [*values, found.estimate - error, found.estimate + error]
+    least, most = min(0.0, float(np.nanmin(drawn))), float(np.nanmax(drawn))
+    height = max(most - least, 1e-3)
     with styled():
         axes = style.axes_of(ax)
         axes.step(
@@ -40,17 +45,16 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None" = None) -> "Axes":
             color=NEGATIVE,
             label=f"{written(name)}, {of_line}",
         )
-        error = found.std_error
         axes.errorbar(
             chosen,
             found.estimate,
-            yerr=0.0 if np.isnan(error) else error,
+            yerr=error,
             fmt="D",
             ms=6,
             capsize=4,
             color=POSITIVE,
             label=f"chosen: {significant(found.threshold, 3)}, to be expected "
-            f"{significant(found.estimate, 3)} ± {significant(error, 2)}",
+            f"{significant(found.estimate, 3)} ± {significant(found.std_error, 2)}",
             zorder=3,
         )
         axes.axvline(
@@ -75,13 +79,16 @@ def draw_thresholds(found: Thresholds, ax: "Axes | None" = None) -> "Axes":
         of = f"probability of {second}" if found.scale == "probability" else "score"
         axes.set(
             xlim=(low, high),
+            ylim=(least - EDGE * height, most + ROOM * height),
             xlabel=style.wrapped(
                 f"threshold of the {of} (below: {first}, above: {second})",
                 style.room_of(axes).across,
             ),
             ylabel="mean cost of a row" if name == "cost" else written(name),
         )
-        axes.legend(loc="best", fontsize=style.LETTERS)
+        top = most if name == "cost" else max(most, 1.0)
+        axes.set_yticks([tick for tick in axes.get_yticks() if least <= tick <= top])
+        axes.legend(loc="upper center", fontsize=style.LETTERS)
     return axes
 
 
