@@ -176,7 +176,15 @@ class Model(ABC):
             If the outcome or a predictor is not there.
         DataError
             If no row is complete.
+        OptionError
+            If the offset of the model was given as numbers.
         """
+        if self.offsets is not None and self.offsets.given:
+            raise OptionError(
+                "The model has offset= as numbers, which rows given as test= do not "
+                "bring; give it the name of a column as offset=, or offset() in the "
+                "formula."
+            )
         labels, X = self._labels_and_data(test)
         matrix = self.design.matrix(X)
         if self.offsets is not None:

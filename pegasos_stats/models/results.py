@@ -321,6 +321,7 @@ class Results(Predictor, Judged):
         path_of_lambda: object = None,
         validation: object = None,
         unseen: Unseen = "error",
+        offset: object = None,
         overwrite: bool = False,
     ) -> "Report":
         """Report the fit on one page; as `pegasos_stats.report`."""
@@ -336,6 +337,7 @@ class Results(Predictor, Judged):
             path_of_lambda=path_of_lambda,
             validation=validation,
             unseen=unseen,
+            offset=offset,
             overwrite=overwrite,
         )
 

@@ -127,28 +127,38 @@ class ResultPlots:
         return draw_trace(trace, ax, first, x, optimum, self.result.dual_objective)
 
     def margins(
-        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        ax: "Axes | None" = None,
+        offset: Any = None,
     ) -> "Axes":
         """Shares of the rows of each level by their margin.
 
         The margin is the score times -1 for the first and +1 for the second level:
         below 0 a row is misclassified, below 1 it costs hinge loss.
         """
-        codes, scores, _ = self._scored(data, actual)
+        codes, scores, _ = self._scored(data, actual, offset)
         logistic = self.result.problem.loss == "log"
         levels = self.result.coding.levels
         return draw_margins(codes, scores, levels, ax, logistic=logistic)
 
     def confusion(
-        self, data: Any = None, actual: Any = None, *, ax: "Axes | None" = None
+        self,
+        data: Any = None,
+        actual: Any = None,
+        *,
+        ax: "Axes | None" = None,
+        offset: Any = None,
     ) -> "Axes":
         """Table of actual against predicted labels, see `ConfusionMatrix.plot`.
 
         A fit that was loaded has the table of its own rows.
         """
-        if data is None and actual is None:
+        if data is None and actual is None and offset is None:
             return self.result.training_table.plot(ax=ax)
-        return self.result.confusion(data, actual).plot(ax=ax)
+        return self.result.confusion(data, actual, offset=offset).plot(ax=ax)
 
     def roc(
         self,
@@ -157,6 +167,7 @@ class ResultPlots:
         *,
         threshold: float | None = None,
         ax: "Axes | None" = None,
+        offset: Any = None,
     ) -> "Axes":
         """ROC curve of the scores, with its area and the point of a threshold.
 
@@ -175,7 +186,7 @@ class ResultPlots:
         ----------
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
-        codes, scores, source = self._scored(data, actual)
+        codes, scores, source = self._scored(data, actual, offset)
         result, cut, mark = self.result, 0.0, "Score 0"
         if threshold is not None:
             cut = checked_threshold(threshold, result.problem)
@@ -187,10 +198,10 @@ class ResultPlots:
         return draw_roc(*given, ties=ties, source=source, threshold=cut, mark=mark)
 
     def _scored(
-        self, data: Any, actual: Any
+        self, data: Any, actual: Any, offset: Any
     ) -> tuple[NDArray[np.intp], Floats, Source]:
         """Positions of the actual levels, scores, and where the rows come from."""
-        table = self.result.confusion(data, actual)
+        table = self.result.confusion(data, actual, offset=offset)
         found = table.scored
         assert found is not None  # a fit gives scores
         assert found.scores is not None

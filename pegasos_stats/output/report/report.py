@@ -146,6 +146,7 @@ def report(
     path_of_lambda: object = None,
     validation: object = None,
     unseen: Unseen = "error",
+    offset: object = None,
     overwrite: bool = False,
 ) -> Report:
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
@@ -183,6 +184,9 @@ def report(
     unseen : "error" or "missing"
         What becomes of levels of the test data that did not occur at fit: an error, or
         missing values, whose rows have no prediction, with a warning.
+    offset : array, Series or a column's name, optional
+        Of the test data, for a fit whose own was given as numbers; in the place of the
+        column that the fit had.
     overwrite : bool
         Whether any other file at `path`, or in the folder of its figures, may be
         replaced as well.
@@ -228,7 +232,15 @@ def report(
                 "give another path."
             )
     check_choice("unseen", unseen, UNSEEN)
+    if offset is not None and test is None:
+        raise OptionError("offset= is that of the test data; give both, or neither.")
     origin = checked_source(source, fitted, test is not None)
+    if offset is not None and origin.test is not None:
+        origin = replace(
+            origin,
+            python=[*origin.python, "# test_offset is that of the held-out data"],
+            test=f"{origin.test}, offset=test_offset",
+        )
     if unseen == "missing" and test is not None:
         test = _known(fitted, test)
         if origin.test is not None:
@@ -242,6 +254,7 @@ def report(
         positive=positive,
         path=path_of_lambda,
         validation=validation,
+        offset=offset,
     )
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
@@ -312,12 +325,13 @@ def report_of(
     positive: object = None,
     path: object = None,
     validation: object = None,
+    offset: object = None,
 ) -> Report:
     """Report a fit whose data came from a known place.
 
     Parameters
     ----------
-    result, test, title, image_shape, positive, validation
+    result, test, title, image_shape, positive, validation, offset
         As for `report`.
     origin : Origin
     path : LambdaPath, optional
@@ -327,7 +341,9 @@ def report_of(
     rendering.templates(escape)
     studies = _checked_studies(result, path, validation)
     chosen = result.coding.positive if positive is None else positive
-    held_out = None if test is None else about.held_out_rows(result, test, chosen)
+    held_out = (
+        None if test is None else about.held_out_rows(result, test, chosen, offset)
+    )
     training = about.training_rows(result, chosen)
     given = result, training, held_out, origin, image_shape
     subject = Subject(*given, *studies)

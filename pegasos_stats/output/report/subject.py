@@ -226,7 +226,9 @@ def out_of_fold(validation: CrossValidation, positive: object = None) -> Judged:
     return Judged("out-of-fold", len(column), table, column)
 
 
-def held_out_rows(result: Fitted, test: object, positive: object = None) -> Judged:
+def held_out_rows(
+    result: Fitted, test: object, positive: object = None, offset: object = None
+) -> Judged:
     """Held-out rows, with the predictions of the fit.
 
     Parameters
@@ -235,6 +237,8 @@ def held_out_rows(result: Fitted, test: object, positive: object = None) -> Judg
     test : DataFrame or pair (y, X)
     positive : label, optional
         The positive class; the first level if left out.
+    offset : optional
+        Of the rows, as for ``result.decision_function()``.
 
     Raises
     ------
@@ -246,8 +250,8 @@ def held_out_rows(result: Fitted, test: object, positive: object = None) -> Judg
     labels, data = None, test
     if isinstance(test, tuple) and len(test) == 2:
         labels, data = aligned_labels(*test), test[1]
-    scores = result.decision_function(data)
-    table = result.confusion(data, labels, positive=positive)
+    scores = result.decision_function(data, offset=offset)
+    table = result.confusion(data, labels, positive=positive, offset=offset)
     counts = column_of_counts(None, result.counted, data)
     if counts is not None:
         scores = scores.iloc[repeated(counts, data, scores.index)]

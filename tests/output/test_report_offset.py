@@ -1,0 +1,98 @@
+"""Reports and figures of fits whose offset was numbers: test rows bring theirs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+
+SOLVER = ps.SDCA(seed=1)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    noise = rng.normal(size=90)
+    data["y"] = np.where(data["x"] + 2 * data["z"] + noise > 0.8, "yes", "no")
+    return data[:60], data[60:]
+
+
+@pytest.fixture(scope="module")
+def fits(rows):
+    train, _ = rows
+    return [
+        ps.logit("y ~ x", train, lam=0.01, offset=offset).fit(SOLVER)
+        for offset in (train["z"].to_numpy(), "z")
+    ]
+
+
+def test_the_report_is_that_of_a_column(rows, fits, tmp_path):
+    _, test = rows
+    by_number, by_name = fits
+    found = by_number.report(test, offset=test["z"]).as_markdown()
+    expected = by_name.report(test).as_markdown()
+    errors = [
+        [line for line in text.splitlines() if "error rate" in line.lower()]
+        for text in (found, expected)
+    ]
+    assert errors[0] == errors[1] != []
+    assert "# test_offset is that of the held-out data\n" in found
+    assert "print(result.confusion(test, offset=test_offset))" in found
+    made = ps.report(by_number, test, tmp_path / "a.md", offset="z")
+    assert made.path == tmp_path / "a.md"
+
+
+def test_figures_take_the_offset_of_new_rows(rows, fits):
+    _, test = rows
+    for name in ("roc", "margins", "confusion"):
+        texts = []
+        for fit, offset in zip(fits, (test["z"], None), strict=True):
+            ax = getattr(fit.plot, name)(test, offset=offset, ax=Figure().subplots())
+            texts.append([text.get_text() for text in ax.findobj(match=has_text)])
+        assert texts[0] == texts[1] != []
+
+
+def has_text(artist):
+    return hasattr(artist, "get_text")
+
+
+BOTH = "offset= is that of the test data; give both, or neither."
+IN_TEST = (
+    "The model has offset= as numbers, which rows given as test= do not bring; give it "
+    "the name of a column as offset=, or offset() in the formula."
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda fit, test: fit.report(offset=test["z"]), BOTH),
+        (
+            lambda fit, test: fit.report(test),
+            "The fit had offset= as numbers, which new rows need as well; give offset= "
+            "with them, or fit with the name of a column as offset= or with offset() "
+            "in the formula, which are read from new data.",
+        ),
+        (
+            lambda fit, test: fit.plot.confusion(offset=test["z"]),
+            "offset= was given, and the rows of the fit have theirs; leave it out.",
+        ),
+        (
+            lambda fit, test: fit.model.fit(ps.Pegasos(1), trace=True, test=test),
+            IN_TEST,
+        ),
+        (
+            lambda fit, test: ps.compare_solvers(
+                fit.model, {"a": SOLVER}, runs=1, test=test
+            ),
+            IN_TEST,
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_said(rows, fits, asked, words):
+    with pytest.raises(OptionError) as caught:
+        asked(fits[0], rows[1])
+    assert str(caught.value) == words
