@@ -143,8 +143,8 @@ def as_data(data: object) -> pd.DataFrame:
             ) from None
     if isinstance(data, Scan):
         raise DataError(
-            "Files are read by predict(), predict_proba() and decision_function() "
-            "alone; give rows in memory, as a data frame."
+            "Files are read by predict(), predict_proba(), decision_function() and "
+            "confusion() alone; give rows in memory, as a data frame."
         )
     raise DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "

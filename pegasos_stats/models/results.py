@@ -18,6 +18,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.predicting import Predictor, predicted
+from pegasos_stats.models.scanned_rows import are_in_files, read_rows
 from pegasos_stats.other_names import answer_for, answering
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
@@ -122,7 +123,7 @@ class Results(Predictor, Judged):
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`.
+            As for `predict`. Files are read once, those of a fit from files too.
         actual : Series or array, optional
             Labels of the rows; taken from the outcome's column of `data` if left out.
         positive, mode, prevalence, beta : optional
@@ -140,10 +141,27 @@ class Results(Predictor, Judged):
         ConfusionMatrix
             Without intervals and tests if the rows are those of the fit, in order.
         """
-        matrix = self._rows.matrix(data, unseen, offset)
-        scores, logistic = self._scores(matrix), self.problem.loss == "log"
+        read = matrix = None
+        if are_in_files(self.problem, data):
+            known = None if self.counted is None else self.counted.column
+            read = read_rows(
+                self,
+                data,
+                unseen,
+                offset,
+                [freq_weights, weights, known],
+                actual is None,
+            )
+            scores, data = read.scores, read.beside
+        else:
+            matrix = self._rows.matrix(data, unseen, offset)
+            scores = self._scores(matrix)
+        logistic = self.problem.loss == "log"
         odds = scores - self.problem.prior_shift
-        labels = self._rows.labels(data) if actual is None else actual
+        if actual is not None:
+            labels = actual
+        else:
+            labels = self._rows.labels(data) if read is None else read.labels
         counts = column_of_counts(freq_weights, self.counted, data)
         if isinstance(weights, str):
             weights = column_named("weights", weights, data, "one number for each row")
@@ -160,7 +178,10 @@ class Results(Predictor, Judged):
             freq_weights=counts,
             weights=weights,
         )
-        seen = data is None or self._rows.are(matrix, labels, counts)
+        if matrix is None:
+            seen = read is not None and read.seen
+        else:
+            seen = data is None or self._rows.are(matrix, labels, counts)
         return replace(found, source="training") if seen else found
 
     @answering

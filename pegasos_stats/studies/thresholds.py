@@ -10,10 +10,12 @@ from pegasos_stats.checks import check_choice, check_count, check_nonnegative
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.foreign import position_of
+from pegasos_stats.data.formula import as_data
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
@@ -62,6 +64,8 @@ def chosen_thresholds(
             f"{listing(coding.levels)}."
         )
     target = checked_target(metric, cost, coding, at)
+    if isinstance(data, Scan):
+        as_data(data)  # says that it takes rows in memory
     if data is None and actual is None:
         for name, given in {"freq_weights": freq_weights, "offset": offset}.items():
             if given is not None:

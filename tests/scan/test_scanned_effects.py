@@ -14,8 +14,8 @@ NONE_IN_FILES = (
     "read into memory."
 )
 NOT_READ = (
-    "Files are read by predict(), predict_proba() and decision_function() alone; give "
-    "rows in memory, as a data frame."
+    "Files are read by predict(), predict_proba(), decision_function() and confusion() "
+    "alone; give rows in memory, as a data frame."
 )
 FOLDS = (
     "Folds are of rows in memory, and those of the model are in files; give a model of "
@@ -80,7 +80,6 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
         (lambda both, scan: both[ps.logit][0].margins(), EFFECTS),
         (lambda both, scan: both[ps.svm][0].predictions("g"), EFFECTS),
         (lambda both, scan: both[ps.logit][0].margins(data=scan), NOT_READ),
-        (lambda both, scan: both[ps.svm][0].confusion(scan), NOT_READ),
         (lambda both, scan: both[ps.svm][0].thresholds(scan), NOT_READ),
         (
             lambda both, scan: both[ps.svm][0].thresholds(),

@@ -1,6 +1,6 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
     if not names:
         raise refused(formula, NO_PREDICTOR)
     variables = variables_of(terms, formula, nothing)
-    outcome = _columns_of_outcome(formula, nothing)
+    outcome = columns_of_outcome(formula, nothing)
     used = [*dict.fromkeys([*outcome, *variables])]
     _check(scan, used)
     factors = Factors(terms, formula, nothing, scan)
@@ -151,7 +151,7 @@ def no_rows(total: int) -> DataError:
     )
 
 
-def _columns_of_outcome(formula: str, nothing: pd.DataFrame) -> list[str]:
+def columns_of_outcome(formula: str, nothing: pd.DataFrame) -> list[str]:
     """Columns of the left-hand side, which is computed row by row."""
     name = unwrapped(split_formula(formula)[0])
     if name in nothing.columns:
@@ -258,8 +258,12 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     return found
 
 
-def scanned_frames(scan: Scan, design: Design) -> Iterator[pd.DataFrame]:
-    """The columns that a design uses, some rows at a time, numbered from 0.
+def scanned_frames(
+    scan: Scan, design: Design, also: Sequence[str] = ()
+) -> Iterator[pd.DataFrame]:
+    """The columns that a design uses, and others, some rows at a time.
+
+    Rows are numbered from 0.
 
     Raises
     ------
@@ -267,7 +271,8 @@ def scanned_frames(scan: Scan, design: Design) -> Iterator[pd.DataFrame]:
         If a file lacks a column.
     """
     inner = design.design if isinstance(design, ScaledDesign) else design
-    used = inner.variables if isinstance(inner, FormulaDesign) else design.names
+    variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
+    used = [*dict.fromkeys([*variables, *also])]
     scan.check(used)
     first = 0
     for piece in scan.pieces(used):

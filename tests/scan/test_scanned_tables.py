@@ -1,0 +1,86 @@
+"""Confusion tables of rows in files: those of the same rows in a frame."""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.scan.measuring import Measured
+from pegasos_stats.errors import ColumnError
+from tests.scan.scan_files import frame_of, written
+
+SOLVER = ps.SDCA(tol=1e-6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    found = frame_of(900)
+    found[["x0", "x2"]] += (found["y"] == "yes").to_numpy()[:, None]
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(data, tmp_path_factory):
+    return written(data, tmp_path_factory.mktemp("scan"), 3)
+
+
+@pytest.fixture(scope="module", params=[ps.svm, ps.logit])
+def fitted(request, files):
+    model = request.param("y ~ x0 + x1 + x2 + g", ps.scan(files), lam=0.01)
+    return model.fit(SOLVER)
+
+
+def same(found, expected):
+    """Intervals and tests apart, which rows that a fit has seen do not have."""
+    assert found.table.equals(expected.table)
+    assert found.by_class.equals(expected.by_class)
+    known = found.overall.notna() & expected.overall.notna()
+    assert known["auc"]
+    # Scores are sums in another order, from files and from the rows of a frame.
+    np.testing.assert_allclose(
+        found.overall[known], expected.overall[known], rtol=1e-12
+    )
+
+
+def test_the_rows_of_the_fit_take_one_read(fitted, data, monkeypatch):
+    reads, read = [], Measured.tables
+    monkeypatch.setattr(Measured, "tables", lambda m: reads.append(m) or read(m))
+    found = fitted.confusion()
+    assert len(reads) == 1
+    assert found.source == "training"
+    assert (found.counts == fitted.training_table.counts).all()
+    assert found.counts.sum() == fitted.nobs < len(data)
+    same(found, fitted.confusion(data.dropna(subset=["y", "x1", "g"])))
+
+
+def test_files_are_frames(fitted, files, data):
+    for options in ({}, {"positive": "yes"}, {"weights": "w"}, {"threshold": 0.3}):
+        found = fitted.confusion(ps.scan(files), **options)
+        assert found.source == "training"
+        same(found, fitted.confusion(data, **options))
+    some = fitted.confusion(ps.scan(files[:2]))
+    assert some.source != "training"
+    same(some, fitted.confusion(data[:600]))
+
+
+def test_labels_may_be_given(fitted, files, data):
+    labels = np.where(data["x0"] > 0.5, "yes", "no")
+    found = fitted.confusion(ps.scan(files), labels)
+    same(found, fitted.confusion(data, labels))
+    assert found.source != "training"
+
+
+def test_fits_in_memory_count_files_too(files, data):
+    model = ps.logit("x0 > 0.5 ~ x1 + x2", data, lam=0.01, freq_weights="w")
+    result = model.fit(SOLVER)
+    same(result.confusion(ps.scan(files)), result.confusion(data))
+    X, y = data[["x0", "x2"]], data["y"]
+    plain = ps.SVM(y, X, lam=0.01).fit(SOLVER)
+    same(plain.confusion(ps.scan(files)), plain.confusion(data))
+
+
+def test_columns_that_are_not_there(fitted, files, data, tmp_path):
+    with pytest.raises(ColumnError, match=r"^weights='z' is no column of the data; "):
+        fitted.confusion(ps.scan(files), weights="z")
+    without = written(data.drop(columns="y"), tmp_path, 1)
+    with pytest.raises(ColumnError, match=r"'y'"):
+        fitted.confusion(ps.scan(without))
