@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
+from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
@@ -16,6 +17,7 @@ from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.calibrated_table import calibrated_table
 from pegasos_stats.studies.platt import (
     Sigmoid,
     base_rate,
@@ -239,6 +241,32 @@ class CalibratedResults:
         chances = self.result.coding.probabilities(logits).iloc[:, 1]
         cut = probability_of(threshold)
         return self.result.coding.predicted(chances, "na", cut)
+
+    @answering
+    def confusion(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        threshold: float = 0.5,
+        positive: object = None,
+        freq_weights: object = None,
+        offset: object = None,
+    ) -> ConfusionMatrix:
+        """Table of actual against predicted labels, with all that follows from it.
+
+        Without new rows it is that of the out-of-fold `probabilities`, which are no
+        independent trials: there are no intervals and tests.
+
+        Parameters
+        ----------
+        data, threshold, offset : optional
+            As for `predict`.
+        actual, positive, freq_weights : optional
+            As for ``result.confusion()``.
+        """
+        options = data, actual, threshold, positive, freq_weights, offset
+        return calibrated_table(self, *options)
 
     @property
     def probabilities(self) -> pd.DataFrame:

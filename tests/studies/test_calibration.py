@@ -348,3 +348,45 @@ def test_new_rows_bring_the_offset_that_was_given_as_numbers():
     np.testing.assert_allclose(again, found.predict_proba(), rtol=1e-12)
     assert found.predict(data, offset=known).equals(found.predict())
     assert not found.predict_proba(data, offset=-known).equals(again)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_tables_are_those_of_the_probabilities(data, calibrated, threshold):
+    new = data.assign(a=data["a"] + 0.1, b=data["b"] - 0.3).iloc[:90]
+    seen = new["y"], calibrated.predict_proba(new)["yes"]
+    unseen = data["y"], calibrated.probabilities["yes"]
+    tables = [
+        calibrated.confusion(new, threshold=threshold, positive="yes"),
+        calibrated.confusion(threshold=threshold),
+    ]
+    for table, (actual, chance) in zip(tables, (seen, unseen), strict=True):
+        predicted = np.where(chance > threshold, "yes", "no")
+        expected = pd.crosstab(np.asarray(actual), predicted)
+        assert table.table.loc["no", "yes"] == expected.loc["no", "yes"]
+        assert table.table.loc["yes", "no"] == expected.loc["yes", "no"]
+        assert table.n_classified == len(actual)
+    assert [table.source for table in tables] == ["new", "out of fold"]
+    assert calibrated.confusion(data).source == "training"
+    counted = calibrated.confusion(new, new["y"], freq_weights="w")
+    assert counted.n_classified == new["w"].sum()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"threshold": 1.5},
+            "threshold=1.5 is not allowed; give a probability of the second level, "
+            "from 0 to 1.",
+        ),
+        (
+            {"freq_weights": "w"},
+            "freq_weights= is of the rows of data=; give both, or neither: the rows of "
+            "the fit have their own.",
+        ),
+    ],
+)
+def test_what_a_table_does_not_take_is_said(calibrated, given, words):
+    with pytest.raises(OptionError) as caught:
+        calibrated.confusion(**given)
+    assert str(caught.value) == words
