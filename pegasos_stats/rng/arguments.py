@@ -36,10 +36,11 @@ def is_number(value: object, *others: type) -> TypeGuard[float]:
 
 def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
     """Take the whole part of a count from 0 to ``largest``, as R does."""
-    if not (is_number(value) and 0 <= value <= largest):
+    number = value if isinstance(value, int) else number_of(value)
+    if not (is_number(value) and 0 <= number <= largest):
         allowed = f"a whole number from 0 to {largest}"
         raise OptionError(refusal(name, value, allowed))
-    return int(value)
+    return int(number)
 
 
 def floats(value: ArrayLike, name: str) -> Vector:

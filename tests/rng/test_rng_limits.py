@@ -121,3 +121,9 @@ def test_usual_arguments_are_those_of_r():
     assert one.rexp(3).tolist() == other.rexp(3, 1.0).tolist()
     assert one.rnorm(3).tolist() == other.rnorm(3, 0.0, 1.0).tolist()
     assert one.runif(3).tolist() == other.runif(3, 0.0, 1.0).tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint8])
+def test_counts_of_few_digits_are_counts(kind):
+    found = RRandom(1).permutation(kind(3))
+    assert found.tolist() == RRandom(1).permutation(3).tolist()
