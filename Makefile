@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo check test fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo check test test-wheel fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
@@ -32,6 +32,9 @@ parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CO
 
 mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=100 SEED= PATHS=)
 	$(BIN)/python scripts/mutants $(PATHS) --count $(or $(MUTANTS),100) $(SEED:%=--seed %)
+
+test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, test it there
+	$(BIN)/python scripts/wheel.py
 
 lint: $(VENV)/.dev ## check style, format, and what imports what
 	$(BIN)/ruff check
@@ -64,7 +67,7 @@ clean: ## remove everything that these targets made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
 system-r:
 	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) R
