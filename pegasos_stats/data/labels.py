@@ -181,7 +181,7 @@ class LabelCoding:
         if missing.any():
             pair = pair.astype(_holding_missing(self.dtype))
         places = np.where(missing, -1, signs > 0).astype(np.intp)
-        values = pd.api.extensions.take(pair.array, places, allow_fill=True)
+        values = pair.array.take(places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
 
     def predicted(
@@ -230,7 +230,9 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
                 found += (position + 1) * (values == level)
         return found
     known = pd.Index(list(levels), dtype=object)
-    return np.asarray(known.get_indexer(pd.Index(labels.astype(object))), dtype=np.intp)
+    return np.asarray(
+        known.get_indexer(pd.Index(labels.astype(object), dtype=object)), dtype=np.intp
+    )
 
 
 def never_missing(dtype: object) -> bool:
