@@ -321,3 +321,14 @@ def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order(index
     assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0, 0.5, 3.0)]
     outcome = ps.svm("twice(x) > 3 ~ x", data, functions=functions)
     assert outcome.problem.y.tolist() == [-1.0, 1.0, 1.0, -1.0, 1.0]
+
+
+def test_a_function_that_gives_a_cube_gives_no_column(data):
+    cube = {"cube": lambda x: np.zeros((len(x), 1, 1))}
+    with pytest.raises(FormulaError, match="does not give one number for each row"):
+        ps.svm("y ~ cube(z)", data, functions=cube)
+
+
+def test_columns_of_different_widths_are_not_added(data):
+    with pytest.raises(FormulaError, match="joins terms of several columns"):
+        ps.svm("y ~ I(poly(z, 2) + z)", data)

@@ -209,7 +209,7 @@ def test_what_else_is_refused(data):
         result.to_sql("oracle")
     assert str(caught.value) == (
         "dialect='oracle' is not known; give one of 'ansi', 'sqlite', 'duckdb', "
-        "'postgresql', 'mysql' and 1 more."
+        "'postgresql', 'mysql', 'sqlserver'."
     )
     zero = ps.SVM(data["y"], pd.DataFrame({"a\0b": data["x"]})).fit(ps.Pegasos(seed=1))
     with pytest.raises(OptionError) as caught:

@@ -281,6 +281,7 @@ def test_a_threshold_is_drawn_from_zero_and_below_its_legend(asked):
     assert low < min(0.0, values.min())
     assert min(0.0, values.min()) - low < 0.1 * (high - low)
     assert all(min(0.0, values.min()) <= tick <= high for tick in axes.get_yticks())
+    assert "probability of yes" in " ".join(axes.get_xlabel().split())
     axes.figure.draw_without_rendering()
     box = axes.get_legend().get_window_extent()
     bottom = axes.transData.inverted().transform((0.0, box.y0))[1]

@@ -113,6 +113,10 @@ def test_margins_of_the_log_loss_have_probabilities(odd):
         "Margin 0: probability 0.50",
         "Margin 1: probability 0.73",
     ]
+    ax.figure.draw_without_rendering()
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert ticks
+    assert all(tick.endswith("%") for tick in ticks)
     assert legend(ax)[0].lstrip().startswith(r"\$rare\$: ")
     assert legend(ax)[1].startswith(" _usual: ")
 

@@ -355,3 +355,17 @@ def test_weights_were_rounded_when_they_were_normalised(loss):
     )
     # A sum, a product and a division: each weight is that of the user to 3 roundings.
     assert rounded >= plain + 3.0 * 2.0**-53
+
+
+@pytest.mark.parametrize("off", [1e-3, 10.0, 1e3])
+def test_the_cost_of_an_image_is_bounded_for_all_images_as_near(off):
+    problem, image = problem_of(3), np.array([3.0, -4.0, 12.0, 0.0])  # of length 13
+    radius = float(np.linalg.norm(problem.X, axis=1).max())
+    dual = off / ((1.0 + 2.0) * 2.0**-53 * radius)  # roundings of one addition
+    seen = SimpleNamespace(image=image, additions=1.0, dual=dual)
+    within = Rounding(problem, np.zeros(4), 0.0).cost(seen)
+    per_square = 0.5 / problem.lam / problem.n**2
+    assert within.value == pytest.approx(per_square * 13.0**2, rel=1e-15)
+    farthest = per_square * ((13.0 + off) ** 2 - 13.0**2)
+    # above it by the margins of 1% of the length, twice where it is squared
+    assert farthest <= within.error <= 1.03 * farthest

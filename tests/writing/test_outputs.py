@@ -108,6 +108,12 @@ def test_a_read_only_file_stays(earlier, tmp_path, overwrite):
     assert contents(tmp_path) == {"a.txt": EARLIER}
 
 
+def test_a_file_that_this_user_may_not_write_stays(earlier, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(DataError, match="is read-only; give another path"):
+        write(earlier, overwrite=True)
+
+
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path, overwrite):
     os.mkfifo(tmp_path / "pipe")
