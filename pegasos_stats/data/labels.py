@@ -230,9 +230,8 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
                 found += (position + 1) * (values == level)
         return found
     known = pd.Index(list(levels), dtype=object)
-    return np.asarray(
-        known.get_indexer(pd.Index(labels.astype(object), dtype=object)), dtype=np.intp
-    )
+    rows = pd.Index(labels.astype(object), dtype=object)
+    return np.asarray(known.get_indexer(rows), dtype=np.intp)
 
 
 def never_missing(dtype: object) -> bool:
@@ -388,8 +387,7 @@ def _levels_given(
 ) -> list[Level]:
     """Check that a pair (negative, positive) names the two levels of the labels."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
-    several = ordered and getattr(coding, "ndim", 1) == 1
-    pair = list(coding) if several else []
+    pair = list(coding) if ordered and getattr(coding, "ndim", 1) == 1 else []
     good = len(pair) == 2 and all(map(is_single, pair))
     if not good or position_of(pair[0], pair[1:]) == 0:
         raise OptionError(
