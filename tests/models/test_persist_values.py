@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist.values import packed, unpacked
 
 
@@ -44,3 +45,10 @@ def test_missing_values_and_arrays_come_back():
     np.testing.assert_array_equal(
         unpacked(json.loads(json.dumps(packed(array)))), array
     )
+
+
+@pytest.mark.parametrize("value", [1j, np.complex64(1j), object(), np.longdouble(0.1)])
+@pytest.mark.parametrize("within", [lambda v: v, lambda v: [v], lambda v: {1: (v,)}])
+def test_other_values_are_refused(value, within):
+    with pytest.raises(DataError, match="which a saved model cannot hold; convert it"):
+        packed(within(value))

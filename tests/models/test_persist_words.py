@@ -283,3 +283,14 @@ def test_a_header_has_four_mib_and_a_kib_for_every_row_or_column(width):
     Archive(io.BytesIO(put_together(b"{}".ljust(most), {"a": np.zeros(width)})))
     with pytest.raises(ValueError, match=rf"its header has the shape \({most + 1},\)"):
         Archive(io.BytesIO(put_together(b"{}".ljust(most + 1), {"a": np.zeros(width)})))
+
+
+def test_facts_that_hold_themselves_are_refused(saved, tmp_path):
+    itself = {}
+    itself["itself"] = itself
+    with pytest.raises(OptionError) as caught:
+        save(saved["gram"][0], tmp_path / "a", about=itself)
+    assert str(caught.value) == (
+        "about= holds itself, or is nested too deeply; give a dictionary of names and "
+        "facts, such as {'study': 'pilot'}."
+    )

@@ -21,7 +21,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.models.persist import archive as files
 from pegasos_stats.models.persist import designs, fit_fields
 from pegasos_stats.models.persist.container import MODEL
-from pegasos_stats.models.persist.header import record
+from pegasos_stats.models.persist.header import Json, record
 from pegasos_stats.models.persist.kinds import KINDS
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
@@ -107,11 +107,7 @@ def save(
     from importlib.metadata import version
 
     place = checked_place(path, MODEL, overwrite)
-    if not isinstance(about, dict | None):
-        raise OptionError(
-            f"about={shown(about)} is not allowed; give a dictionary of names and "
-            "facts, such as {'study': 'pilot'}."
-        )
+    facts = _packed_facts(about)
     kinds = [kind for kind in KINDS if isinstance(result, KINDS[kind].type)]
     if not kinds:
         raise DataError(
@@ -122,7 +118,7 @@ def save(
     header: files.Header = {
         "package": version("pegasos_stats"),
         "kind": kinds[0],
-        "about": packed(dict(about or {})),
+        "about": facts,
         "fit": fit,
     }
     try:  # whether it can be loaded, and then codes rows the same
@@ -139,6 +135,22 @@ def save(
         ) from None
     with outputs() as places:
         places.open(place).write(content)
+
+
+def _packed_facts(about: object) -> Json:
+    """Read ``about=``."""
+    if not isinstance(about, dict | None):
+        raise OptionError(
+            f"about={shown(about)} is not allowed; give a dictionary of names and "
+            "facts, such as {'study': 'pilot'}."
+        )
+    try:
+        return packed(dict(about or {}))
+    except RecursionError:
+        raise OptionError(
+            "about= holds itself, or is nested too deeply; give a dictionary of names "
+            "and facts, such as {'study': 'pilot'}."
+        ) from None
 
 
 def load(

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype, LabelCoding
-from pegasos_stats.errors import DataError, plain
+from pegasos_stats.errors import DataError, plain, shown
 from pegasos_stats.models.persist.header import Json, same
 
 PLAIN = (bool, int, str, type(None))
@@ -50,9 +50,14 @@ def packed(value: object) -> Json:
     for name, (types, write, _) in CODECS.items():
         if isinstance(value, types):
             return {"type": name, "value": write(value)}
-    raise DataError(
-        f"{value!r} is of type {kind.__name__}, which a saved model cannot hold; "
-        "convert it to text, a number or a date before the fit."
+    raise cannot_hold(value)
+
+
+def cannot_hold(value: object) -> DataError:
+    """Make the error for a value of a type that is not known."""
+    return DataError(
+        f"{shown(value)} is of type {type(value).__name__}, which a saved model cannot "
+        "hold; convert it to text, a number or a date before the fit."
     )
 
 
@@ -205,7 +210,10 @@ def numpy_out(value: np.generic) -> Json:
     """Write a scalar of numpy: its type and its value."""
     if value.dtype.kind in "mM":
         return [value.dtype.str, int(value.astype(np.int64))]
-    return [value.dtype.str, packed(value.item())]
+    held = value.item()
+    if isinstance(held, np.generic):  # of more digits than Python's numbers have
+        raise cannot_hold(value)
+    return [value.dtype.str, packed(held)]
 
 
 def numpy_in(stored: Json) -> Any:
