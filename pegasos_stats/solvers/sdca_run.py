@@ -182,8 +182,8 @@ def that_reaches(
     Examples
     --------
     >>> X, y = np.array([[1.0], [-2.0], [0.5]]), np.array([1.0, -1.0, -1.0])
-    >>> that_reaches(Problem(X, y, lam=0.1), 1e-8, seed=1)
-    (Setting(name='tol', value=1e-08, change=''),)
+    >>> [each.named for each in that_reaches(Problem(X, y, lam=0.1), 1e-8, seed=1)]
+    ['tol=1e-08']
     """
     entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
     for epochs in (DEFAULT_EPOCHS, MOST_EPOCHS):

@@ -51,7 +51,8 @@ def as_levels(labels, first, second):
 
 
 def as_column(labels, first, second):
-    given = pd.DataFrame({0: [0.25] * N, 1: [0.75] * N})
+    shares = np.linspace(0.1, 0.8, N)  # another score if the columns are swapped
+    given = pd.DataFrame({0: shares, 1: 1.0 - shares})
     given.columns = pd.Index([first, second], dtype=object)
     found = ps.confusion(labels, labels[::-1], probabilities=given)
     return found.overall["brier_score"]
@@ -86,8 +87,19 @@ def test_a_level_is_meant_by_whatever_equals_it(door, kind):
 def test_what_equals_no_level_is_refused(door, kind):
     labels, _ = MEANT[kind]
     for level in NONE_OF_THEM[kind]:
+        if door is as_column and str(level) == str(labels[0]):
+            continue  # the name of a column may be the level as text, see below
         with pytest.raises(PegasosStatsError):
             door(labels, level, labels[1])
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "bool"])
+def test_columns_of_probabilities_may_be_named_by_levels_as_text(kind):
+    labels, _ = MEANT[kind]
+    first, second = pd.Series(labels[:2]).tolist()
+    expected = as_column(labels, first, second)
+    assert as_column(labels, str(first), str(second)) == expected
+    assert as_column(labels, str(second), str(first)) != expected
 
 
 def test_prevalences_are_those_of_the_levels_that_are_meant():
