@@ -43,6 +43,17 @@ def test_half_a_character_is_no_valid_text(text, valid):
             "with the encoding that they have.",
         ),
         (
+            lambda: ps.SVM(Y, [[HALF, 1.0]] * 4),
+            ColumnError,
+            f"Column 'x1' is not numeric: it holds {HALF!r} in 4 rows (0, 1, 2, 3); "
+            "give numbers, or make it a factor of the model: C(...) in a formula.",
+        ),
+        (
+            lambda: ps.compare_models({HALF: ps.SVM(Y, X).fit(ps.SDCA(seed=1))}),
+            OptionError,
+            f"A fit is called {HALF!r}; give it a name as text.",
+        ),
+        (
             lambda: ps.SVM(Y, X).fit(ps.SDCA(seed=1)).report("no.md", title=HALF),
             OptionError,
             f"title={HALF!r} is not allowed; give text.",

@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -69,6 +69,17 @@ def is_valid_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether a value can be the name of one thing among others.
+
+    Examples
+    --------
+    >>> is_name("hinge"), is_name(" "), is_name(1)
+    (True, False, False)
+    """
+    return isinstance(value, str) and bool(value.strip()) and is_valid_text(value)
 
 
 def series_of(values: Any) -> DataColumn:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pegasos_stats.checks import LARGEST_INTEGER, check_count, check_flag
+from pegasos_stats.data.foreign import is_name
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
@@ -185,7 +186,7 @@ def checked_solvers(solvers: object) -> dict[str, Pegasos | SDCA]:
     if not solvers:
         raise OptionError(f"solvers is empty; give at least one, such as {example}.")
     for name, solver in solvers.items():
-        if not isinstance(name, str) or not name.strip():
+        if not is_name(name):
             raise OptionError(
                 f"{shown(name)} does not name a solver; give text that is not blank."
             )

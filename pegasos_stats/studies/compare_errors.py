@@ -10,6 +10,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_fraction
+from pegasos_stats.data.foreign import is_name
 from pegasos_stats.errors import (
     DataError,
     OptionError,
@@ -154,7 +155,7 @@ def _named(models: object) -> dict[str, Model | CrossValidation]:
     found: dict[str, Model | CrossValidation] = {}
     folds = first = None
     for name, each in models.items():
-        if not isinstance(name, str) or not name.strip():
+        if not is_name(name):
             raise OptionError(
                 f"A model is called {shown(name)}; give it a name as text."
             )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
+from pegasos_stats.data.foreign import is_name
 from pegasos_stats.errors import OptionError, listing, shown
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
 from pegasos_stats.models.linear_results import LinearResults
@@ -148,7 +149,7 @@ def _named(results: object) -> dict[str, Results]:
             "ps.compare_models({'hinge': a, 'log': b}), or a list of them."
         )
     for name, fit in results.items():
-        if not isinstance(name, str) or not name:
+        if not is_name(name):
             raise OptionError(f"A fit is called {shown(name)}; give it a name as text.")
         if not isinstance(fit, Results):
             raise OptionError(
