@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import f
 
 import pegasos_stats as ps
@@ -68,3 +69,11 @@ def test_it_is_saved(weighted, tmp_path):
     known = weighted.wald_test(np.eye(4)[1:])
     assert back.df_denom == known.df_denom
     assert back.statistic == pytest.approx(known.statistic, rel=1e-12)  # order of sums
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+def test_a_sparse_matrix_of_zeros_has_a_fit_and_a_summary(model):
+    y = np.where(np.arange(15) % 7, "b", "a")
+    result = model(y, csr_array((15, 2)), lam=0.1).fit(ps.SDCA(seed=1))
+    assert result.params.iloc[1:].tolist() == [0.0, 0.0]
+    assert str(result.summary())

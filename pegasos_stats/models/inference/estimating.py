@@ -162,7 +162,8 @@ def default_options(
     >>> default_options(Problem(X, y, lam=0.1, loss="log"))
     Sandwich(bandwidth='silverman', factor=1.0, move=True, correction='HC0')
     """
-    size = float(problem.X.nnz) if is_sparse(problem.X) else float(problem.X.size)
+    X = problem.X
+    size = max(1.0, float(X.nnz if is_sparse(X) else X.size))
     slow = size * FEWEST_REPLICATES > MOST_NUMBERS
     if slow or not can_resample(groups) or not why_resampled(problem, scaling):
         if groups is not None:
