@@ -107,3 +107,13 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         meant, allowed = did_you_mean(value, choices), listing(choices, len(choices))
         raise OptionError(f"is not known{meant}; give one of {allowed}.", name, value)
+
+
+def check_rows_have_own(**given: object) -> None:
+    """Raise `OptionError` if something is given for rows that are those of the fit."""
+    for name, value in given.items():
+        if value is not None:
+            raise OptionError(
+                f"{name}= is of the rows of data=; give both, or neither: the rows of "
+                "the fit have their own."
+            )

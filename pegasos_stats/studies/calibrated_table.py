@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.counts import column_of_counts
-from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
@@ -34,13 +34,7 @@ def calibrated_table(
     labels: object
     source: Source = "out of fold"
     if data is None:
-        given = {"actual": actual, "freq_weights": freq_weights, "offset": offset}
-        for name, value in given.items():
-            if value is not None:
-                raise OptionError(
-                    f"{name}= is of the rows of data=; give both, or neither: the rows "
-                    "of the fit have their own."
-                )
+        check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
         chances, labels = found.probabilities, found.validation.actual
         cut = probability_of(threshold)
         predicted = result.coding.predicted(chances.iloc[:, 1], "na", cut)

@@ -6,7 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos_stats.arrays import Codes, Rows, Vector
-from pegasos_stats.checks import check_choice, check_count, check_nonnegative
+from pegasos_stats.checks import (
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_rows_have_own,
+)
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.foreign import position_of
@@ -67,12 +72,7 @@ def chosen_thresholds(
     if isinstance(data, Scan):
         as_data(data)  # says that it takes rows in memory
     if data is None and actual is None:
-        for name, given in {"freq_weights": freq_weights, "offset": offset}.items():
-            if given is not None:
-                raise OptionError(
-                    f"{name}= is of the rows of data=; give both, or neither: the rows "
-                    "of the fit have their own."
-                )
+        check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
         if model is None:
             files = isinstance(result.problem.X, Elsewhere)
