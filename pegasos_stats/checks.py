@@ -33,15 +33,29 @@ def number_of(value: object) -> float:
     return math.nan
 
 
+def whole_of(value: object) -> int | None:
+    """Return `value` as an int, or None if it is no whole number by its type.
+
+    Examples
+    --------
+    >>> whole_of(2), whole_of(2.0), whole_of(True)
+    (2, None, None)
+    """
+    try:
+        if isinstance(value, numbers.Integral) and is_number(value):
+            return int(value)
+    except Exception:  # code of others
+        pass
+    return None
+
+
 def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
     """Return `value` as an int, or raise `OptionError` unless it is a whole number.
 
     It has to be from 1 to `most`.
     """
-    whole = (
-        int(value) if isinstance(value, numbers.Integral) and is_number(value) else 0
-    )
-    if whole < 1:
+    whole = whole_of(value)
+    if whole is None or whole < 1:
         raise OptionError(
             "is not allowed; give a whole number above zero.", name, value
         )

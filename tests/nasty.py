@@ -86,13 +86,15 @@ METHODS += ["__iter__", "__bool__", "__str__", "__getattr__", "__index__", "__lt
 class FalseNumber(numbers.Real):
     """A real number by its type, whose methods all give text."""
 
-    def _text(self, *args: Any) -> Any:
-        return "one"
+
+class FalseWhole(numbers.Integral):
+    """A whole number by its type, whose methods all give text."""
 
 
-for method in FalseNumber.__abstractmethods__:
-    setattr(FalseNumber, method, FalseNumber._text)
-FalseNumber.__abstractmethods__ = frozenset()
+for false in (FalseNumber, FalseWhole):
+    for method in false.__abstractmethods__:
+        setattr(false, method, lambda self, *args: "one")
+    false.__abstractmethods__ = frozenset()
 
 
 class Frame(pd.DataFrame):
@@ -138,6 +140,8 @@ OTHERS += [
     object,
 ]
 OTHERS += [len, object(), Ellipsis, range(3), np.void(b"ab")]
+EXTREMES = [5e-324, 1e-160, 1e-100, 1e100, 1e160, 1e308, -1e308]
+EXTREMES += [float("inf"), float("nan")]
 SCALARS = st.sampled_from(PLAIN + NUMBERS + TEXT + MISSING + OTHERS)
 NAMES = SCALARS.filter(pd.api.types.is_hashable)
 
@@ -149,6 +153,7 @@ ODD: list[Callable[[], Any]] = [
     endless,
     breaking,
     FalseNumber,
+    FalseWhole,
     lambda: 10**5000,  # which Python does not write
     lambda: Long([1, 2]),
     lambda: {1: 2},
@@ -177,6 +182,11 @@ ODD: list[Callable[[], Any]] = [
     lambda: sp.coo_array(np.eye(2)[0]),
     lambda: sp.csr_array(np.eye(2, dtype=complex)),
     lambda: sp.csr_array((np.ones(1), np.array([9]), np.array([0, 1])), shape=(1, 2)),
+]
+ODD += [
+    *(lambda v=v: np.full(N, v) for v in EXTREMES),
+    *(lambda v=v: np.append(np.ones(N - 1), v) for v in EXTREMES),
+    *(lambda v=v: [v, 1, 1] for v in EXTREMES),
 ]
 HOSTILE = st.sampled_from(METHODS).map(Raising)
 ANYTHING = st.one_of(
@@ -240,10 +250,13 @@ def rows(draw: Any) -> Any:
     if draw(st.integers(0, 4)) == 0:
         return draw(ANYTHING)
     X = np.random.default_rng(draw(st.integers(0, 9))).normal(size=(N, 2)).round(3)
-    kind = draw(st.sampled_from(["array", "frame", "sparse", "list", "view"]))
+    kind = draw(st.sampled_from(["array", "far", "frame", "sparse", "list", "view"]))
     if kind == "array":
         with np.errstate(all="ignore"):
             return np.abs(X * 9).astype(int).astype(draw(st.sampled_from(DTYPES)))
+    if kind == "far":
+        X[draw(st.integers(0, N - 1)), 1] = draw(st.sampled_from(EXTREMES))
+        return draw(st.sampled_from([X, sp.csr_array(X), pd.DataFrame(X)]))
     if kind == "sparse":
         made = draw(st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array]))
         number = draw(st.sampled_from(["f4", "f8", "i1", "bool", "longdouble"]))

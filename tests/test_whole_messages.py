@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.foreign import limit
 from pegasos_stats.errors import PegasosStatsError, listing
 from pegasos_stats.models.inference.hypotheses import constraints
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
@@ -44,8 +45,13 @@ MESSAGES = [
     ),
     (
         lambda: hypotheses(([[1, 0, 0]], [np.inf])),
-        "hypotheses=([[1, 0, 0]], [inf]) hold numbers that are not finite; give finite "
-        "ones.",
+        "hypotheses=([[1, 0, 0]], [inf]) hold numbers that are not finite, or too far "
+        "from 1; give 0 or numbers between 1e-100 and 1e+100 in size.",
+    ),
+    (
+        lambda: hypotheses([1, 0, 1e-101]),
+        "hypotheses=[1, 0, 1e-101] hold numbers that are not finite, or too far from "
+        "1; give 0 or numbers between 1e-100 and 1e+100 in size.",
     ),
     (
         lambda: hypotheses([1, 0]),
@@ -248,6 +254,35 @@ MESSAGES = [
         lambda: ps.RRandom(1).sample_int(3, prob=[1, 1]),
         "prob is [1, 1], where a list of 3 finite numbers of 0 or more is allowed; "
         "correct prob.",
+    ),
+    (
+        lambda: ps.RRandom(1).sample_int(2, prob=[1e308, 1e308]),
+        "prob is [1e+308, 1e+308], where a list of numbers with a finite sum is "
+        "allowed; correct prob.",
+    ),
+    (
+        lambda: table(beta=1e101),
+        "beta=1e+101 is not allowed; give a number above zero, 1e+100 at most.",
+    ),
+    (
+        lambda: ps.lambda_grid(SVM, ratio=5e-324),
+        "ratio=5e-324 of the largest lambda, 3.75, is too small; give a larger one, "
+        "such as 1e-4.",
+    ),
+    (
+        lambda: ps.cross_validate(SVM, folds=np.zeros((0, 6))),
+        "folds are empty; give a number of folds, the fold of each row, pairs (train, "
+        "test) of rows, or the folds of another cross-validation.",
+    ),
+    (
+        lambda: ps.cross_validate(SVM, folds=3, metrics=len),
+        "The metric len raised TypeError: 'len() takes exactly one argument (2 "
+        "given)'; give a function of labels -1, +1 and scores.",
+    ),
+    (
+        lambda: SVM.fit(ps.Pegasos.paper(steps=1, batch_size=2**63, seed=1)),
+        f"A batch of 9.22e+18 rows takes about 295,147,905,179.4 GB of memory, and "
+        f"this process may use {limit() / 1e9:,.1f} GB; give a smaller one.",
     ),
     (
         lambda: ps.RRandom(1).rbinom(1, 2.5, 0.5),

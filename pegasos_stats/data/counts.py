@@ -14,6 +14,7 @@ from pegasos_stats.errors import DataError, counted, listing
 Positions = NDArray[np.intp]
 
 ALLOWED = "one whole number for each row"
+MOST = 2.0**53  # up to which a double holds every whole number
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,12 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     [0, 0, 2]
     """
     each = numbers_of_rows("freq_weights", freq_weights, data, index, ALLOWED)
-    wrong = each != np.floor(each)  # also what is missing
+    wrong = ~((each == np.floor(each)) & (each <= MOST))  # also what is missing
     if wrong.any():
         raise DataError(
             said(
                 f"freq_weights hold {listing(each[wrong])} in the rows "
-                f"{listing(index[wrong])}; give whole numbers, or ",
+                f"{listing(index[wrong])}; give whole numbers up to 2^53, or ",
                 Setting("weights"),
                 " for others.",
             )

@@ -363,6 +363,8 @@ def distinct(labels: DataColumn) -> list[Level]:
         others = values[values != values[0]]
         if others.size and bool((others == others[0]).all()):
             return [values[0], others[0]]
+    if isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
+        labels = labels.astype(object)  # pandas compares no wider numbers than doubles
     return list(labels.unique())
 
 

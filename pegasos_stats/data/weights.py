@@ -91,7 +91,12 @@ def numbers_of_rows(
                 f"The row labels of {option} and data differ; align them ({option}.loc"
                 f"[X.index]) or give {option}.to_numpy() to match by position."
             )
-    if signed and isinstance(getattr(numbers, "dtype", None), pd.CategoricalDtype):
+    columns = pd.Series | pd.Index | pd.Categorical
+    if (
+        signed
+        and isinstance(numbers, columns)
+        and isinstance(numbers.dtype, pd.CategoricalDtype)
+    ):
         raise DataError(
             f"The values of {option} are categories and no numbers; give {allowed}."
         )

@@ -11,7 +11,7 @@ from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import is_single, position_of
-from pegasos_stats.data.labels import column_of_labels, positions
+from pegasos_stats.data.labels import column_of_labels, distinct, positions
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -27,6 +27,7 @@ Levels = Sequence[Any]
 
 MODES = ("sens_spec", "prec_recall", "everything")
 SUM_TOLERANCE = 1e-6  # of the probabilities of a row
+LARGEST_BETA = 1e100  # of the F measure; its square is a number
 
 
 def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
@@ -67,7 +68,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
     for side in ("actual", "predicted"):
         if isinstance(pairs[side].dtype, pd.CategoricalDtype):
             return [plain(v) for v in pairs[side].cat.categories]
-        levels += [plain(v) for v in pairs[side].dropna().unique()]
+        levels += [plain(value) for value in distinct(pairs[side].dropna())]
     try:
         return sorted(set(levels))
     except Exception:  # values of others may raise what they like
@@ -152,8 +153,8 @@ def checked_probabilities(
     values = _numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
         values = np.column_stack([1.0 - values, values])
-    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
-    if off.any() or (values < 0.0).any() or (values > 1.0).any():
+    outside = ((values < 0.0) | (values > 1.0)).any()
+    if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
         raise DataError(
             "The probabilities are not all between 0 and 1 with a sum of 1 in each "
             "row; give those of predict_proba(), or of the second of two levels."
@@ -252,7 +253,11 @@ def checked_choices(
             )
         positive = levels[at]
     shares = None if prevalence is None else _checked_prevalence(levels, prevalence)
-    return Choices(positive, shares, check_positive("beta", beta), mode)
+    beta = check_positive("beta", beta)
+    if beta > LARGEST_BETA:
+        cure = f"give a number above zero, {LARGEST_BETA:g} at most."
+        raise OptionError(f"is not allowed; {cure}", "beta", beta)
+    return Choices(positive, shares, beta, mode)
 
 
 def check_mode(mode: object) -> None:

@@ -18,6 +18,7 @@ from pegasos_stats.data.design import (
     row_labels,
 )
 from pegasos_stats.data.digests import digest_of, rows_digest
+from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding, column_of_labels
@@ -237,7 +238,7 @@ def with_columns(
     ColumnError
         If `data` have a column of one of the names.
     """
-    if not isinstance(prefix, str):
+    if not (isinstance(prefix, str) and is_valid_text(prefix)):
         raise OptionError(
             f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
         )

@@ -302,7 +302,8 @@ class LinearResults(LinearEffects):
         OptionError
             If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
         """
-        level = 1.0 - check_fraction("alpha", alpha)
+        alpha = check_fraction("alpha", alpha)
+        level = 1.0 - alpha
         notes = self.notes_on_errors()
         shown, more = summaries.largest(self.coefficient_table(level), max_terms)
         if self._missing() or not self._uncertainty.is_defined:

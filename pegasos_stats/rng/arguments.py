@@ -73,7 +73,10 @@ def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector
     enough = positive > 0 and (replace or size <= positive)
     needed = 1 if replace else max(size, 1)
     require(enough, "prob", prob, f"a list with {needed} or more numbers above 0")
-    scaled: Vector = weights / np.cumsum(weights)[-1]
+    with np.errstate(over="ignore"):
+        total = np.cumsum(weights)[-1]
+    require(np.isfinite(total), "prob", prob, "a list of numbers with a finite sum")
+    scaled: Vector = weights / total
     return scaled
 
 
@@ -86,10 +89,12 @@ def vector(x: Any) -> Any:
         If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
         scalar.
     """
-    if isinstance(x, (list, tuple, range)):
-        return x
     allowed = "a number or something of one dimension, as a list, array or Series"
     with refusing(OptionError(refusal("x", x, allowed))):
+        if isinstance(x, range):
+            return x
+        if isinstance(x, (list, tuple)):  # as long as they are, whatever they say
+            return tuple(x) if isinstance(x, tuple) else list(x)
         if np.ndim(x) == 0 and (
             isinstance(x, (str, bytes)) or not hasattr(x, "__iter__")
         ):

@@ -14,6 +14,7 @@ MOST_RIDGES = 5
 ENOUGH = 1e-3  # of the gain of the first step, below which no further one is taken
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def newton_steps(
     K: Matrix, slope: Vector, u: Vector, low: Vector, high: Vector, free: bool
 ) -> Vector:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting, said
 from pegasos_stats.compiled import arithmetic, pegasos
+from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept
@@ -23,6 +24,7 @@ from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.starts import check_length, first_iterate
 from pegasos_stats.solvers.stopping import Stopping
 
+BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Vector = NDArray[np.float64]
 Item = TypeVar("Item")
 
@@ -254,6 +256,9 @@ def check_solver(problem: Problem, solver: Solver) -> None:
                 "offset the best ones may be beyond it; leave the option out."
             )
         check_length(solver.start, problem)
+        size = solver.passes.batch(problem.n)
+        what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
+        check_memory(BYTES_OF_ROW * float(size), what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Codes, Vector
-from pegasos_stats.checks import check_choice, check_count
+from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import position_of
-from pegasos_stats.data.labels import factor_levels, positions
+from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.other_names import answering
@@ -195,7 +195,7 @@ def _outcomes(
     if frame is None:
         levels = factor_levels(labels.dropna(), "actual")
     else:
-        known = list(map(plain, labels.dropna().unique()))
+        known = list(map(plain, distinct(labels.dropna())))
         levels = inputs.checked_levels(inputs.levels_named(frame.columns, known))
     at = _level(levels, positive, frame is not None)
     if frame is not None:
@@ -227,9 +227,8 @@ def _level(levels: list[Any], positive: object, framed: bool) -> object:
 
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
     """Return the ends of the bins, increasing: from 0 to 1, or quantiles of `p`."""
-    if isinstance(bins, int | np.integer):
-        check_count("bins", bins, MOST_BINS)
-        shares = np.linspace(0.0, 1.0, int(bins) + 1)
+    if whole_of(bins) is not None:
+        shares = np.linspace(0.0, 1.0, check_count("bins", bins, MOST_BINS) + 1)
         if strategy == "uniform":
             return shares
         ends = np.unique(np.quantile(p, shares))

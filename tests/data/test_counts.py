@@ -185,14 +185,14 @@ def test_a_report_repeats_the_counting(table, tmp_path):
         (
             [0.5] + [1] * 31,
             DataError,
-            "freq_weights hold 0.5 in the rows 0; give whole numbers, or weights= for "
-            "others.",
+            "freq_weights hold 0.5 in the rows 0; give whole numbers up to 2^53, or "
+            "weights= for others.",
         ),
         (
             [np.nan] + [1] * 31,
             DataError,
-            "freq_weights hold nan in the rows 0; give whole numbers, or weights= for "
-            "others.",
+            "freq_weights hold nan in the rows 0; give whole numbers up to 2^53, or "
+            "weights= for others.",
         ),
         (
             [-1] + [1] * 31,

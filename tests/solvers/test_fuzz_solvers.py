@@ -108,7 +108,10 @@ def test_pegasos_is_its_definition(
     if not project and average == "none":
         image = (found.dual * problem.y) @ dense(problem) / (problem.lam * n)
         np.testing.assert_allclose(image, found.beta, atol=SAME * scale)
-        np.testing.assert_allclose(found.dual, sums * n / len(batches), rtol=SAME)
+        # scipy's expit is 0 where the slope is below the normal doubles.
+        small = np.finfo(float).tiny
+        wanted = sums * n / len(batches)
+        np.testing.assert_allclose(found.dual, wanted, rtol=SAME, atol=small)
 
 
 @pytest.mark.fuzz

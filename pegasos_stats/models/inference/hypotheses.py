@@ -20,6 +20,7 @@ from pegasos_stats.data.language.reading import Source
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
+FARTHEST = 1e100  # whose square, times a variance, is a number
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
@@ -222,10 +223,12 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
-    if not (np.isfinite(R).all() and np.isfinite(q).all()):
+    sizes = np.abs(np.column_stack([R, q]))
+    if not ((sizes == 0.0) | (sizes >= 1.0 / FARTHEST) & (sizes <= FARTHEST)).all():
         raise OptionError(
-            f"hypotheses={shown(hypotheses)} hold numbers that are not finite; give "
-            "finite ones."
+            f"hypotheses={shown(hypotheses)} hold numbers that are not finite, or too "
+            f"far from 1; give 0 or numbers between {1.0 / FARTHEST:g} and "
+            f"{FARTHEST:g} in size."
         )
     if not R.size or not R.any(axis=1).all():
         raise OptionError(

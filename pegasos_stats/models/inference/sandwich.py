@@ -218,6 +218,7 @@ def put_together(
     )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bread_at(problem: Problem, found: Solution) -> Matrix:
     """``H`` at a fit, for rows about their centre, if they are far from zero."""
     centre = far_centre(problem)

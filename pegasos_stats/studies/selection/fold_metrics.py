@@ -169,7 +169,13 @@ def _given(function: Callable[[Vector, Vector], float]) -> Measure:
     """Let a user's function be called as the metrics of the package are."""
 
     def measure(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-        found: Any = function(y, scores)
+        try:
+            found: Any = function(y, scores)
+        except Exception as error:
+            raise OptionError(
+                f"The metric {function.__name__} raised {type(error).__name__}: "
+                f"{shown(str(error))}; give a function of labels -1, +1 and scores."
+            ) from error
         refused = OptionError(
             f"The metric {function.__name__} gave {shown(found)}; let it return one "
             "number."

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Codes, Rows
-from pegasos_stats.checks import check_count
+from pegasos_stats.checks import check_count, whole_of
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import column_of_labels, factor_levels, positions
@@ -62,9 +62,9 @@ def checked_folds(
     """
     check_count("repeats", repeats)
     codes_of_groups = _groups_of(groups, sample)
-    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+    if (k := whole_of(folds)) is not None:
         codes = (sample.y > 0).astype(np.intp)
-        given = codes, int(folds), int(repeats), rng, codes_of_groups
+        given = codes, k, int(repeats), rng, codes_of_groups
         found = drawn_folds(*given)
     else:
         found = _given(folds, sample)
@@ -149,6 +149,8 @@ def _by_labels(labels: Any, sample: Sample) -> Folds:
             raise DataError(
                 f"folds hold {listing(levels)} only; give at least two different ones."
             )
+    if not splits:
+        raise DataError(f"folds are empty; {CURE}.")
     return Folds(tuple(splits), len(sample.y))
 
 

@@ -1,5 +1,6 @@
 """Which values of lambda a path runs through."""
 
+import sys
 from typing import Any, Literal
 
 import numpy as np
@@ -83,6 +84,11 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
         raise DataError(
             "The predictors have the same mean in both levels, so that no largest "
             "lambda can be told; give lambdas."
+        )
+    if ratio * largest < sys.float_info.min:
+        raise OptionError(
+            f"ratio={shown(ratio)} of the largest lambda, {largest:.3g}, is too small; "
+            "give a larger one, such as 1e-4."
         )
     values = np.geomspace(largest, ratio * largest, count)
     return np.array([float(f"{value:.3e}") for value in values])
