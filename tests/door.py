@@ -111,6 +111,17 @@ def looked_at(result: Any) -> None:
     result.predict(), result.confusion(), result.glance(), result.tidy()
 
 
+def read_aloud(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Call, and read all that the answer says in words."""
+
+    def called(**options: Any) -> Any:
+        found = call(**options)
+        str(found), repr(found), found._repr_html_(), found.tidy()
+        return found
+
+    return called
+
+
 def drawn(method: str) -> Callable[..., Any]:
     """A method of a new generator."""
     return lambda **options: getattr(ps.RRandom(1), method)(**options)

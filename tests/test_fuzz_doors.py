@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasos_stats.errors import PegasosStatsError
-from tests.doors import DOORS
+from tests import doors, doors_of_rows
 from tests.nasty import held, only_ours
 
+DOORS = [*doors.DOORS, *doors_of_rows.DOORS]
 pytestmark = pytest.mark.fuzz
 
 

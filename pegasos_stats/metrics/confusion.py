@@ -149,4 +149,8 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
             f"weights are missing in the rows {listing(missing)}; fill them, or leave "
             "these rows out."
         )
+    if (each > np.finfo(float).max / max(1, len(each))).any():
+        raise DataError(
+            "weights have no finite sum; divide them by the largest, or by their mean."
+        )
     return each

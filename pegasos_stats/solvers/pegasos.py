@@ -201,7 +201,7 @@ class Pegasos(Solver):
         1,
         "number t of the first step",
         metavar="T",
-        check=_any_count,
+        check=partial(check_count, most=2**53),  # t is a double
         form="from step {}",
         in_r=True,
     )

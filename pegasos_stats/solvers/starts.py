@@ -154,7 +154,10 @@ def continued_from(fit: Any) -> tuple[Any, int] | None:
 
     Those before it are counted too, where it went on from another fit.
     """
-    params = getattr(fit, "params", None)
+    try:
+        params = getattr(fit, "params", None)
+    except Exception:  # code of others
+        return None
     if not isinstance(params, pd.Series):
         return None
     before = getattr(getattr(fit, "solver", None), "first_step", 1) - 1

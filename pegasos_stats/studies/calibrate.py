@@ -235,11 +235,11 @@ class CalibratedResults:
         OptionError
             If `threshold` is no probability.
         """
+        cut = probability_of(threshold)
         logits = self._logits(self.result.decision_function(data, offset=offset))
-        if threshold == 0.5:
+        if cut == 0.5:
             return self.result.coding.predicted(logits, "na")
         chances = self.result.coding.probabilities(logits).iloc[:, 1]
-        cut = probability_of(threshold)
         return self.result.coding.predicted(chances, "na", cut)
 
     @answering

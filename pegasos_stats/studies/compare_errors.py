@@ -322,7 +322,8 @@ class ErrorComparison:
 
     def summary(self, alpha: float = 0.05) -> Summary:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
-        table = self.tidy(1.0 - check_fraction("alpha", alpha))
+        alpha = check_fraction("alpha", alpha)
+        table = self.tidy(1.0 - alpha)
         cells = estimate_cells(table, float(table["df"].iloc[0]), alpha)
         cells = cells.rename(columns={"coef": "difference"})
         first = next(iter(self.cross_validations.values()))

@@ -128,7 +128,9 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
     known = list(dict.fromkeys([INTERCEPT, *table["term"]]))
     chosen = [terms] if isinstance(terms, str) else terms
     if terms is not None:
-        if not isinstance(chosen, list | tuple) or not set(chosen) <= set(known):
+        if not isinstance(chosen, list | tuple) or not all(
+            is_name(name) and name in known for name in chosen
+        ):
             raise OptionError(
                 f"terms={shown(terms)} is not allowed; give a list of terms of these "
                 f"fits: {listing(known)}."

@@ -39,6 +39,7 @@ from pegasos_stats.studies.threshold_results import Part, Thresholds, judged
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
 METRIC = "balanced_accuracy"
+LARGEST_COST = 1e100  # whose square is a number
 BOTH = ("false_positive", "false_negative")
 
 
@@ -215,6 +216,9 @@ def checked_target(
         if sorted(at) == [0, 1]:
             assert isinstance(cost, Mapping)
             paid = [check_nonnegative("cost", cost[keys[at.index(j)]]) for j in (0, 1)]
+            if max(paid) > LARGEST_COST:
+                cure = f"give numbers of {LARGEST_COST:g} at most."
+                raise OptionError(f"is not allowed; {cure}", "cost", cost)
             if any(paid):
                 return Target("cost", *paid)
     raise OptionError(

@@ -59,6 +59,7 @@ NONE_IN_FILES = (
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def margins_of(
     result: "LinearEffects",
     variables: object,
@@ -119,6 +120,7 @@ def margins_of(
     return estimated(result, found(), rows, heights, title, "contrast", notes)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def predictions_of(
     result: "LinearEffects",
     variables: object,

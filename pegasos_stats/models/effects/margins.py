@@ -82,8 +82,8 @@ class Margins:
         alpha : float, default 0.05
             Intervals are of level ``1 - alpha``.
         """
-        level, df = 1.0 - check_fraction("alpha", alpha), self.estimates.df_denom
-        found = self.estimates.estimates(level)
+        alpha, df = check_fraction("alpha", alpha), self.estimates.df_denom
+        found = self.estimates.estimates(1.0 - alpha)
         unknown = bool(np.isnan(self.estimates.sd).all())
         table = found.frame(self.estimates.hypotheses)
         cells = tables.estimate_cells(table, None if unknown else df, alpha)

@@ -93,7 +93,8 @@ class Rows:
         """The predictors of these names, or raise `OptionError`; all for None."""
         if variables is None:
             return self.names
-        several = isinstance(variables, list | tuple | pd.Index | np.ndarray)
+        several = isinstance(variables, list | tuple | pd.Index)
+        several |= isinstance(variables, np.ndarray) and variables.ndim == 1
         chosen = list(variables) if several else [variables]  # type: ignore[call-overload]
         known = [self._found(name) for name in chosen]
         if not known or len(set(known)) < len(known):

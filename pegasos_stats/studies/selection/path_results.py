@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, whole_of
 from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
@@ -223,9 +223,13 @@ class LambdaPath:
 
         if self.coefficients is None:
             raise OptionError("A kernel model has no coefficients; plot() the errors.")
+        count = whole_of(named)
+        if count is None or count < 0:
+            cure = "give a whole number, 0 or more."
+            raise OptionError(f"is not allowed; {cure}", "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
         marks = {} if self.by_fold is None else self.marks()
-        return draw_coefficients(beta, named, marks, ax)
+        return draw_coefficients(beta, min(count, beta.shape[1]), marks, ax)
 
     def summary(self) -> Summary:
         """Header, a line for each lambda, notes; ``print()`` shows text."""
