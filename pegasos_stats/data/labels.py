@@ -347,9 +347,8 @@ def _levels_by_rule(
             "(negative, positive)."
         )
     if not levels:
-        raise LabelError(
-            f"The outcome {shown(name)} has no value; it needs two levels."
-        )
+        text = f"The outcome {shown(name)} has no value; it needs two levels."
+        raise LabelError(text)
     if len(levels) != 2:
         raise not_two_levels(levels, name, formula)
     return levels
@@ -363,9 +362,8 @@ def distinct(labels: DataColumn) -> list[Level]:
         others = values[values != values[0]]
         if others.size and bool((others == others[0]).all()):
             return [values[0], others[0]]
-    if isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
-        labels = labels.astype(object)  # pandas compares no wider numbers than doubles
-    return list(labels.unique())
+    is_wide = dtype == np.longdouble  # which pandas does not compare
+    return list((labels.astype(object) if is_wide else labels).unique())
 
 
 def factor_levels(labels: DataColumn, name: str) -> list[Level]:
