@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from os import PathLike
 from typing import ClassVar, Self
 
 from pegasos_stats.checks import check_flag, check_penalty
@@ -10,6 +11,7 @@ from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference.estimating import chosen_options
@@ -151,6 +153,7 @@ class LinearModel(Model):
         trace: bool = False,
         test: object = None,
         progress: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> LinearResults:
         """Minimise the objective.
 
@@ -183,6 +186,12 @@ class LinearModel(Model):
             Held-out rows with labels, whose error the trace records.
         progress : bool, default False
             Whether to show a progress bar.
+        checkpoint : str or path, optional
+            File in which a fit from files is kept after each read of the rows. A fit
+            that was interrupted or killed goes on from there if it is asked for again
+            in the same way, and comes to the same bits. Once the tolerance is reached
+            the file is removed; if the limit of epochs ends the fit it stays, and the
+            fit goes on with more of them.
 
         Returns
         -------
@@ -192,9 +201,11 @@ class LinearModel(Model):
         ------
         OptionError
             If the solver does not go with the model, `test` comes without `trace`,
-            `refine` with SDCA, or `groups` with a covariance of single rows.
+            `refine` with SDCA, `groups` with a covariance of single rows, or
+            `checkpoint` with rows in memory.
         DataError
-            If there is not one group for each row.
+            If there is not one group for each row; or if a checkpoint is of another
+            fit, or damaged, or cannot be written.
 
         Warns
         -----
@@ -218,8 +229,13 @@ class LinearModel(Model):
         if isinstance(self.problem.X, Elsewhere):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
             solver = check_fit(solver, others)
-            given = self.problem, self._sample, solver, cov_type, progress
+            given = self.problem, self._sample, solver, cov_type, progress, checkpoint
             return fit_from_files(*given)
+        if checkpoint is not None:
+            raise OptionError(
+                "checkpoint= is for fits from files, which ps.scan() names, and the "
+                "rows are in memory; leave it out."
+            )
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)
         lines = self._sample.lines

@@ -17,6 +17,7 @@ from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.measuring import measure
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.checkpoints import Checkpoint, facts_of
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
@@ -124,8 +125,14 @@ def fit_from_files(
     solver: SDCA,
     cov_type: CovType | CovName,
     progress: bool,
+    checkpoint: object = None,
 ) -> LinearResults:
     """Fit rows in files.
+
+    Raises
+    ------
+    DataError
+        If a checkpoint is damaged or of another fit, or cannot be written.
 
     Warns
     -----
@@ -136,7 +143,12 @@ def fit_from_files(
     options = chosen_options(cov_type, problem)
     home, began = InFiles(problem.X.measured), time.perf_counter()
     given = home, problem.lam, problem.loss, problem.intercept, solver
-    found = few_reads(*given, shown_reads() if progress else None)
+    keeper = None
+    if checkpoint is not None:
+        keeper = Checkpoint(checkpoint, facts_of(problem, sample, solver))
+    found = few_reads(*given, shown_reads() if progress else None, keeper)
+    if keeper is not None and found.reached:
+        keeper.remove()
     if solver.stops and not (found.reached or near_enough(found.certificate, solver)):
         warn_of(found.certificate, solver, False, "tol")
     result = LinearResults(
@@ -155,7 +167,8 @@ def fit_from_files(
     table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")
     vars(result)["training_table"] = table
     vars(result)["certificate"] = found.certificate
-    vars(result)["n_reads"] = home.n_reads
+    before = problem.X.measured.n_reads
+    vars(result)["n_reads"] = before + (found.solution.n_epochs or 0)
     return result
 
 

@@ -41,12 +41,17 @@ class Kind:
         Whether an open file begins as one that the package wrote.
     streams : bool
         Whether it may be written into a device or a pipe.
+    cure : str
+        What to do where a file that the package did not write is in the way.
     """
 
     noun: str
     one: str
     known: Callable[[IO[bytes]], bool]
     streams: bool = False
+    cure: str = (
+        "give another path, or --overwrite (overwrite=True in Python) to replace it"
+    )
 
     def is_at(self, path: str) -> bool:
         """Whether a file of this kind, written by the package, is at a path."""
@@ -151,8 +156,7 @@ def check_earlier(place: Place, earlier: os.stat_result) -> None:
     if not place.overwrite and not place.kind.is_at(place.path):
         raise DataError(
             f"The file {place.shown} is there and is no {place.kind.one} of "
-            "pegasos_stats; give another path, or --overwrite (overwrite=True in "
-            "Python) to replace it."
+            f"pegasos_stats; {place.kind.cure}."
         )
 
 

@@ -26,7 +26,7 @@ from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.reads.hinge import Hinge
 from pegasos_stats.solvers.reads.log import Newton
 from pegasos_stats.solvers.reads.rows import Home, Taken
-from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk
+from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
@@ -55,8 +55,24 @@ class Step(Protocol):
     def dual(self, weights: Vector) -> Vector:
         """Dual weights of all rows."""
 
+    def packed(self) -> State:
+        """What the next read and the work after it go by, beside the point."""
 
-STEPS: dict[LossName, Callable[[Described, Taken, Solution], Step]] = {
+    def go_on_from(self, state: State) -> None:
+        """Go on from what was packed."""
+
+
+class Keeper(Protocol):
+    """Where a fit is kept between two reads, for a process that goes on with it."""
+
+    def earlier(self) -> State | None:
+        """What was kept last, by this process or another; None if nothing was."""
+
+    def keep(self, state: State) -> None:
+        """Keep this, and no longer what was kept before."""
+
+
+STEPS: dict[LossName, Callable[[Described, Taken, Point], Step]] = {
     "hinge": Hinge,
     "log": Newton,
 }
@@ -89,6 +105,7 @@ def few_reads(
     intercept: bool,
     solver: SDCA,
     observe: Callable[[int, Certificate], None] | None = None,
+    keeper: Keeper | None = None,
 ) -> Reads:
     """Minimise the risk over rows that are read a few times.
 
@@ -102,6 +119,9 @@ def few_reads(
             Its tolerances, and how many reads there may be: its epochs.
         observe : callable, optional
             Called after each read with its number and the certificate.
+        keeper : Keeper, optional
+            Where the fit is kept after the work that follows a read, and taken up; the
+            same bits come of it.
 
     Returns
     -------
@@ -119,11 +139,19 @@ def few_reads(
     (True, 2)
     """
     problem = Described(home, lam, loss, intercept)
-    solver = solver.with_seed(solver.generator().seed)
     sample = home.sample(size_of_sample(home.n, home.p))
-    step: Step = STEPS[loss](problem, sample, solved(problem, sample, solver))
     best: Risk | None = None
-    share, reads = FINER, 0
+    state = None if keeper is None else keeper.earlier()
+    if state is None:
+        solver, share, reads = solver.with_seed(solver.generator().seed), FINER, 0
+        found = solved(problem, sample, solver)
+        step = STEPS[loss](problem, sample, Point(found.beta, found.alpha))
+    else:
+        seed, reads = state["counts"].tolist()
+        solver, share = solver.with_seed(seed), float(state["share"][0])
+        best = Risk.unpacked(state)
+        step = STEPS[loss](problem, sample, Point.unpacked(state["point"]))
+        step.go_on_from(state)
     while True:
         risk, reads = step.read(), reads + 1
         if best is None or risk.objective < best.objective:
@@ -136,6 +164,16 @@ def few_reads(
         if reads > 1 and step.stands:
             share /= TEN
         step.solve(max(FINEST, tolerance(solver, at) * share), solver)
+        if keeper is not None:
+            keeper.keep(
+                {
+                    "counts": np.array([solver.seed, reads]),
+                    "share": np.array([share]),
+                    "point": step.point.packed(),
+                    **best.packed(),
+                    **step.packed(),
+                }
+            )
     weights = np.ones(home.n) if home.weights is None else home.weights
     solution = Solution(
         beta=best.point.beta,

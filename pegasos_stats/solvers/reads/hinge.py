@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken
 from pegasos_stats.solvers.reads.seeing import (
@@ -33,6 +32,7 @@ from pegasos_stats.solvers.reads.seeing import (
     Described,
     Point,
     Risk,
+    State,
     image,
     risk_and_image,
     scores,
@@ -91,9 +91,9 @@ class Hinge:
         Whether the last read found no row to keep.
     """
 
-    def __init__(self, problem: Described, sample: Taken, found: Solution) -> None:
+    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem = problem
-        self.point, self.bound = Point(found.beta, found.alpha), NO_BOUND
+        self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
         self.state = np.full(problem.n, KEPT, dtype=np.int8)
         apart = np.abs(sample.y * scores(sample.X, self.point) - 1.0)
@@ -102,7 +102,28 @@ class Hinge:
         delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
         self._delta = min(delta, widest) if share < 1.0 else delta
         self._is_first, self.stands, self.violations = True, False, 0
+        self._awaits = False  # rows that an earlier process kept
         self._parts: list[Part] = []
+
+    def packed(self) -> State:
+        """What the next read goes by; rows that are kept by their numbers."""
+        kept = self.kept
+        return {
+            "hinge.bound": self.bound.packed(),
+            "hinge.full": np.packbits(self.state == FULL),
+            "hinge.numbers": kept.numbers,
+            "hinge.a": kept.a,
+        }
+
+    def go_on_from(self, state: State) -> None:
+        """Go on between two reads; the next one brings the rows that were kept."""
+        self.bound = Bound.unpacked(state["hinge.bound"])
+        full = np.unpackbits(state["hinge.full"], count=self._problem.n)
+        self.state = np.where(full == 1, FULL, ZERO).astype(np.int8)
+        self.state[state["hinge.numbers"]] = KEPT
+        numbers, a = state["hinge.numbers"], state["hinge.a"]
+        self.kept = Kept.awaited(numbers, a, self._problem.p)
+        self._is_first, self._awaits = False, True
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
@@ -114,7 +135,7 @@ class Hinge:
                 "budget of memory lets be kept; give more of it: scan(paths, memory=)."
             )
         self.stands = self.kept.m == before
-        self._is_first = False
+        self._is_first = self._awaits = False
         self.violations = sum(part.violations for part in self._parts)
         sums = together(part.seen for part in self._parts)
         table = np.sum([part.table for part in self._parts], axis=0)
@@ -122,11 +143,15 @@ class Hinge:
 
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
-        for part, joined, began in self._problem.home.read(partial(self._seen, reach)):
+        for part, again, joined, began in self._problem.home.read(
+            partial(self._seen, reach)
+        ):
             self._parts.append(part)
+            if again.numbers.size:
+                self.kept.put_again(again)
             yield joined, began
 
-    def _seen(self, reach: float, block: Block) -> tuple[Part, Taken, Vector]:
+    def _seen(self, reach: float, block: Block) -> tuple[Part, Taken, Taken, Vector]:
         """What a read does with a block; its part of `state` is its own."""
         first, X, y, w = block
         state, full = self.state[first : first + y.size], cut(w)
@@ -138,6 +163,8 @@ class Hinge:
         else:
             joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
         rows = np.flatnonzero(joins)
+        known = np.flatnonzero((state == KEPT) & self._awaits)
+        again = Taken(first + known, X[known], y[known], w[known])
         began = np.where(state[rows] == FULL, full[rows], 0.0)
         state[rows] = KEPT
         a = np.where(state == FULL, full, 0.0)
@@ -149,7 +176,8 @@ class Hinge:
             table=table_of(y, f),
             violations=int(np.count_nonzero(m < 1.0)),
         )
-        return part, Taken(first + rows, X[rows], y[rows], w[rows]), began
+        joined = Taken(first + rows, X[rows], y[rows], w[rows])
+        return part, again, joined, began
 
     def solve(self, tol: float, solver: SDCA) -> None:
         """Solve the problem in memory: the next point, and its dual point."""

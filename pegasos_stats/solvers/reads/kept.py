@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Matrix, Vector
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.rows import Taken
 
@@ -22,7 +22,7 @@ class Kept:
     def __init__(self, p: int) -> None:
         self.numbers = np.zeros(0, dtype=np.int64)
         self.y, self.w, self.a = np.zeros(0), np.zeros(0), np.zeros(0)
-        self._room = np.zeros((0, p))
+        self._room, self._order = np.zeros((0, p)), self.numbers
 
     @property
     def m(self) -> int:
@@ -45,6 +45,21 @@ class Kept:
         self.y = np.concatenate([piece[1] for piece in pieces])
         self.w = np.concatenate([piece[2] for piece in pieces])
         self.a = np.concatenate([piece[3] for piece in pieces])
+
+    @classmethod
+    def awaited(cls, numbers: Rows, a: Vector, p: int) -> "Kept":
+        """Room for rows of these numbers, which `put_again` fills."""
+        kept, m = cls(p), numbers.size
+        kept.numbers, kept.a, kept._order = numbers, a, np.argsort(numbers)
+        kept.y, kept.w, kept._room = np.zeros(m), np.zeros(m), np.zeros((m, p))
+        return kept
+
+    def put_again(self, rows: Taken) -> None:
+        """Put rows where they were: the first of those that are awaited."""
+        found = np.searchsorted(self.numbers, rows.numbers, sorter=self._order)
+        places = self._order[found]
+        self._room[places] = rows.X
+        self.y[places], self.w[places] = rows.y, rows.w
 
     def _put(self, count: int, further: Dense) -> None:
         """Put rows after the first `count`, in more room if there is not enough."""

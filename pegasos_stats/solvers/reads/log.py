@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.reads.rows import Block, Taken
 from pegasos_stats.solvers.reads.seeing import (
     NO_BOUND,
@@ -29,6 +28,7 @@ from pegasos_stats.solvers.reads.seeing import (
     Described,
     Point,
     Risk,
+    State,
     image,
     risk_and_image,
     scores,
@@ -64,6 +64,15 @@ class Part(NamedTuple):
     violations: int
 
 
+class Lowest(NamedTuple):
+    """The lowest risk that was read, and the sums there: mean gradient, curvature."""
+
+    point: Point
+    objective: float
+    first: Vector
+    second: Matrix
+
+
 class Newton:
     """The log loss between two reads.
 
@@ -81,12 +90,29 @@ class Newton:
 
     stands = False
 
-    def __init__(self, problem: Described, sample: Taken, found: Solution) -> None:
+    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample = problem, sample
-        self.point, self.bound = Point(found.beta, found.alpha), NO_BOUND
+        self.point, self.bound = point, NO_BOUND
         self.violations = 0
         self._a = np.zeros(problem.n)
-        self._lowest: tuple[Risk, Vector, Matrix] | None = None
+        self._lowest: Lowest | None = None
+
+    def packed(self) -> State:
+        """What the next step goes by."""
+        assert self._lowest is not None  # a read comes first
+        low = self._lowest
+        return {
+            "log.point": low.point.packed(),
+            "log.objective": np.array([low.objective]),
+            "log.first": low.first,
+            "log.second": low.second,
+        }
+
+    def go_on_from(self, state: State) -> None:
+        """Go on between two reads."""
+        point, objective = state["log.point"], float(state["log.objective"][0])
+        sums = state["log.first"], state["log.second"]
+        self._lowest = Lowest(Point.unpacked(point), objective, *sums)
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -97,10 +123,10 @@ class Newton:
         sums = together(part.seen for part in parts)
         table = np.sum([part.table for part in parts], axis=0)
         risk = Risk.of(problem, self.point, sums, table)
-        if self._lowest is None or risk.objective <= self._lowest[0].objective:
+        if self._lowest is None or risk.objective <= self._lowest.objective:
             first = np.sum([part.first for part in parts], axis=0) / problem.n
             second = np.sum([part.second for part in parts], axis=0) / problem.n
-            self._lowest = risk, first, second
+            self._lowest = Lowest(self.point, risk.objective, first, second)
         self.bound = self._bound(sums, sum(part.excess for part in parts))
         return risk
 
@@ -157,9 +183,9 @@ class Newton:
     def solve(self, tol: float, solver: SDCA) -> None:
         """Take Newton's step, or half of the one that led up."""
         assert self._lowest is not None  # a read comes first
-        risk, sums, curvature = self._lowest
-        low = self._theta(risk.point)
-        if risk.point is not self.point:
+        point, _, sums, curvature = self._lowest
+        low = self._theta(point)
+        if point is not self.point:
             theta = (low + self._theta(self.point)) / 2.0
         else:
             penalty = np.full(low.size, self._problem.lam)

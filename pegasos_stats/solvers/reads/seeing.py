@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +69,23 @@ class Described:
         return int(codes.HINGE if self.loss == "hinge" else codes.LOG)
 
 
+State = dict[str, NDArray[Any]]  # of a fit between two reads, by name
+
+
 class Point(NamedTuple):
     """Coefficients and intercept."""
 
     beta: Vector
     alpha: float
+
+    def packed(self) -> Vector:
+        """Both as one array, the intercept first."""
+        return np.concatenate([[self.alpha], self.beta])
+
+    @classmethod
+    def unpacked(cls, packed: Vector) -> "Point":
+        """The point that was packed."""
+        return cls(packed[1:].copy(), float(packed[0]))
 
 
 class Bound(NamedTuple):
@@ -81,6 +93,16 @@ class Bound(NamedTuple):
 
     reward: Within
     cost: Within
+
+    def packed(self) -> Vector:
+        """Both as one array."""
+        return np.array([*self.reward, *self.cost])
+
+    @classmethod
+    def unpacked(cls, packed: Vector) -> "Bound":
+        """The bound that was packed."""
+        numbers = packed.tolist()
+        return cls(Within(*numbers[:2]), Within(*numbers[2:]))
 
 
 NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
@@ -173,18 +195,22 @@ class Risk:
     objective : float
     within : Within
         The same in real arithmetic.
-    seen : Seen
+    errors : int
+    at_zero : pair of int
+        As of `Seen`.
     table : int array, shape (2, 3)
         Rows by label and predicted label, the last column for scores of 0.
-    rounding : Rounding
+    least : float
+        A bound of the risk of every fit.
     """
 
     point: Point
     objective: float
     within: Within
-    seen: "Seen"
+    errors: int
+    at_zero: tuple[int, int]
     table: NDArray[np.int64]
-    rounding: Rounding
+    least: float
 
     @classmethod
     def of(
@@ -195,12 +221,37 @@ class Risk:
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(point.beta @ point.beta)
             objective = 0.5 * problem.lam * squares + seen.loss / problem.n
-        objective = finite(objective)
-        return cls(point, objective, rounding.primal(seen), seen, table, rounding)
+        objective, within = finite(objective), rounding.primal(seen)
+        counts = seen.errors, seen.at_zero
+        return cls(point, objective, within, *counts, table, rounding.least())
 
     def certificate(self, bound: Bound) -> Certificate:
         """Certify the point by a dual point."""
-        given = self.objective, self.within, *bound, self.rounding.least
+        given = self.objective, self.within, *bound, lambda: self.least
         dual, rounding = lower_bound(*given)
-        at = Certificate(self.objective, dual, self.seen.errors, self.seen.at_zero)
+        at = Certificate(self.objective, dual, self.errors, self.at_zero)
         return replace(at, rounding=rounding)
+
+    def packed(self) -> State:
+        """All of it as arrays."""
+        return {
+            "best.point": self.point.packed(),
+            "best.risk": np.array([self.objective, *self.within, self.least]),
+            "best.counts": np.array([self.errors, *self.at_zero]),
+            "best.table": self.table,
+        }
+
+    @classmethod
+    def unpacked(cls, state: State) -> "Risk":
+        """The risk that was packed."""
+        objective, value, error, least = state["best.risk"].tolist()
+        errors, below, above = state["best.counts"].tolist()
+        return cls(
+            point=Point.unpacked(state["best.point"]),
+            objective=objective,
+            within=Within(value, error),
+            errors=errors,
+            at_zero=(below, above),
+            table=state["best.table"],
+            least=least,
+        )
