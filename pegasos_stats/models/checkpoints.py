@@ -128,10 +128,10 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
     assert isinstance(problem.X, Elsewhere)
     measured = problem.X.measured
     options = {each.name: getattr(solver, each.name) for each in fields(solver)}
-    rows = hashlib.sha256(memoryview(measured.y))
+    rows = hashlib.sha256(measured.y.data)
     for array in (measured.weights, measured.means, measured.spread):
         if array is not None:
-            rows.update(memoryview(np.ascontiguousarray(array)))
+            rows.update(np.ascontiguousarray(array).data)
     files = measured.scan.files
     stats = [os.stat(file) for file in files]
     return {
