@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from pegasos_stats.models.persist import load, save
     from pegasos_stats.output.plotting.losses import plot_losses
     from pegasos_stats.output.report.report import Report, report
-    from pegasos_stats.studies.calibrate import CalibratedResults, calibrate
+    from pegasos_stats.studies.calibrate import calibrate
+    from pegasos_stats.studies.calibrated_results import CalibratedResults
     from pegasos_stats.studies.compare import compare_solvers
     from pegasos_stats.studies.compare_errors import ErrorComparison, compare_errors
     from pegasos_stats.studies.compare_models import compare_models
@@ -119,7 +120,7 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "plot_losses": "output.plotting.losses",
     "Report": "output.report.report",
     "report": "output.report.report",
-    "CalibratedResults": "studies.calibrate",
+    "CalibratedResults": "studies.calibrated_results",
     "calibrate": "studies.calibrate",
     "compare_solvers": "studies.compare",
     "ErrorComparison": "studies.compare_errors",

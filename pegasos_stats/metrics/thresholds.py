@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.errors import DataError
 
 Measure = Callable[["Decisions"], Vector]
@@ -61,6 +61,10 @@ class ScoredRows:
     values: Vector
     second: NDArray[np.bool_]
     weights: Vector
+
+    def taken(self, at: Rows) -> "ScoredRows":
+        """The rows at these positions."""
+        return ScoredRows(self.values[at], self.second[at], self.weights[at])
 
     def at(self, threshold: float, positive_is_second: bool) -> Decisions:
         """Decisions at one threshold; rows exactly at it are undecided."""

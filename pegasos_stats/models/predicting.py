@@ -303,3 +303,12 @@ def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.flo
     from scipy.special import expit
 
     return np.asarray(expit(scores - problem.prior_shift))
+
+
+def score_at(threshold: float, problem: Problem) -> float:
+    """The score that a threshold is, the inverse of `thresholded`; may be infinite."""
+    if problem.loss != "log":
+        return threshold
+    from scipy.special import logit
+
+    return float(logit(threshold)) + problem.prior_shift

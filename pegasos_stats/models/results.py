@@ -343,6 +343,7 @@ class Results(Predictor, Judged):
         validation: object = None,
         unseen: Unseen = "error",
         offset: object = None,
+        threshold: object = None,
         overwrite: bool = False,
     ) -> "Report":
         """Report the fit on one page; as `pegasos_stats.report`."""
@@ -359,6 +360,7 @@ class Results(Predictor, Judged):
             validation=validation,
             unseen=unseen,
             offset=offset,
+            threshold=threshold,
             overwrite=overwrite,
         )
 

@@ -1,23 +1,18 @@
 """Probabilities from any model: Platt's sigmoid of out-of-fold scores."""
 
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
-from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.base import Model
-from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.studies.calibrated_table import calibrated_table
+from pegasos_stats.studies.calibrated_results import SHARES, CalibratedResults
 from pegasos_stats.studies.platt import (
     Sigmoid,
     base_rate,
@@ -25,16 +20,10 @@ from pegasos_stats.studies.platt import (
     fit_sigmoid,
     sigmoid_of,
 )
-from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
-from pegasos_stats.studies.selection import cross_validation, fold_metrics
+from pegasos_stats.studies.selection import cross_validation
 from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
-from pegasos_stats.tables import Fields, Summary, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
-SHARES = "every probability is the share of its level"
 
 
 @answering
@@ -48,7 +37,7 @@ def calibrate(
     seed: int | None = None,
     workers: int | None = None,
     progress: bool = False,
-) -> "CalibratedResults":
+) -> CalibratedResults:
     """Fit a model and Platt's sigmoid, which turns its scores into probabilities.
 
     The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted
@@ -148,251 +137,3 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second level are not the larger ones"
     return ""
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class CalibratedResults:
-    """A fit with probabilities by Platt's sigmoid; made by `calibrate`.
-
-    The scores are those of the fit on all rows. The sigmoid was fitted on
-    out-of-fold scores: those of each row by a fit that has not seen it.
-
-    Attributes
-    ----------
-    result : Results
-        The fit on all rows.
-    sigmoid : Sigmoid
-        ``P(second level) = 1 / (1 + exp(A score + B))``, fitted on all out-of-fold
-        scores.
-    validation : CrossValidation
-        Where these scores come from.
-    logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds: of each row by a fit and a sigmoid that have not seen
-        it, the sigmoid of the other folds of the repeat.
-    without_scores : str
-        Why probabilities are the shares of the levels; empty if they follow scores.
-
-    Examples
-    --------
-    >>> import pegasos_stats as ps
-    >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.svm("digit ~ p34 + p43 + p22", train, lam=0.01)
-    >>> calibrated = ps.calibrate(model, ps.SDCA(seed=1), seed=443)
-    >>> calibrated.tidy()["term"].tolist()
-    ['brier_score', 'log_loss']
-    >>> calibrated.predict_proba(test).columns.tolist()
-    [5, 6]
-    """
-
-    result: Results
-    sigmoid: Sigmoid
-    validation: cross_validation.CrossValidation
-    logits: pd.DataFrame
-    without_scores: str = ""
-
-    @answering
-    def predict_proba(
-        self, data: object = None, *, offset: object = None
-    ) -> pd.DataFrame:
-        """Probabilities of both levels.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out. As the fit has seen these, better
-            take `probabilities` for them.
-        offset : optional
-            Of new rows, as for ``result.decision_function()``.
-
-        Returns
-        -------
-        DataFrame, a column for each level, on the index of `data`; NaN in rows with
-        missing values
-        """
-        scores = self.result.decision_function(data, offset=offset)
-        return self.result.coding.probabilities(self._logits(scores))
-
-    @answering
-    def predict(
-        self, data: object = None, *, threshold: float = 0.5, offset: object = None
-    ) -> "pd.Series[Any]":
-        """Labels by the probability of the second level; missing at the threshold.
-
-        A label may differ from that of ``result.predict()``, which goes by the sign
-        of the score.
-
-        Parameters
-        ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
-        threshold : float, default 0.5
-            Rows with a larger probability of the second level are of that level.
-        offset : optional
-            Of new rows, as for ``result.decision_function()``.
-
-        Raises
-        ------
-        OptionError
-            If `threshold` is no probability.
-        """
-        cut = probability_of(threshold)
-        logits = self._logits(self.result.decision_function(data, offset=offset))
-        if cut == 0.5:
-            return self.result.coding.predicted(logits, "na")
-        chances = self.result.coding.probabilities(logits).iloc[:, 1]
-        return self.result.coding.predicted(chances, "na", cut)
-
-    @answering
-    def confusion(
-        self,
-        data: object = None,
-        actual: object = None,
-        *,
-        threshold: float = 0.5,
-        positive: object = None,
-        freq_weights: object = None,
-        offset: object = None,
-    ) -> ConfusionMatrix:
-        """Table of actual against predicted labels, with all that follows from it.
-
-        Without new rows it is that of the out-of-fold `probabilities`, which are no
-        independent trials: there are no intervals and tests.
-
-        Parameters
-        ----------
-        data, threshold, offset : optional
-            As for `predict`.
-        actual, positive, freq_weights : optional
-            As for ``result.confusion()``.
-        """
-        options = data, actual, threshold, positive, freq_weights, offset
-        return calibrated_table(self, *options)
-
-    @property
-    def probabilities(self) -> pd.DataFrame:
-        """Out-of-fold probabilities of both levels, on the index of the rows.
-
-        Neither fit nor sigmoid have seen the row; over repeats the mean.
-        """
-        from scipy.special import expit
-
-        negative, positive = self.result.coding.levels
-        upper = pd.DataFrame(
-            expit(self.logits.to_numpy()), self.logits.index, self.logits.columns
-        ).mean(axis=1)
-        return pd.DataFrame({negative: 1.0 - upper, positive: upper})
-
-    @cached_property
-    def _losses(self) -> pd.DataFrame:
-        problem = self.result.problem
-        seen = self._logits(self.result.decision_function())
-        lines = []
-        for name in ("brier_score", "log_loss"):
-            measure, found = fold_metrics.MEASURES[name], []
-            for column in (*self.logits.to_numpy(dtype=np.float64).T, seen.to_numpy()):
-                known = ~np.isnan(column)
-                weights = problem.outcome_weights[known]
-                found.append(measure(problem.y[known], column[known], weights, "na"))
-            lines.append((name, float(np.mean(found[:-1])), found[-1]))
-        return pd.DataFrame(lines, columns=["term", "estimate", "in_sample"])
-
-    def tidy(self) -> pd.DataFrame:
-        """Brier score and log loss: ``term, estimate, in_sample``.
-
-        The estimate is cross-fitted: neither the fit nor the sigmoid behind a
-        probability have seen the row. ``in_sample`` is that of ``predict_proba()``
-        on the rows of the fit, for comparison; it is too optimistic.
-        """
-        return self._losses.copy()
-
-    def reliability(
-        self, bins: object = 10, *, strategy: Strategy = "uniform", level: float = 0.95
-    ) -> Reliability:
-        """Out-of-fold probabilities beside observed shares.
-
-        Parameters
-        ----------
-        bins, strategy, level
-            As for `pegasos_stats.reliability`.
-        """
-        return reliability(
-            self.validation.actual,
-            self.probabilities,
-            bins,
-            strategy=strategy,
-            level=level,
-        )
-
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the reliability of the out-of-fold probabilities, in ten bins.
-
-        Raises
-        ------
-        DependencyError
-            If matplotlib is not installed.
-        """
-        return self.reliability().plot(ax)
-
-    def summary(self) -> Summary:
-        """Header, losses and notes; ``print()`` shows text, a notebook HTML."""
-        frame = self._losses
-        cells = {
-            "cross-fitted": [significant(v) for v in frame["estimate"]],
-            "in sample": [significant(v) for v in frame["in_sample"]],
-        }
-        table = pd.DataFrame(cells, frame["term"].tolist())
-        return Summary(
-            "Cross-Fitted Platt Scaling",
-            *self._header(),
-            table,
-            self._notes(),
-        )
-
-    def _notes(self) -> list[str]:
-        notes = [
-            "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
-            "fit on all rows; A and B were fitted on out-of-fold scores.",
-            "Cross-fitted: neither the fit nor the sigmoid have seen the row. In "
-            "sample: the rows of the fit, which makes it too good.",
-        ]
-        if self.result.problem.prior_shift:
-            notes.append(
-                "The weights of the classes are in the fits and not in the sigmoid: "
-                "probabilities are for levels as frequent as in the data."
-            )
-        if self.without_scores:
-            notes.insert(0, f"WARNING: {self.without_scores}: {SHARES}.")
-        return notes
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
-
-    def __repr__(self) -> str:
-        brier = significant(self._losses["estimate"].iloc[0])
-        return (
-            f"<CalibratedResults: Platt's sigmoid A {significant(self.sigmoid.A)}, B "
-            f"{significant(self.sigmoid.B)}, cross-fitted on "
-            f"{self.validation.folds.description}, Brier score {brier} out of fold>"
-        )
-
-    def _logits(self, scores: "pd.Series[float]") -> "pd.Series[float]":
-        values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
-        return pd.Series(values, scores.index)
-
-    def _header(self) -> tuple[Fields, Fields]:
-        """Left and right column: what was fitted, and the sigmoid."""
-        result, folds = self.result, self.validation.folds
-        left = [
-            ("Outcome:", result.coding.name),
-            ("Probability of:", str(result.coding.positive)),
-            ("Loss of the fit:", result.problem.loss),
-            ("lambda:", significant(result.problem.lam, 6)),
-            ("No. Observations:", f"{result.nobs:,}"),
-        ]
-        right = [
-            ("A:", significant(self.sigmoid.A, 6)),
-            ("B:", significant(self.sigmoid.B, 6)),
-            ("Folds:", folds.kind),
-            ("Seed:", str(self.validation.seed)),
-        ]
-        return left, right

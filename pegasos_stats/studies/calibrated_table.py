@@ -11,7 +11,7 @@ from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
 
 if TYPE_CHECKING:
-    from pegasos_stats.studies.calibrate import CalibratedResults
+    from pegasos_stats.studies.calibrated_results import CalibratedResults
 
 
 def calibrated_table(

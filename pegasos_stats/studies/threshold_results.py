@@ -27,6 +27,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(frozen=True)
+class Scale:
+    """What a threshold is compared with.
+
+    Attributes
+    ----------
+    name : "score" or "probability"
+    usual : float
+        The threshold where none is chosen.
+    ends : pair of float
+        Threshold below and above all values.
+    """
+
+    name: str
+    usual: float
+    ends: tuple[float, float]
+
+
+SCORE = Scale("score", 0.0, (-np.inf, np.inf))
+
+
+def probability(prior_shift: float = 0.0) -> Scale:
+    """Probabilities; the usual threshold is where the score is 0.
+
+    Parameters
+    ----------
+    prior_shift : float
+        What weights of the classes add to the log odds.
+    """
+    usual = float(1.0 / (1.0 + np.exp(prior_shift)))
+    return Scale("probability", usual, (0.0, 1.0))
+
+
+def scale_of(problem: Problem) -> Scale:
+    """What ``predict(threshold=)`` of a fit is compared with."""
+    return probability(problem.prior_shift) if problem.loss == "log" else SCORE
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Rows to choose a threshold by, and others to judge it by.
@@ -117,8 +155,13 @@ class Thresholds:
     @property
     def apparent(self) -> float:
         """Metric or cost on the rows that have chosen the threshold: optimistic."""
+        return float(self._at_threshold[self.target.name])
+
+    @property
+    def _at_threshold(self) -> "pd.Series[float]":
+        """The line of `table` that was chosen."""
         at = int(np.flatnonzero(self.table["threshold"] == self.threshold)[0])
-        return float(self.table[self.target.name].iloc[at])
+        return self.table.iloc[at]
 
     def tidy(self) -> pd.DataFrame:
         """What is to be expected of new rows: ``term, threshold, estimate, std_error``.
@@ -250,7 +293,8 @@ class Thresholds:
             f"On the rows that have chosen it the {name} at the threshold is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
-        if np.isinf(self.threshold):
+        shares = self._at_threshold[["sensitivity", "specificity"]]
+        if sorted(shares) == [0.0, 1.0]:
             notes.append("At this threshold all rows are predicted alike.")
         return notes
 
@@ -260,9 +304,10 @@ def judged(
     folds: Folds,
     seed: int | None,
     target: Target,
-    problem: Problem,
+    scale: Scale,
     coding: LabelCoding,
     positive: int,
+    *,
     out_of_fold: bool,
 ) -> Thresholds:
     """Choose a threshold by the rows of all folds, and judge those of each fold.
@@ -273,8 +318,7 @@ def judged(
     folds : Folds
     seed : int or None
     target : Target
-    problem : Problem
-        Of the fit; says which scale the scores have.
+    scale : Scale
     coding : LabelCoding
     positive : int
         Position of the positive class.
@@ -285,10 +329,7 @@ def judged(
     DataError
         If the rows are not of both levels.
     """
-    logistic, second = problem.loss == "log", positive == 1
-    usual, ends = 0.0, (-np.inf, np.inf)
-    if logistic:
-        usual, ends = float(1.0 / (1.0 + np.exp(problem.prior_shift))), (0.0, 1.0)
+    second, usual = positive == 1, scale.usual
 
     def cuts_of(rows: ScoredRows) -> Cuts:
         for mark, level in zip((~rows.second, rows.second), coding.levels, strict=True):
@@ -297,7 +338,7 @@ def judged(
                     f"No row of level {level!r} is there to choose a threshold by; "
                     "give rows of both levels."
                 )
-        return Cuts.of(rows, second, usual, ends)
+        return Cuts.of(rows, second, usual, scale.ends)
 
     lines, found = [], []
     for part in parts:
@@ -332,7 +373,7 @@ def judged(
     return Thresholds(
         float(cuts.thresholds[target.best(cuts, usual)]),
         usual,
-        "probability" if logistic else "score",
+        scale.name,
         target,
         coding.levels[positive],
         coding.levels,

@@ -1,6 +1,6 @@
 """A threshold that is chosen: on rows that no fit has seen, and judged on others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,10 +32,16 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits
+from pegasos_stats.studies.selection.fold_fits import Fitted
 from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.nested import within
-from pegasos_stats.studies.threshold_results import Part, Thresholds, judged
+from pegasos_stats.studies.threshold_results import (
+    Part,
+    Thresholds,
+    judged,
+    scale_of,
+)
 
 INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
 METRIC = "balanced_accuracy"
@@ -62,21 +68,24 @@ def chosen_thresholds(
     progress: bool = False,
 ) -> Thresholds:
     """Choose the threshold of a fit, see ``result.thresholds()``."""
-    coding = result.coding
-    at = 1 if positive is None else position_of(positive, coding.levels)
-    if at < 0:
-        raise OptionError(
-            f"positive={shown(positive)} is not among the levels; give one of "
-            f"{listing(coding.levels)}."
-        )
-    target = checked_target(metric, cost, coding, at)
+    problem, new = result.problem, not (data is None and actual is None)
+    target, at = checked_target(metric, cost, positive, result.coding)
     if isinstance(data, Scan):
         as_data(data)  # says that it takes rows in memory
-    if data is None and actual is None:
+    if new:
+        rng = RRandom(seed)
+        counts = column_of_counts(freq_weights, result.counted, data)
+        table = result.confusion(
+            data, actual, unseen=unseen, freq_weights=counts, offset=offset
+        )
+        rows, codes = new_rows(table, data, counts, groups)
+        rows = replace(rows, values=thresholded(rows.values, problem))
+        parts, drawn = parts_of(rows, codes, folds, repeats, rng)
+    else:
         check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
         if model is None:
-            files = isinstance(result.problem.X, Elsewhere)
+            files = isinstance(problem.X, Elsewhere)
             why = "A fit from files" if files else "A loaded fit"
             raise DataError(
                 f"{why} does not hold the rows to choose a threshold by; give new "
@@ -90,21 +99,16 @@ def chosen_thresholds(
             groups = replace(own, codes=own.codes[:1])  # of two kinds the first
         drawn = checked_folds(folds, repeats, model._sample, rng, groups)
         parts = out_of_fold(model, solver, drawn, rng, workers, progress)
-    else:
-        rng = RRandom(seed)
-        counts = column_of_counts(freq_weights, result.counted, data)
-        table = result.confusion(
-            data, actual, unseen=unseen, freq_weights=counts, offset=offset
-        )
-        rows, codes = _new_rows(table, result.problem, data, counts, groups)
-        size = check_count("folds", folds), check_count("repeats", repeats), rng
-        drawn = drawn_folds(rows.second.astype(np.intp), *size, codes)
-        parts = [
-            Part(split, _taken(rows, split.train), _taken(rows, split.test))
-            for split in drawn.splits
-        ]
-    given = target, result.problem, coding, at, data is None and actual is None
-    return judged(parts, drawn, rng.seed, *given)
+    return judged(
+        parts,
+        drawn,
+        rng.seed,
+        target,
+        scale_of(problem),
+        result.coding,
+        at,
+        out_of_fold=not new,
+    )
 
 
 def out_of_fold(
@@ -120,43 +124,67 @@ def out_of_fold(
     Seeds of the fits are drawn as by `cross_validate`, so that scores are its scores;
     then come the inner folds and the seeds of their fits.
     """
-    lam = np.array([model.problem.lam])
+    lam, problem = np.array([model.problem.lam]), model.problem
     tasks = fold_fits.fold_tasks(model, folds, solver, lam, rng)
     inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
     every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
     tasks += fold_fits.fold_tasks(model, every, solver, lam, rng)
     fits = fold_fits.run_tasks(tasks, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
-    rest = iter(fits[len(folds) :])
+    outer, rest = fits[: len(folds)], fits[len(folds) :]
     parts = []
-    for split, fit, own in zip(folds.splits, fits, inner, strict=False):
-        tested = np.concatenate([each.test for each in own.splits])
-        scores = np.concatenate([next(rest).scores[0] for _ in own.splits])
-        inside = _rows(model.problem, tested, scores)
+    for split, fit, inside in zip(
+        folds.splits, outer, inside_rows(problem, inner, rest), strict=True
+    ):
+        outside = rows_of(problem, split.test, fit.scores[0])
         parts.append(
-            Part(split, inside, _rows(model.problem, split.test, fit.scores[0]))
+            Part(
+                split,
+                *(
+                    replace(rows, values=thresholded(rows.values, problem))
+                    for rows in (inside, outside)
+                ),
+            )
         )
     return parts
 
 
-def _rows(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
-    """Rows of a problem with their out-of-fold scores."""
-    values = thresholded(scores, problem)
-    return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])
+def inside_rows(
+    problem: Problem, inner: Sequence[Folds], fits: Sequence[Fitted]
+) -> list[ScoredRows]:
+    """Rows that each fold is fitted on, with the scores of the fits of their folds.
+
+    Parameters
+    ----------
+    problem : Problem
+    inner : sequence of Folds
+        Those of the rows of each fold.
+    fits : sequence of Fitted
+        One for each split of `inner`, in their order.
+    """
+    rest, found = iter(fits), []
+    for own in inner:
+        tested = np.concatenate([split.test for split in own.splits])
+        scores = np.concatenate([next(rest).scores[0] for _ in own.splits])
+        found.append(rows_of(problem, tested, scores))
+    return found
 
 
-def _taken(rows: ScoredRows, at: Rows) -> ScoredRows:
-    return ScoredRows(rows.values[at], rows.second[at], rows.weights[at])
+def rows_of(problem: Problem, rows: Rows, scores: Vector) -> ScoredRows:
+    """Rows of a problem with their scores."""
+    return ScoredRows(scores, problem.y[rows] > 0.0, problem.outcome_weights[rows])
 
 
-def _new_rows(
-    table: ConfusionMatrix,
-    problem: Problem,
-    data: object,
-    counts: object,
-    groups: object,
+def new_rows(
+    table: ConfusionMatrix, data: object, counts: object, groups: object
 ) -> tuple[ScoredRows, Codes | None]:
-    """New rows with label and score, each as often as it counts, and their groups."""
+    """New rows with label and score, each as often as it counts, and their groups.
+
+    Raises
+    ------
+    DataError
+        If they are the rows of the fit.
+    """
     if table.source == "training":
         raise DataError(
             "These are the rows of the fit, on which scores are too far apart to "
@@ -167,7 +195,7 @@ def _new_rows(
     assert found is not None  # a fit gives scores
     assert found.scores is not None
     known = (found.codes >= 0) & ~np.isnan(found.scores)
-    values = thresholded(found.scores[known], problem)
+    values = found.scores[known]
     rows = ScoredRows(values, found.codes[known] > 0, np.ones(values.size))
     if groups is None:
         return rows, None
@@ -178,10 +206,31 @@ def _new_rows(
     return rows, whole_groups(Lines.of(data, positions[known], index), groups)
 
 
+def parts_of(
+    rows: ScoredRows, codes: Codes | None, folds: object, repeats: object, rng: RRandom
+) -> tuple[list[Part], Folds]:
+    """Part new rows into folds: a threshold is chosen by all but one, and judged by it.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+    codes : int array or None
+        Groups that folds keep whole.
+    folds, repeats : int
+    rng : RRandom
+    """
+    size = check_count("folds", folds), check_count("repeats", repeats), rng
+    drawn = drawn_folds(rows.second.astype(np.intp), *size, codes)
+    return [
+        Part(split, rows.taken(split.train), rows.taken(split.test))
+        for split in drawn.splits
+    ], drawn
+
+
 def checked_target(
-    metric: object, cost: object, coding: LabelCoding, positive: int
-) -> Target:
-    """Read what the threshold is chosen by.
+    metric: object, cost: object, positive: object, coding: LabelCoding
+) -> tuple[Target, int]:
+    """Read what the threshold is chosen by, and which level is the positive class.
 
     Parameters
     ----------
@@ -189,38 +238,52 @@ def checked_target(
     cost : dict or None
         By ``"false_positive"`` and ``"false_negative"``, or by the levels: what it
         costs to mistake a row of that level for one of the other.
+    positive : label or None
+        The second level if None.
     coding : LabelCoding
+
+    Returns
+    -------
+    target : Target
     positive : int
         Position of the positive class.
 
     Raises
     ------
     OptionError
-        If both or neither make sense, or costs are none.
+        If both or neither make sense, costs are none, or there is no such level.
     """
+    at = 1 if positive is None else position_of(positive, coding.levels)
+    if at < 0:
+        raise OptionError(
+            f"positive={shown(positive)} is not among the levels; give one of "
+            f"{listing(coding.levels)}."
+        )
     if cost is None:
         name = METRIC if metric is None else metric
         check_choice("metric", name, CHOOSING)
         assert isinstance(name, str)
-        return Target(name)
+        return Target(name), at
     if metric is not None:
         raise OptionError(
             f"metric={shown(metric)} and cost={shown(cost)} exclude each other; give "
             "one of them."
         )
     levels = coding.levels
-    by_error = (levels[1 - positive], levels[positive])  # a false positive is not one
+    by_error = (levels[1 - at], levels[at])  # a false positive is not one
     keys = list(cost) if isinstance(cost, Mapping) else []
     for names in (by_error, BOTH):
-        at = [position_of(key, names) for key in keys]
-        if sorted(at) == [0, 1]:
+        places = [position_of(key, names) for key in keys]
+        if sorted(places) == [0, 1]:
             assert isinstance(cost, Mapping)
-            paid = [check_nonnegative("cost", cost[keys[at.index(j)]]) for j in (0, 1)]
+            paid = [
+                check_nonnegative("cost", cost[keys[places.index(j)]]) for j in (0, 1)
+            ]
             if max(paid) > LARGEST_COST:
                 cure = f"give numbers of {LARGEST_COST:g} at most."
                 raise OptionError(f"is not allowed; {cure}", "cost", cost)
             if any(paid):
-                return Target("cost", *paid)
+                return Target("cost", *paid), at
     raise OptionError(
         f"cost={shown(cost)} is not allowed; give what wrong decisions cost, one of "
         "them above zero: {'false_positive': 1, 'false_negative': 5}, or by the actual "

@@ -64,10 +64,11 @@ def report(options: argparse.Namespace) -> Printed:
     formula, train, tests = _files(options)
     result, tests, studies = _studied_fit(formula, train, tests, options)
     made = pages.page_of_files(result, train, tests, studies, options)
-    tables = _tables(result, tests)
+    tables = _tables(result, tests, _choices(result, options))
     warned = [*cautions(result), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
-    return Printed(printed.printed_report(title, result, tables, warned, made))
+    given = title, result, tables, warned, made, options.threshold
+    return Printed(printed.printed_report(*given))
 
 
 def _files(
@@ -165,9 +166,9 @@ def _fitted(
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = [*cautions(result), *_unseen_in(tests)]
     chosen = studied.choice_told(studies, options)
-    found = printed.PrintedFit(
-        title, result, tables, notes, warned, options.save, seconds, chosen
-    )
+    threshold = getattr(options, "threshold", None)  # demo has none
+    given = title, result, tables, notes, warned, options.save, seconds, chosen
+    found = printed.PrintedFit(*given, threshold)
     return Printed(found.as_json() if options.json else found.as_text())
 
 
@@ -175,7 +176,7 @@ def _choices(result: Results, options: argparse.Namespace) -> dict[str, Any]:
     """What is asked of confusion tables: ``--positive`` statistics of a class."""
     positive = studied.level_of(result, getattr(options, "positive", None))
     found = {} if positive is None else {"positive": positive, "mode": "sens_spec"}
-    threshold = getattr(options, "threshold", None)  # demo and report have none
+    threshold = getattr(options, "threshold", None)  # demo has none
     return found if threshold is None else found | {"threshold": threshold}
 
 

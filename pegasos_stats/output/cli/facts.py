@@ -18,6 +18,7 @@ from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.studies.threshold_results import scale_of
 from pegasos_stats.tables import significant
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
@@ -87,6 +88,16 @@ def fitted_facts(result: Fitted) -> Facts:
         return facts | {"n_support": result.n_support, "alpha": result.intercept}
     original = result.params_original.to_dict()
     return facts | {"params": result.params.to_dict(), "params_original": original}
+
+
+def threshold_line(result: Results, threshold: float | None) -> list[str]:
+    """What labels are predicted by, where a threshold was given."""
+    if threshold is None:
+        return []
+    scale, above = scale_of(result.problem), result.coding.positive
+    of = f"the probability of {above}" if scale.name == "probability" else "the score"
+    usual = significant(scale.usual, 6)
+    return [f"Threshold  {threshold:g} of {of}, as given; the usual one is {usual}"]
 
 
 def table_facts(table: ConfusionMatrix) -> Facts:

@@ -11,6 +11,7 @@ from pegasos_stats.data import datasets
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.cli.studied import Studies, level_of
+from pegasos_stats.output.report.deciding import checked_deciding
 from pegasos_stats.output.report.origin import Fitted, Origin, literal, of_csv
 from pegasos_stats.output.report.report import Report, report_of
 
@@ -37,6 +38,7 @@ def page_of_files(
         positive=level_of(result, options.positive),
         path=path,
         validation=validation,
+        deciding=checked_deciding(options.threshold, result),
     )
     with no_part_left():
         return made.write(options.output, overwrite=options.overwrite)

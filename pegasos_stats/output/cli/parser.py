@@ -130,6 +130,7 @@ def _add_report(commands: Commands) -> None:
     _add_overwrite(report)
     studied.add_options(report)
     studied.add_positive(report, studied.POSITIVE)
+    _add_option(report, [cli.THRESHOLD], None)
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
         "--image-shape",

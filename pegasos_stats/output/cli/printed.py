@@ -37,6 +37,8 @@ class PrintedFit:
         Run time of the fit.
     chosen : str
         How lambda was chosen; empty where it was given.
+    threshold : float or None
+        Of the tables.
     """
 
     title: str
@@ -47,6 +49,7 @@ class PrintedFit:
     saved: str | None
     seconds: float
     chosen: str = ""
+    threshold: float | None = None
 
     def as_text(self) -> str:
         """Label counts, tables, errors and run time, to read."""
@@ -73,6 +76,7 @@ class PrintedFit:
             *([f"Kernel     {kernel}"] if kernel else []),
             facts.solver_line(result),
             facts.objective_line(result),
+            *facts.threshold_line(result, self.threshold),
             *[f"Warning    {caution}" for caution in self.cautions],
             *[f"Note       {hint}" for hint in facts.hints(result)],
             "",
@@ -119,9 +123,10 @@ def printed_report(
     tables: dict[str, ConfusionMatrix],
     warned: Sequence[str],
     made: Report,
+    threshold: float | None,
 ) -> str:
     """What ``report`` prints: the errors, what to look at, and where the report is."""
-    lines = [title, outcome_line(result)]
+    lines = [title, outcome_line(result), *facts.threshold_line(result, threshold)]
     for name, table in tables.items():
         rate = f" ({table.n_errors / n:.2%})" if (n := table.n_classified) else ""
         lines.append(f"{name.capitalize():<10} {table.n_errors:,} of {n:,} wrong{rate}")

@@ -29,6 +29,7 @@ def draw_margins(
     ax: "Axes | None" = None,
     *,
     logistic: bool = False,
+    moved: bool = False,
 ) -> "Axes":
     """Draw the shares of each level's rows by margin, see `ResultPlots.margins`.
 
@@ -42,6 +43,8 @@ def draw_margins(
     ax : Axes, optional
     logistic : bool
         Whether a margin is a log odds.
+    moved : bool
+        Whether scores are those beyond a threshold.
 
     Raises
     ------
@@ -66,12 +69,12 @@ def draw_margins(
                 edges,
                 color=colour,
                 linewidth=0.0,
-                label=_label(level, by_level[code]),
+                label=_label(level, by_level[code], moved),
                 **INSIDE[code],
             )
             ax.stairs(shares[code], edges, color=colour, linewidth=1.4)
-        marks = _mark(logistic, ax)
-        _name_axes(levels[0], len(codes) - margins.size, ax)
+        marks = [_threshold(ax)] if moved else _mark(logistic, ax)
+        _name_axes(levels[0], len(codes) - margins.size, moved, ax)
         free = 0.97 - style.put_legend(ax, "upper left")
         ax.set_ylim(0.0, max(share.max() for share in shares) / free)
         for mark in marks:
@@ -115,11 +118,17 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
     return shares
 
 
-def _label(level: object, margins: Floats) -> str:
+def _label(level: object, margins: Floats, moved: bool) -> str:
+    below = "" if moved else f"{np.count_nonzero(margins < 1.0):,} below 1, "
     return (
-        f"{style.written(level)}: {counted(margins.size, 'row')}, "
-        f"{np.count_nonzero(margins < 1.0):,} below 1, "
+        f"{style.written(level)}: {counted(margins.size, 'row')}, {below}"
         f"{np.count_nonzero(margins < 0.0):,} below 0"
+    )
+
+
+def _threshold(ax: "Axes") -> Any:
+    return ax.axvline(
+        0.0, color=style.REFERENCE, ls=MARKS[0.0], lw=1.2, label="Threshold"
     )
 
 
@@ -136,10 +145,11 @@ def _mark(logistic: bool, ax: "Axes") -> list[Any]:
     return marks
 
 
-def _name_axes(negative: object, left_out: int, ax: "Axes") -> None:
+def _name_axes(negative: object, left_out: int, moved: bool, ax: "Axes") -> None:
     style.write_percent(ax.yaxis)
     ax.set_ylabel("Rows of the level")
-    label = f"Margin: the score, its sign changed for {negative}"
+    score = "the score less that of the threshold" if moved else "the score"
+    label = f"Margin: {score}, its sign changed for {negative}"
     if left_out:
         label += f" ({counted(left_out, 'row')} without label or score left out)"
     ax.set_xlabel(wrapped(label, style.room_of(ax).across))

@@ -12,11 +12,11 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.predicting import checked_threshold, thresholded
+from pegasos_stats.models.predicting import checked_threshold, score_at
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting.coefficients import draw_coefficients, draw_image
 from pegasos_stats.output.plotting.margins import draw_margins
-from pegasos_stats.output.plotting.roc import draw_roc
+from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes, Floats
 from pegasos_stats.output.plotting.trace import Against, draw_trace
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -131,34 +131,51 @@ class ResultPlots:
         data: Any = None,
         actual: Any = None,
         *,
+        threshold: float | None = None,
         ax: "Axes | None" = None,
         offset: Any = None,
     ) -> "Axes":
         """Shares of the rows of each level by their margin.
 
         The margin is the score times -1 for the first and +1 for the second level:
-        below 0 a row is misclassified, below 1 it costs hinge loss.
+        below 0 a row is misclassified, below 1 it costs hinge loss. With a `threshold`,
+        as for ``result.predict()``, it is the score less that of the threshold.
+
+        Raises
+        ------
+        OptionError
+            If the threshold is no finite score, as the probabilities 0 and 1 are not.
         """
         codes, scores, _ = self._scored(data, actual, offset)
-        logistic = self.result.problem.loss == "log"
-        levels = self.result.coding.levels
-        return draw_margins(codes, scores, levels, ax, logistic=logistic)
+        problem, moved = self.result.problem, threshold is not None
+        levels, logistic = self.result.coding.levels, problem.loss == "log"
+        if threshold is not None:
+            cut = score_at(checked_threshold(threshold, problem), problem)
+            if not np.isfinite(cut):
+                raise OptionError(
+                    f"threshold={threshold} predicts all rows alike, which have no "
+                    "margin then; give one between the scores."
+                )
+            scores = scores - cut
+        return draw_margins(codes, scores, levels, ax, logistic=logistic, moved=moved)
 
     def confusion(
         self,
         data: Any = None,
         actual: Any = None,
         *,
+        threshold: float | None = None,
         ax: "Axes | None" = None,
         offset: Any = None,
     ) -> "Axes":
         """Table of actual against predicted labels, see `ConfusionMatrix.plot`.
 
-        A fit that was loaded has the table of its own rows.
+        A fit that was loaded has the table of its own rows, without a `threshold`.
         """
-        if data is None and actual is None and offset is None:
+        if data is None and actual is None and offset is None and threshold is None:
             return self.result.training_table.plot(ax=ax)
-        return self.result.confusion(data, actual, offset=offset).plot(ax=ax)
+        given = {"offset": offset, "threshold": threshold}
+        return self.result.confusion(data, actual, **given).plot(ax=ax)
 
     def roc(
         self,
@@ -187,12 +204,8 @@ class ResultPlots:
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
         codes, scores, source = self._scored(data, actual, offset)
-        result, cut, mark = self.result, 0.0, "Score 0"
-        if threshold is not None:
-            cut = checked_threshold(threshold, result.problem)
-            scores = thresholded(scores, result.problem)
-            scale = "Probability" if result.problem.loss == "log" else "Score"
-            mark = f"{scale} {cut:.3g}"
+        result = self.result
+        scores, cut, mark = at_threshold(scores, result.problem, threshold)
         given = codes, scores, result.coding.levels, ax
         ties = result.solver.ties
         return draw_roc(*given, ties=ties, source=source, threshold=cut, mark=mark)

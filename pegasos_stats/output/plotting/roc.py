@@ -9,8 +9,10 @@ from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.metrics import RocCurve, area_under_curve, auc_interval, roc_curve
 from pegasos_stats.metrics.catalogue import Source
+from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Floats, styled, wrapped
+from pegasos_stats.solvers.problem import Problem
 
 SIZE = 4.8  # inches
 EDGE = 0.02  # beyond 0 and 1, so that lines along them are seen
@@ -84,6 +86,26 @@ def draw_roc(
         _name_axes(levels, used.size - codes.size, ax)
         style.put_legend(ax, "lower right")
     return ax
+
+
+def at_threshold(
+    scores: Floats, problem: Problem, threshold: float | None
+) -> tuple[Floats, float, str]:
+    """What a threshold is compared with, the threshold, and the words for it.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (n,)
+    problem : Problem
+        Of the fit.
+    threshold : float or None
+        As for ``result.predict()``; None for the score 0.
+    """
+    if threshold is None:
+        return scores, 0.0, "Score 0"
+    cut = checked_threshold(threshold, problem)
+    scale = "Probability" if problem.loss == "log" else "Score"
+    return thresholded(scores, problem), cut, f"{scale} {cut:.3g}"
 
 
 def bends(curve: RocCurve) -> RocCurve:

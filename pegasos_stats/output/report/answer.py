@@ -26,6 +26,9 @@ def answer(subject: Subject) -> doc.Section:
             tiles.append(Tile("Area under the ROC curve", area, f"{note}guessing"))
     tiles.append(_distance_tile(subject.result))
     blocks: list[doc.Block] = [doc.Tiles(tiles), doc.Paragraph(_verdict(subject))]
+    if subject.deciding is not None:
+        told = subject.deciding.told(subject.held_out.name)
+        blocks.append(doc.Paragraph(told))
     blocks += [doc.Notice(text, "warning") for text in warnings_of(subject)]
     return doc.Section("In short", "in-short", blocks)
 
@@ -106,7 +109,8 @@ def _spread(subject: Subject) -> str:
     """The standard error of the error out of fold."""
     assert subject.validation is not None
     errors = subject.validation.std_error
-    if subject.weights is not None or "error_rate" not in errors:
+    other = subject.deciding is not None  # those of the folds are at the usual one
+    if other or subject.weights is not None or "error_rate" not in errors:
         return "standard error not known"
     return f"standard error {percent(float(errors['error_rate']))}"
 
@@ -134,10 +138,16 @@ def warnings_of(subject: Subject) -> list[Text]:
     for rows in subject.judged:
         if rows.n_ties:
             undecided = counted(rows.n_ties, f"{rows.name} row")
+            at = "of exactly 0" if rows.threshold is None else "at the threshold"
             found.append(
-                f"{undecided} could not be decided: a score of exactly 0 predicts "
+                f"{undecided} could not be decided: a score {at} predicts "
                 "neither level. They are in no error rate."
             )
+    if subject.deciding is not None and not subject.has_rows:
+        found.append(
+            "The training rows are not in a saved model: their table is that of the "
+            "usual threshold."
+        )
     few = subject.held_out.table.n_classified
     if 0 < few < FEW_ROWS:
         known = counted(few, "row")

@@ -15,8 +15,9 @@ from pegasos_stats.metrics.catalogue import (
     with_zero_f,
     written_reasons,
 )
+from pegasos_stats.models.predicting import score_at
 from pegasos_stats.output.plotting.margins import draw_margins
-from pegasos_stats.output.plotting.roc import draw_roc
+from pegasos_stats.output.plotting.roc import at_threshold, draw_roc
 from pegasos_stats.output.plotting.style import Axes
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Text
@@ -161,17 +162,25 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
         return []
     name, levels = rows.name, subject.result.coding.levels
     codes, scores, logistic = scored.codes, scored.scores, subject.is_logistic
-    found = [
-        picture(
-            lambda ax: draw_margins(codes, scores, levels, ax, logistic=logistic),
-            f"Histogram of the margins of the {name} rows of both levels",
-            f"Margins of the {name} rows: below 0 a row is on the wrong side.",
+    found, threshold = [], rows.threshold
+    cut = 0.0 if threshold is None else score_at(threshold, subject.result.problem)
+    at = "score 0" if threshold is None else "the threshold"
+    if math.isfinite(cut):
+        moved = threshold is not None
+        found.append(
+            picture(
+                lambda ax: draw_margins(
+                    codes, scores - cut, levels, ax, logistic=logistic, moved=moved
+                ),
+                f"Histogram of the margins of the {name} rows of both levels",
+                f"Margins of the {name} rows: below 0 a row is on the wrong side"
+                f"{' of the threshold' * moved}.",
+            )
         )
-    ]
     area = area_under_curve(codes[codes >= 0], scores[codes >= 0])
     if not math.isnan(area):
         alt = f"ROC curve of the {name} rows, area {decimals(area)}"
-        caption = f"ROC curve of the {name} rows, with the point of score 0."
+        caption = f"ROC curve of the {name} rows, with the point of {at}."
         found.append(picture(lambda ax: _roc(subject, ax), alt, caption))
     if _is_calibrated(rows):
         alt = f"Observed shares of the {name} rows against their probabilities"
@@ -189,13 +198,17 @@ def _roc(subject: Subject, ax: Axes) -> None:
     scored, levels = rows.table.scored, list(result.coding.levels)
     assert scored is not None
     assert scored.scores is not None
-    codes, scores, ties = scored.codes, scored.scores, result.solver.ties
+    codes, ties = scored.codes, result.solver.ties
+    scores, cut, mark = at_threshold(scored.scores, result.problem, rows.threshold)
     if subject.positive == levels[0]:
-        codes, scores = np.where(codes < 0, -1, 1 - codes), -scores
+        codes, scores, cut = np.where(codes < 0, -1, 1 - codes), -scores, -cut
         levels = levels[::-1]
-        # At a score of 0 the level is now the positive one that was the negative one.
+        # At the threshold the level is now the positive one that was the negative one.
         ties = "positive" if ties == "negative" else "negative"
-    draw_roc(codes, scores, levels, ax, ties=ties, source=rows.table.source)
+    source = rows.table.source
+    draw_roc(
+        codes, scores, levels, ax, ties=ties, source=source, threshold=cut, mark=mark
+    )
 
 
 def _is_calibrated(rows: Judged) -> bool:

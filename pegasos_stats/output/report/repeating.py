@@ -1,5 +1,7 @@
 """How to repeat a fit: the command line, Python, R."""
 
+import math
+
 import numpy as np
 
 from pegasos_stats.data.counts import Counts
@@ -90,6 +92,11 @@ def python_lines(subject: Subject) -> str:
     by_number = result.counted is not None and not result.counted.column
     known = result.offsets is not None and result.offsets.given
     grouped = _groups(result) == "groups=groups"
+    cut = ""
+    if subject.deciding is not None:
+        value = subject.deciding.value
+        written = repr(value) if math.isfinite(value) else f'float("{value}")'
+        cut = f", threshold={written}"
     shown = "result.dual_coef" if subject.is_kernel else "result.params"
     return "\n".join(
         [
@@ -107,7 +114,7 @@ def python_lines(subject: Subject) -> str:
             call(f"model = ps.{_model(subject)}", model_arguments(subject)),
             call("result = model.fit", fit_arguments(result)),
             f"print({shown})",
-            *([f"print(result.confusion({origin.test}))"] if origin.test else []),
+            *([f"print(result.confusion({origin.test}{cut}))"] if origin.test else []),
         ]
     )
 

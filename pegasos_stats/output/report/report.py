@@ -30,6 +30,7 @@ from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
 from pegasos_stats.output.report.answer import answer
 from pegasos_stats.output.report.coefficients import coefficients
+from pegasos_stats.output.report.deciding import Deciding, checked_deciding
 from pegasos_stats.output.report.destination import Format, checked_page, write_page
 from pegasos_stats.output.report.document import Document, Section
 from pegasos_stats.output.report.errors_made import errors_made
@@ -147,6 +148,7 @@ def report(
     validation: object = None,
     unseen: Unseen = "error",
     offset: object = None,
+    threshold: object = None,
     overwrite: bool = False,
 ) -> Report:
     """Report a fit on one page: question, data, fit, certificate, errors, repetition.
@@ -187,6 +189,9 @@ def report(
     offset : array, Series or a column's name, optional
         Of the test data, for a fit whose own was given as numbers; in the place of the
         column that the fit had.
+    threshold : float or Thresholds, optional
+        Tables, errors and figures are those of ``predict(threshold=)``; what
+        ``result.thresholds()`` gives is told with how it was chosen.
     overwrite : bool
         Whether any other file at `path`, or in the folder of its figures, may be
         replaced as well.
@@ -235,6 +240,7 @@ def report(
     if offset is not None and test is None:
         raise OptionError("offset= is that of the test data; give both, or neither.")
     origin = checked_source(source, fitted, test is not None)
+    deciding = checked_deciding(threshold, fitted)
     if offset is not None and origin.test is not None:
         origin = replace(
             origin,
@@ -255,6 +261,7 @@ def report(
         path=path_of_lambda,
         validation=validation,
         offset=offset,
+        deciding=deciding,
     )
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
@@ -326,6 +333,7 @@ def report_of(
     path: object = None,
     validation: object = None,
     offset: object = None,
+    deciding: Deciding | None = None,
 ) -> Report:
     """Report a fit whose data came from a known place.
 
@@ -336,17 +344,19 @@ def report_of(
     origin : Origin
     path : LambdaPath, optional
         ``path_of_lambda`` of `report`.
+    deciding : Deciding, optional
+        The threshold of labels.
     """
     # An error if jinja2 is missing comes before any work.
     rendering.templates(escape)
     studies = _checked_studies(result, path, validation)
     chosen = result.coding.positive if positive is None else positive
-    held_out = (
-        None if test is None else about.held_out_rows(result, test, chosen, offset)
-    )
-    training = about.training_rows(result, chosen)
+    cut, held_out = None if deciding is None else deciding.value, None
+    if test is not None:
+        held_out = about.held_out_rows(result, test, chosen, offset, cut)
+    training = about.training_rows(result, chosen, cut)
     given = result, training, held_out, origin, image_shape
-    subject = Subject(*given, *studies)
+    subject = Subject(*given, *studies, deciding)
     rows = counted(result.nobs, "row")
     predictors = counted(len(result.design.names), "predictor")
     lead = f"{model_name(subject).capitalize()} of {rows} and {predictors}"

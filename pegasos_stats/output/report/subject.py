@@ -22,6 +22,8 @@ from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.predicting import thresholded
+from pegasos_stats.output.report.deciding import Deciding
 from pegasos_stats.output.report.origin import Fitted, Origin
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
@@ -45,6 +47,8 @@ class Judged:
         What the fit takes as data; None for its own rows.
     labels : Series or None
         Labels that came beside the data, not in them.
+    threshold : float or None
+        Of the predictions, on the scale of ``predict(threshold=)``.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Judged:
     scores: "pd.Series[float] | None"
     data: object = None
     labels: "pd.Series[Any] | None" = None
+    threshold: float | None = None
 
     @property
     def report(self) -> ConfusionReport:
@@ -95,7 +100,7 @@ class Judged:
 
     @property
     def n_ties(self) -> int:
-        """Rows with a label and no prediction, as their score is exactly 0."""
+        """Rows with a label and no prediction, as their score is at the threshold."""
         return self.table.n_undecided - self.n_unscored
 
 
@@ -115,6 +120,8 @@ class Subject:
     path : LambdaPath or None
         Where lambda was chosen.
     validation : CrossValidation or None
+    deciding : Deciding or None
+        The threshold of the labels, where it is not the usual one.
     """
 
     result: Fitted
@@ -124,6 +131,7 @@ class Subject:
     image_shape: tuple[int, int] | None = None
     path: LambdaPath | None = None
     validation: CrossValidation | None = None
+    deciding: Deciding | None = None
 
     def said(self, note: Note) -> str:
         """A note with what may help, as the door where the fit was made spells it."""
@@ -142,7 +150,8 @@ class Subject:
         """
         found = [self.training]
         if self.validation is not None:
-            found.append(out_of_fold(self.validation, self.positive))
+            cut = None if self.deciding is None else self.deciding.value
+            found.append(out_of_fold(self.validation, self.positive, cut))
         return found if self.test is None else [*found, self.test]
 
     @property
@@ -205,7 +214,9 @@ def factor_levels(design: Design) -> dict[str, list[str]]:
     }
 
 
-def training_rows(result: Fitted, positive: object = None) -> Judged:
+def training_rows(
+    result: Fitted, positive: object = None, threshold: float | None = None
+) -> Judged:
     """The rows of the fit, with its predictions of them."""
     rows = result.nobs + result.dropped.total
     try:
@@ -214,20 +225,29 @@ def training_rows(result: Fitted, positive: object = None) -> Judged:
         known = result.training_table
         chosen = checked_choices(known.levels, positive, None, 1.0, None)
         return Judged("training", rows, replace(known, choices=chosen), None)
-    return Judged("training", rows, result.confusion(positive=positive), scores)
+    table = result.confusion(positive=positive, threshold=threshold)
+    return Judged("training", rows, table, scores, threshold=threshold)
 
 
-def out_of_fold(validation: CrossValidation, positive: object = None) -> Judged:
+def out_of_fold(
+    validation: CrossValidation,
+    positive: object = None,
+    threshold: float | None = None,
+) -> Judged:
     """The rows of a cross-validation, predicted by fits that have not seen them."""
-    table = validation.confusion()
+    table = validation.confusion(threshold=threshold)
     chosen = checked_choices(table.levels, positive, None, 1.0, None)
     table = replace(table, choices=chosen)
     column = validation.scores_by_repeat[1].dropna()
-    return Judged("out-of-fold", len(column), table, column)
+    return Judged("out-of-fold", len(column), table, column, threshold=threshold)
 
 
 def held_out_rows(
-    result: Fitted, test: object, positive: object = None, offset: object = None
+    result: Fitted,
+    test: object,
+    positive: object = None,
+    offset: object = None,
+    threshold: float | None = None,
 ) -> Judged:
     """Held-out rows, with the predictions of the fit.
 
@@ -239,6 +259,8 @@ def held_out_rows(
         The positive class; the first level if left out.
     offset : optional
         Of the rows, as for ``result.decision_function()``.
+    threshold : float, optional
+        As for ``result.predict()``.
 
     Raises
     ------
@@ -251,11 +273,13 @@ def held_out_rows(
     if isinstance(test, tuple) and len(test) == 2:
         labels, data = aligned_labels(*test), test[1]
     scores = result.decision_function(data, offset=offset)
-    table = result.confusion(data, labels, positive=positive, offset=offset)
+    table = result.confusion(
+        data, labels, positive=positive, offset=offset, threshold=threshold
+    )
     counts = column_of_counts(None, result.counted, data)
     if counts is not None:
         scores = scores.iloc[repeated(counts, data, scores.index)]
-    return Judged("test", len(scores), table, scores, data, labels)
+    return Judged("test", len(scores), table, scores, data, labels, threshold)
 
 
 def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
@@ -272,10 +296,13 @@ def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     scores = np.asarray(rows.scores, dtype=np.float64)
     levels = np.array(result.coding.levels, dtype=object)
-    signs = signs_of(scores, result.solver.ties)
+    values, cut = scores, 0.0
+    if rows.threshold is not None:
+        values, cut = thresholded(scores, result.problem), rows.threshold
+    signs = signs_of(values, result.solver.ties, cut)
     decided = (rows.codes >= 0) & ~np.isnan(signs)
     wrong = np.flatnonzero(decided & ((signs > 0) != (rows.codes > 0)))
-    worst = wrong[np.argsort(-np.abs(scores[wrong]), kind="stable")]
+    worst = wrong[np.argsort(-np.abs(values[wrong] - cut), kind="stable")]
     actual = rows.codes[worst]
     names = [str(name) for name in rows.scores.index[worst]]
     found = (names, levels[actual], levels[1 - actual], scores[worst])

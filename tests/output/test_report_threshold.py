@@ -1,0 +1,194 @@
+"""Reports and figures at a threshold: the tables, the figures, and where it is from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
+from tests.output.command_line import run
+from tests.output.figures import axes
+
+pytestmark = pytest.mark.usefixtures("empty_figures")
+SOLVER = ps.SDCA(seed=1)
+
+
+def sample(n, seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    data["y"] = np.where(data["x"] + rng.normal(size=n) > 0.9, "yes", "no")
+    return data
+
+
+TRAIN, TEST = sample(120, 1), sample(80, 2)
+
+
+@pytest.fixture(scope="module")
+def logit():
+    weights = {"no": 1.0, "yes": 3.0}
+    return ps.logit("y ~ x", TRAIN, lam=0.01, weights=weights).fit(SOLVER)
+
+
+@pytest.fixture(scope="module")
+def svm():
+    return ps.svm("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
+
+
+def paragraph(markdown, beginning):
+    (found,) = (p for p in markdown.split("\n\n") if p.startswith(beginning))
+    return " ".join(found.split())
+
+
+def listed(result, data, threshold):
+    """Labels of misclassified rows, the farthest beyond the threshold first."""
+    values = result.decision_function(data)
+    if result.problem.loss == "log":
+        values = result.predict_proba(data)["yes"]
+    beyond = values - threshold
+    wrong = (beyond > 0) != (data["y"] == "yes")
+    far = beyond[wrong].abs().sort_values(ascending=False, kind="stable")
+    return [str(row) for row in far.index]
+
+
+def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
+    for result, threshold in ((logit, 0.8), (svm, -0.4)):
+        found = result.report(TEST, threshold=threshold, positive="yes").as_markdown()
+        table = result.confusion(TEST, threshold=threshold, positive="yes")
+        assert table.n_errors != result.confusion(TEST).n_errors
+        caption = f"Test data: {table.n_errors} of 80 rows misclassified"
+        assert caption in found
+        assert f"{result.confusion(threshold=threshold).n_errors} of 120 rows" in found
+        sensitivity = f"{table.by_class['sensitivity']:.4f}"
+        (line,) = (x for x in found.splitlines() if x.startswith("| Sensitivity (yes)"))
+        assert line.split("|")[3].split()[0] == sensitivity
+        assert f"print(result.confusion(test, threshold={threshold}))" in found
+        rows = found.split("Misclassified test rows")[1].splitlines()
+        names = [x.split("|")[1].strip() for x in rows if x.startswith("| ")]
+        given = listed(result, TEST, threshold)
+        assert [name for name in names if name.isdigit()][: len(given)] == given[:30]
+
+
+def test_it_says_where_the_threshold_is_from(logit, svm):
+    found = logit.report(TEST, threshold=0.8).as_markdown()
+    assert paragraph(found, "Rows with a") == (
+        "Rows with a probability of **yes** above 0.8 are predicted as **yes**, those "
+        "below as **no**. This threshold was given, 0.25 being the usual one; errors "
+        "hold only if the rows had no part in choosing it."
+    )
+    cost = {"no": 1, "yes": 4}
+    chosen = svm.thresholds(cost=cost, folds=3, seed=1)
+    found = svm.report(TEST, threshold=chosen).as_markdown()
+    at, usual = chosen.tidy()["estimate"]
+    assert paragraph(found, "Rows with a") == (
+        f"Rows with a score above {chosen.threshold:.4g} are predicted as **yes**, "
+        "those below as **no**. This threshold was chosen for the smallest cost (1 for "
+        "a false positive, 4 for a false negative) by scores out of fold (3 stratified "
+        "folds of 120 rows), with **yes** as the positive class. Chosen in this way, "
+        f"{at:.3g} is to be expected on new rows (standard error "
+        f"{chosen.std_error:.2g}), and {usual:.3g} at the usual threshold, 0."
+    ).replace("above -", "above \u2212")
+    new = svm.thresholds(sample(60, 3), metric="f1", folds=3, seed=1)
+    found = svm.report(TEST, threshold=new).as_markdown()
+    told = paragraph(found, "Rows with a")
+    assert "chosen for the largest f1 by rows that the fit had not seen" in told
+    assert told.endswith(
+        "If the test rows are among those that have chosen it, their errors at it are "
+        "rather too small."
+    )
+    cv = ps.cross_validate(svm.model, SOLVER, folds=3, seed=1)
+    found = svm.report(threshold=chosen, validation=cv).as_markdown()
+    assert paragraph(found, "Rows with a").endswith(
+        "The out-of-fold rows have chosen it, so that their errors at it are rather "
+        "too small."
+    )
+    errors = cv.confusion(threshold=chosen.threshold).n_errors
+    assert f"Out-of-fold data: {errors} of 120 rows misclassified" in found
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (
+            1.2,
+            "threshold=1.2 is not allowed; give a probability of the second level, "
+            "from 0 to 1.",
+        ),
+        (
+            "0.5",
+            "threshold='0.5' is not allowed; give a probability of the second level, "
+            "from 0 to 1.",
+        ),
+    ],
+)
+def test_what_is_no_threshold_is_refused(logit, threshold, words):
+    with pytest.raises(OptionError) as caught:
+        logit.report(TEST, threshold=threshold)
+    assert str(caught.value) == words
+
+
+def test_that_of_another_fit_is_refused(logit, svm):
+    found = svm.thresholds(folds=2, seed=1)
+    with pytest.raises(OptionError) as caught:
+        logit.report(TEST, threshold=found)
+    assert str(caught.value) == (
+        "threshold is of the score of a fit of 'no' and 'yes', and this fit has a "
+        "probability of 'no' and 'yes'; give what its thresholds() returns, or a "
+        "number."
+    )
+
+
+def test_figures_are_those_of_the_threshold(logit, svm):
+    for result, threshold in ((logit, 0.8), (svm, -0.4)):
+        ax = result.plot.margins(TEST, threshold=threshold, ax=axes())
+        wrong = result.confusion(TEST, threshold=threshold).table
+        _, texts = ax.get_legend_handles_labels()
+        assert texts == [
+            f"no: {wrong.loc['no'].sum()} rows, {wrong.loc['no', 'yes']} below 0",
+            f"yes: {wrong.loc['yes'].sum()} rows, {wrong.loc['yes', 'no']} below 0",
+            "Threshold",
+        ]
+        assert "the score less that of the" in ax.get_xlabel().replace("\n", " ")
+        ax = result.plot.confusion(TEST, threshold=threshold, ax=axes())
+        assert ax.get_title().startswith(
+            f"{wrong.loc['no', 'yes'] + wrong.loc['yes', 'no']} of"
+        )
+    with pytest.raises(OptionError) as caught:
+        logit.plot.margins(TEST, threshold=1, ax=axes())
+    assert str(caught.value) == (
+        "threshold=1 predicts all rows alike, which have no margin then; give one "
+        "between the scores."
+    )
+    page = logit.report(TEST, threshold=1.0).as_markdown()
+    assert "Margins of the test rows" not in page
+    assert "ROC curve of the test rows, with the point of the threshold." in page
+
+
+def test_a_loaded_fit_says_that_its_rows_have_the_usual_one(logit, tmp_path):
+    ps.save(logit, tmp_path / "a.model")
+    found = ps.load(tmp_path / "a.model").report(TEST, threshold=0.8).as_markdown()
+    assert (
+        "The training rows are not in a saved model: their table is that of the usual "
+        "threshold."
+    ) in found
+    errors = logit.confusion(TEST, threshold=0.8).n_errors
+    assert f"Test data: {errors} of 80 rows misclassified" in found
+
+
+def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
+    for name, rows in (("train", TRAIN), ("test", TEST)):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    page = tmp_path / "a.md"
+    out, err = run(
+        capsys,
+        *("report", tmp_path / "train.csv", "--formula", "y ~ x", "--loss", "log"),
+        *("--lambda", "0.01", "--test", tmp_path / "test.csv"),
+        *("--threshold", "0.3", "-o", page),
+    )
+    assert err == ""
+    result = ps.logit("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
+    errors = result.confusion(TEST, threshold=0.3).n_errors
+    assert f"Test       {errors} of 80 wrong" in out
+    line = "Threshold  0.3 of the probability of yes, as given; the usual one is 0.5\n"
+    assert line in out
+    assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
+    assert "--threshold 0.3" in page.read_text()
