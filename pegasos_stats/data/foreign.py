@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeGuard, TypeVar
 
@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.errors import DataError, PegasosStatsError, plain
+from pegasos_stats.errors import (
+    DataError,
+    LabelError,
+    PegasosStatsError,
+    plain,
+    shown,
+)
 
 GIVE = "give a data frame, an array or a list"
 
@@ -188,6 +194,58 @@ def check_is_ours(data: object) -> None:
             f"The data are a {kind.__name__} of {library}; give pandas' own: "
             "data.to_pandas()."
         )
+
+
+def check_labels(labels: DataColumn, name: str) -> None:
+    """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
+    values: Iterable[object] = ()
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        values = labels.cat.categories
+    elif labels.dtype.kind in "OV":
+        values = labels.array
+    try:
+        different: Iterable[object] = set(values)
+    except Exception:  # cannot be hashed
+        different = values
+    for value in different:
+        if is_single(value) or is_missing(value):
+            continue
+        if isinstance(value, str):
+            raise LabelError(
+                f"The outcome {shown(name)} holds {shown(value)}, which is no valid "
+                "text; read the data with the encoding that they have."
+            )
+        raise LabelError(
+            f"The outcome {shown(name)} holds values of type {type(value).__name__}; "
+            "labels must be text, numbers, booleans or categories."
+        )
+
+
+def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
+    """View a list, a one-dimensional array or a single column of labels as a Series.
+
+    Raises
+    ------
+    DataError
+        If it is anything else.
+    LabelError
+        If a value cannot be a label.
+    """
+    refused = DataError(
+        f"Labels are of type {type(labels).__name__} and not in one column; give a "
+        "Series, an array or a list with one label for each row."
+    )
+    check_is_ours(labels)
+    with refusing(refused):
+        if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+            labels = labels.iloc[:, 0]
+        if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
+            raise refused
+        column = in_native_order(series_of(labels))
+        if len(column.array) != len(labels):
+            raise refused
+    check_labels(column, name)
+    return column
 
 
 def limit() -> float:

@@ -1,6 +1,6 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,18 +12,9 @@ from pandas.api.types import pandas_dtype
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import column_of_scores
-from pegasos_stats.data.foreign import (
-    check_is_ours,
-    in_native_order,
-    is_missing,
-    is_single,
-    position_of,
-    refusing,
-    series_of,
-)
+from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.more_levels import not_the_pair, not_two_levels
 from pegasos_stats.errors import (
-    DataError,
     LabelError,
     OptionError,
     counted,
@@ -105,14 +96,7 @@ class LabelCoding:
         OptionError
             If `coding` is none of the three.
         """
-        labels = column_of_labels(labels, name)
-        present = labels if never_missing(labels.dtype) else labels.dropna()
-        rule = coding if isinstance(coding, str) else "explicit"
-        if isinstance(coding, str):
-            levels = _levels_by_rule(present, coding, name, formula)
-        else:
-            levels = _levels_given(present, coding, name, formula)
-        return cls(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
+        return coding_of(column_of_labels(labels, name), coding, name, formula)
 
     @property
     def levels(self) -> tuple[Level, Level]:
@@ -141,21 +125,7 @@ class LabelCoding:
         LabelError
             If a label is none of the two levels.
         """
-        labels = column_of_labels(labels, self.name)
-        codes = positions(labels, self.levels)
-        if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
-            return 2.0 * codes.astype(np.float64) - 1.0
-        missing = labels.isna().to_numpy(dtype=bool)
-        unknown = (codes < 0) & ~missing
-        if unknown.any():
-            others = labels[unknown]
-            raise LabelError(
-                f"The outcome {shown(self.name)} holds {listing(others.unique())} in "
-                f"{counted(len(others), 'row')} ({listing(others.index)}); the model "
-                f"knows the levels {listing(self.levels)} only: drop or recode these "
-                "rows."
-            )
-        return np.where(missing, np.nan, 2.0 * codes - 1.0)
+        return coded(column_of_labels(labels, self.name), self)
 
     def decode(
         self, signs: NDArray[np.float64], index: pd.Index | None = None
@@ -220,6 +190,36 @@ class LabelCoding:
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
 
 
+def coding_of(
+    labels: DataColumn, coding: Coding, name: str, formula: str | None
+) -> LabelCoding:
+    """`LabelCoding.from_labels` of a column that `column_of_labels` has checked."""
+    present = labels if never_missing(labels.dtype) else labels.dropna()
+    rule = coding if isinstance(coding, str) else "explicit"
+    if isinstance(coding, str):
+        levels = _levels_by_rule(present, coding, name, formula)
+    else:
+        levels = _levels_given(present, coding, name, formula)
+    return LabelCoding(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
+
+
+def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
+    """`LabelCoding.encode` of a column that `column_of_labels` has checked."""
+    codes = positions(labels, coding.levels)
+    if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
+        return 2.0 * codes.astype(np.float64) - 1.0
+    missing = labels.isna().to_numpy(dtype=bool)
+    unknown = (codes < 0) & ~missing
+    if unknown.any():
+        others = labels[unknown]
+        raise LabelError(
+            f"The outcome {shown(coding.name)} holds {listing(others.unique())} in "
+            f"{counted(len(others), 'row')} ({listing(others.index)}); the model knows "
+            f"the levels {listing(coding.levels)} only: drop or recode these rows."
+        )
+    return np.where(missing, np.nan, 2.0 * codes - 1.0)
+
+
 def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Position of each label among the levels, -1 where it is none of them."""
     dtype = labels.dtype
@@ -237,58 +237,6 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
 def never_missing(dtype: object) -> bool:
     """Whether a column of this type holds whole numbers or booleans, all present."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iub"
-
-
-def check_labels(labels: DataColumn, name: str) -> None:
-    """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
-    values: Iterable[object] = ()
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        values = labels.cat.categories
-    elif labels.dtype.kind in "OV":
-        values = labels.array
-    try:
-        different: Iterable[object] = set(values)
-    except Exception:  # cannot be hashed
-        different = values
-    for value in different:
-        if is_single(value) or is_missing(value):
-            continue
-        if isinstance(value, str):
-            raise LabelError(
-                f"The outcome {shown(name)} holds {shown(value)}, which is no valid "
-                "text; read the data with the encoding that they have."
-            )
-        raise LabelError(
-            f"The outcome {shown(name)} holds values of type {type(value).__name__}; "
-            "labels must be text, numbers, booleans or categories."
-        )
-
-
-def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
-    """View a list, a one-dimensional array or a single column of labels as a Series.
-
-    Raises
-    ------
-    DataError
-        If it is anything else.
-    LabelError
-        If a value cannot be a label.
-    """
-    refused = DataError(
-        f"Labels are of type {type(labels).__name__} and not in one column; give a "
-        "Series, an array or a list with one label for each row."
-    )
-    check_is_ours(labels)
-    with refusing(refused):
-        if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
-            labels = labels.iloc[:, 0]
-        if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
-            raise refused
-        column = in_native_order(series_of(labels))
-        if len(column.array) != len(labels):
-            raise refused
-    check_labels(column, name)
-    return column
 
 
 def _holding_missing(dtype: Dtype) -> Dtype:

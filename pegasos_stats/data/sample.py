@@ -1,7 +1,7 @@
 """The rows of a fit: labels and predictors together, incomplete rows left out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.counts import Counts, Positions, repeated
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
-from pegasos_stats.data.foreign import is_valid_text
+from pegasos_stats.data.foreign import column_of_labels, is_valid_text
 from pegasos_stats.data.formula import (
     as_data,
     check_functions,
@@ -21,10 +21,10 @@ from pegasos_stats.data.formula import (
 )
 from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.groups import Lines
-from pegasos_stats.data.labels import Coding, LabelCoding, column_of_labels
+from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.weights import class_weights, given_weights, normalized
+from pegasos_stats.data.weights import given_weights, row_weights
 from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
@@ -146,8 +146,8 @@ def sample_of_arrays(
     given = _EachRow.of(weights, freq_weights, X, matrix.index, offset, asked)
     if given.counts is not None:
         labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
-    found = _complete(labels, design, matrix, coding, na_action, given)
-    return _scaled(found, intercept, standardize)
+    scaled = standardize, intercept
+    return _complete(labels, design, matrix, coding, na_action, given, *scaled)
 
 
 def sample_of_formula(
@@ -170,14 +170,16 @@ def sample_of_formula(
     if given.counts is not None:
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
+    labels = column_of_labels(labels, _name_of(labels))
     usable = labels.notna().to_numpy(dtype=bool)
     for values in given.offset.values():
         usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
     for column in doubtful_in(design):
         warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
-    found = _complete(labels, design, matrix, coding, na_action, given)
-    return _scaled(found, kept, standardize), kept
+    scaled = standardize, kept
+    sample = _complete(labels, design, matrix, coding, na_action, given, *scaled)
+    return sample, kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,16 +220,6 @@ class _EachRow:
         return cls(data, index, rows, weights, counts, parts, offsets)
 
 
-def _scaled(sample: Sample, intercept: bool, standardize: bool) -> Sample:
-    """Standardize the predictors of a sample, and all that its design codes."""
-    check_flag("standardize", standardize)
-    if not standardize:
-        return sample
-    scaling = Scaling.of(sample.X, intercept)
-    design = ScaledDesign(sample.design, scaling)
-    return replace(sample, X=scaling.apply(sample.X), design=design)
-
-
 def aligned_labels(y: object, X: object) -> DataColumn:
     """View `y` as a Series on the rows of `X`.
 
@@ -264,8 +256,10 @@ def _complete(
     coding: Coding,
     na_action: NaAction,
     given: _EachRow,
+    standardize: bool,
+    intercept: bool,
 ) -> Sample:
-    """Keep the rows that lack nothing, and code the labels; weigh them."""
+    """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
     each = given.weights if isinstance(given.weights, np.ndarray) else None
     kept = usable & matrix.kept
@@ -290,18 +284,23 @@ def _complete(
     index = matrix.index.copy(deep=True)
     if not kept.all():
         labels, index = labels[kept], index[kept]
-    levels = LabelCoding.from_labels(labels, coding, name, design.formula)
-    y = levels.encode(labels)
-    weights = class_weights(given.weights, y, levels) if each is None else each[kept]
+    levels = coding_of(labels, coding, name, design.formula)
+    y = coded(labels, levels)
+    weights = row_weights(given.weights if each is None else each[kept], y, levels)
+    X = owned(selected(matrix.values, kept[matrix.kept]), given.data)
+    check_flag("standardize", standardize)
+    if standardize:
+        scaling = Scaling.of(X, intercept)
+        X, design = scaling.apply(X), ScaledDesign(design, scaling)
     return Sample(
-        X=owned(selected(matrix.values, kept[matrix.kept]), given.data),
+        X=X,
         y=y,
         index=index,
         design=design,
         coding=levels,
         dropped=dropped,
         kept=kept,
-        weights=normalized(weights, y, levels),
+        weights=weights,
         counted=given.counts,
         lines=Lines.of(given.data, given.rows[kept], given.index),
         offset=None if offset is None else offset[kept],

@@ -138,14 +138,24 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
     return _by_level(y, low, high)
 
 
-def normalized(weights: Vector | None, y: Vector, coding: LabelCoding) -> Vector | None:
-    """Scale weights to a mean of 1 (see `mean_one`); None if all are equal.
+def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
+    """Weights of the rows with a mean of 1 (see `mean_one`); None if all are equal.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n,); or as for `class_weights`
+    y : float64 array, shape (n,), of -1 and +1
+    coding : LabelCoding
 
     Raises
     ------
+    OptionError
+        If a dictionary does not name both levels.
     DataError
         If a level has no weight at all, or weights are too far apart.
     """
+    if not isinstance(weights, np.ndarray):
+        weights = class_weights(weights, y, coding)
     if weights is None:
         return None
     for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):

@@ -10,8 +10,8 @@ import pandas as pd
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
 from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import is_single, position_of
-from pegasos_stats.data.labels import column_of_labels, distinct, positions
+from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
+from pegasos_stats.data.labels import distinct, positions
 from pegasos_stats.errors import (
     DataError,
     LabelError,

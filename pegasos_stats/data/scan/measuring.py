@@ -17,7 +17,7 @@ from pegasos_stats.data.scan.agreeing import Agreed, frame_of, no_rows
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.matrices import Matrices
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
-from pegasos_stats.data.weights import class_weights, given_weights, normalized
+from pegasos_stats.data.weights import given_weights, row_weights
 from pegasos_stats.errors import DataError, LabelError, counted, shown
 
 if TYPE_CHECKING:
@@ -282,9 +282,7 @@ class Counting:
                     f"The outcome {shown(agreed.coding.name)} is {shown(level)} in no "
                     "row that is complete; take data in which both classes occur."
                 )
-        each = np.concatenate(self._weights) if self._weights else None
-        if each is None:
-            each = class_weights(weights, y.astype(np.float64), agreed.coding)
+        each = np.concatenate(self._weights) if self._weights else weights
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
@@ -298,7 +296,7 @@ class Counting:
             matrices=matrices,
             pieces=tuple(self._pieces),
             y=y,
-            weights=normalized(each, y.astype(np.float64), agreed.coding),
+            weights=row_weights(each, y.astype(np.float64), agreed.coding),
             dropped=dropped,
             radius=self._columns.radius(scaling),
             means=self._columns.mean,

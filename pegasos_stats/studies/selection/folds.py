@@ -7,13 +7,9 @@ import numpy as np
 
 from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.foreign import column_of_labels
 from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
-from pegasos_stats.data.labels import (
-    LabelCoding,
-    column_of_labels,
-    factor_levels,
-    positions,
-)
+from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom, SampleKind

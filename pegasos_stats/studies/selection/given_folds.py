@@ -10,9 +10,9 @@ import pandas as pd
 
 from pegasos_stats.arrays import Codes, Rows
 from pegasos_stats.checks import check_count, whole_of
-from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.foreign import column_of_labels, refusing
 from pegasos_stats.data.groups import Groups
-from pegasos_stats.data.labels import column_of_labels, factor_levels, positions
+from pegasos_stats.data.labels import factor_levels, positions
 from pegasos_stats.data.sample import Sample
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.rng import RRandom
