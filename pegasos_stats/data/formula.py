@@ -23,10 +23,10 @@ from pegasos_stats.data.language.expressions import (
     columns_in,
 )
 from pegasos_stats.data.language.functions import KNOWN
-from pegasos_stats.data.language.offsets import expressions_in, without_offsets
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import (
     POWERS,
+    expressions_in,
     is_word,
     outcome_in_python,
     refused,
@@ -34,6 +34,7 @@ from pegasos_stats.data.language.syntax import (
     terms_in_python,
     unusable,
     with_quotes,
+    without_offsets,
 )
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import (

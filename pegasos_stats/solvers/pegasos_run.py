@@ -10,23 +10,29 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, said
+from pegasos_stats.advice import Setting, one_of, said
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.foreign import check_memory
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import (
+    ConvergenceWarning,
+    OptionError,
+    counted,
+    warn_caller,
+)
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.objective import Certificate, best_intercept, certificate
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sizes import check_sizes, sizes_of_steps
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.starts import check_length, first_iterate
-from pegasos_stats.solvers.stopping import Stopping
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Vector = NDArray[np.float64]
 Item = TypeVar("Item")
+
+REFINED = 1e-6  # relative gap of the cure where there is no tolerance of the gap
 
 
 @dataclass(frozen=True)
@@ -293,3 +299,69 @@ def refitted(problem: Problem, beta: Vector) -> float:
     """Exact minimiser of the risk over the intercept, for these coefficients."""
     found = arithmetic.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
     return best_intercept(found, problem.y, problem.loss, problem.weights)
+
+
+class Stopping:
+    """Looks at a run after every epoch: whether it has reached a tolerance.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Pegasos
+        With `tol`, `change_tol` or both, of which one will do.
+    beta : float64 array, shape (p,)
+    alpha : float
+        What the run begins with.
+
+    Attributes
+    ----------
+    change : float
+        Largest change of a coefficient, the intercept among them, over the last epoch,
+        as a share of the largest of them.
+    settled : bool
+        Whether that change was within `change_tol`.
+    """
+
+    def __init__(
+        self, problem: Problem, solver: Pegasos, beta: Vector, alpha: float
+    ) -> None:
+        self._problem, self._solver = problem, solver
+        self._params = np.array([alpha, *beta])
+        self._at: Certificate | None = None
+        self.change, self.settled = np.inf, False
+
+    def reached(self, found: Solution) -> bool:
+        """Whether the run ends with what it would give now.
+
+        The change of the coefficients is the same in every bit as in the R reference,
+        whose duality gap is the same to rounding.
+        """
+        params = np.array([found.alpha, *found.beta])
+        moved = float(np.abs(params - self._params).max())
+        largest = float(np.abs(params).max())
+        self._params, self.change = params, moved / largest if largest else 0.0
+        limit = self._solver.change_tol
+        self.settled = limit > 0.0 and moved <= limit * largest
+        if self.settled:
+            return True
+        if not self._solver.stops:
+            return False
+        self._at = certificate(self._problem, found.beta, found.alpha, found.dual)
+        return bool(self._solver.reached(self._at))
+
+    def warn(self, epochs: int) -> None:
+        """Warn that the run ended at its limit."""
+        facts = []
+        if self._at is not None:
+            facts.append(f"the relative gap is {self._at.relative_gap:.2g}")
+        if self._solver.change_tol > 0.0:
+            facts.append(
+                f"the last epoch changed a coefficient by {self.change:.2g} of the "
+                "largest"
+            )
+        warn_caller(
+            f"Pegasos has not reached {self._solver.goals} after "
+            f"{counted(epochs, 'epoch')}: {', '.join(facts)}.",
+            ConvergenceWarning,
+            one_of([Setting("refine", self._solver.tol or REFINED)]),
+        )

@@ -6,8 +6,13 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from keyword import iskeyword
+from typing import TYPE_CHECKING
 
 from pegasos_stats.errors import FormulaError
+
+if TYPE_CHECKING:
+    from formulaic import SimpleFormula
+    from formulaic.parser.types import Factor, Term
 
 LITERAL = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
 WORD = re.compile(r"[^\W\d][\w.]*|\.[\w.]+")
@@ -21,6 +26,7 @@ OF_R = {
 }
 CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
 IN = re.compile(r"%in%")
+OFFSET = "offset("
 CONNECTIVE = re.compile(r"[&|]")
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)")
 POWERS = "write powers as x**2, not x^2"
@@ -204,3 +210,36 @@ def shown(formula: str) -> str:
     "'y ~ x'"
     """
     return repr(formula if len(formula) <= 500 else formula[:500] + "...")
+
+
+def expressions_in(terms: "SimpleFormula") -> tuple[str, ...]:
+    """What stands in each ``offset()``, a term that has no coefficient."""
+    found = [term.factors[0].expr for term in terms if _is_offset(term)]
+    return tuple(str(expr).removeprefix(OFFSET).removesuffix(")") for expr in found)
+
+
+def without_offsets(terms: "SimpleFormula", formula: str) -> "SimpleFormula":
+    """Terms that have coefficients.
+
+    Raises
+    ------
+    FormulaError
+        If an ``offset()`` is part of a product.
+    """
+    if not any(_calls_offset(factor) for term in terms for factor in term.factors):
+        return terms
+    kept = [term for term in terms if not _is_offset(term)]
+    if any(_calls_offset(factor) for term in kept for factor in term.factors):
+        raise refused(
+            formula, "has offset() in a product; write it as a term of its own."
+        )
+    return type(terms)(kept, _ordering="none")
+
+
+def _calls_offset(factor: "Factor") -> bool:
+    is_call: bool = factor.eval_method.value == "python"
+    return is_call and str(factor.expr).startswith(OFFSET)
+
+
+def _is_offset(term: "Term") -> bool:
+    return len(term.factors) == 1 and _calls_offset(term.factors[0])

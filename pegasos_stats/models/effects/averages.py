@@ -14,8 +14,7 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.weights import numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.models.effects import changes
-from pegasos_stats.models.effects.delta import tested
-from pegasos_stats.models.effects.estimands import Estimand, Heights
+from pegasos_stats.models.effects.estimands import Estimand, Heights, tested
 from pegasos_stats.models.effects.margins import Margins
 from pegasos_stats.models.effects.rows import (
     Place,

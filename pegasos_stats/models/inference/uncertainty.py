@@ -20,7 +20,12 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import CLOSEST
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import that_reaches
+from pegasos_stats.solvers.shortfall import closer_fit
 
 # A coefficient that is off by a quarter of its standard error has an interval that
 # covers with a probability of 94.3% instead of 95%.
@@ -29,6 +34,7 @@ GOES_ON = "{} goes on to the optimum."
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
+SPARE = 0.1  # of the relative gap that is needed, so that moves can be told from it
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,3 +273,47 @@ def distance_at(gap: float, lam: float) -> float:
     0.2
     """
     return float(np.sqrt(2.0 * max(gap, 0.0) / lam))
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness:
+    """What a closer fit tells of coefficients whose bound is too wide.
+
+    Attributes
+    ----------
+    apart : float64 array, shape (k,), or None
+        How far each may be from the optimum; NaN where it is not known. None where
+        nothing is but the certificate.
+    cure : Cure or None
+        What goes on to the optimum, tried before.
+    """
+
+    apart: Vector | None
+    cure: Cure | None
+
+
+def nearness_of(
+    problem: Problem, solver: Pegasos | SDCA, found: Solution, known: Uncertainty
+) -> Nearness:
+    """Go on from a fit, and see how far its coefficients move.
+
+    A coefficient is apart by its move and the bound ``sqrt(2 gap / lam)`` of the closer
+    fit; the intercept by its move, which no bound limits.
+    """
+    remedy = known.remedy
+    tol = float(remedy.value or 0.0)
+    closer = closer_fit(problem, solver, found, SPARE * tol)
+    beta, alpha = closer.solution.beta, closer.solution.alpha
+    apart: NDArray[np.float64] = np.abs(beta - found.beta)
+    apart += distance_at(closer.certificate.gap, problem.lam)
+    if problem.intercept:
+        moved = abs(alpha - found.alpha) if closer.reached else np.nan
+        apart = np.concatenate([[moved], apart])
+    if not closer.reached:
+        apart = np.fmin(apart, known.distance)
+    if remedy.name == "refine":
+        cure = one_of([remedy], GOES_ON) if closer.reached else None
+        return Nearness(apart, cure)
+    seed = 0 if found.seed is None else found.seed
+    reaches = that_reaches(problem, tol, seed, solver.sample_kind)
+    return Nearness(apart, None if reaches is None else Cure((reaches,), GOES_ON))

@@ -9,10 +9,10 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import doubtful_in
 from pegasos_stats.data.sample import Dropped
+from pegasos_stats.data.scaling import moments
 from pegasos_stats.errors import counted
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
-from pegasos_stats.models.shrinkage import calibration_slope
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.tables import significant
@@ -22,6 +22,8 @@ OPTIMAL = 0.01  # relative gap, beyond which a fit is no optimum to speak of
 APART = 100.0  # ratio of standard deviations
 HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
 NEGLIGIBLE = 1e-7  # a penalty, beside the curvature of the log loss
+MOST_STEPS = 50  # of Newton's method, which takes five or ten
+CLOSE = 1e-8  # of a slope, relative
 
 
 def about_data(dropped: Dropped, design: Design) -> list[Note]:
@@ -108,3 +110,54 @@ def shrunk_scores(slope: float, spread: Vector) -> Note:
     )
     cure = one_of([Setting("lam", lam)], "{} repeats that.")
     return Note("penalty", "note", text, cure)
+
+
+def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
+    """Slope ``b`` of the logistic regression of the labels on the scores.
+
+    ``P(y = 1) = 1 / (1 + exp(-(a + b score)))`` by maximum likelihood. It is 1 for the
+    rows of a fit without penalty, and above 1 where the penalty made scores too small.
+
+    Parameters
+    ----------
+    y, scores, weights : float64 array, shape (n,)
+
+    Returns
+    -------
+    float
+        Infinite if the scores separate the labels; NaN if they are all the same.
+
+    Examples
+    --------
+    >>> y, scores = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> slope = calibration_slope(y, scores, np.ones(4))
+    >>> abs(calibration_slope(y, slope * scores, np.ones(4)) - 1.0) < 1e-9
+    True
+    """
+    from scipy.special import expit
+
+    if scores.min() == scores.max():
+        return float("nan")
+    if scores[y > 0.0].min() > scores[y < 0.0].max():
+        return float("inf")
+    size = float(np.abs(scores).max())
+    f, a, b = scores / size, 0.0, 0.0
+    with np.errstate(all="ignore"):
+        for _ in range(MOST_STEPS):
+            s = weights * expit(-y * (a + b * f))
+            d = s * (1.0 - s / weights.clip(min=np.finfo(float).tiny))
+            g = float(s @ y), float((s * y) @ f)
+            h = float(d.sum()), float(d @ f), float((d * f) @ f)
+            determinant = h[0] * h[2] - h[1] * h[1]
+            step = (h[0] * g[1] - h[1] * g[0]) / determinant
+            a, b = a + (h[2] * g[0] - h[1] * g[1]) / determinant, b + step
+            if abs(step) <= CLOSE * abs(b):
+                return b / size
+    return float("nan")
+
+
+def spreads(problem: Problem) -> Vector:
+    """Standard deviation of each predictor, shape (p,); 0 for a constant one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means, deviations = moments(problem.X)
+    return np.where(deviations > 1e-12 * np.abs(means), deviations, 0.0)

@@ -21,7 +21,6 @@ from pegasos_stats.models.persist import designs, header, judged, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.header import Json, items, whole
-from pegasos_stats.models.persist.offsets import packed_offset, unpacked_offset
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, values_of
@@ -92,7 +91,7 @@ def fields_of(result: Results) -> Header:
         "dropped": [result.dropped.outcome, result.dropped.predictors],
         "freq_weights": result.counted
         and [result.counted.column, result.counted.lines],
-        "offset": result.offsets and packed_offset(result.offsets),
+        "offset": result.offsets and designs.packed_offset(result.offsets),
         "missing": [list(pair) for pair in result.dropped.missing],
         "judged": judged.packed_judgement(result),
         "trace": None if result.trace is None else list(result.trace.columns),
@@ -185,7 +184,8 @@ class FitFields:
             column, lines = items(counts, "the counts", 2)
             counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
         self.freq_weights: Counts | None = counts
-        self.offsets, self.offset = unpacked_offset(fit["offset"], functions), None
+        self.offsets = designs.unpacked_offset(fit["offset"], functions)
+        self.offset = None
         if self.offsets is not None:
             self.offset = archive.take("offset", "f8", self.n)
             if not np.isfinite(self.offset).all():

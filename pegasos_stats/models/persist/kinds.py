@@ -12,7 +12,6 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import estimating
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.nearness import Nearness
 from pegasos_stats.models.inference.options import (
     Bootstrap,
     Cluster,
@@ -20,6 +19,7 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
 )
 from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.uncertainty import Nearness
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note

@@ -19,7 +19,7 @@ from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.models.inference.options import CovName
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
-from pegasos_stats.solvers.kernel_problem import KernelFunction
+from pegasos_stats.solvers.kernel_problem import OFFSET, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.orders import Average
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -30,6 +30,33 @@ from pegasos_stats.solvers.sizes import Step
 SOLVERS: dict[str, type[Pegasos | SDCA]] = {"pegasos": Pegasos, "sdca": SDCA}
 
 PENALTIES = {"homework": 1e-4}  # of profiles, where --lambda is not given
+
+OF_ROWS = (  # what they say of each row
+    Option(
+        "weights",
+        str,
+        help="weight of each row: a column of a CSV file, or the same total for "
+        "both levels",
+        default_words="all the same",
+        metavar="COL|balanced",
+    ),
+    Option(
+        "freq_weights",
+        str,
+        help="column of a CSV file that says how many rows each row stands for, in "
+        "all files",
+        default_words="one each",
+        metavar="COL",
+    ),
+    Option(
+        "offset",
+        str,
+        help="column of a CSV file that is a known part of each score, in all "
+        "files; of the polynomial kernel its number",
+        default_words=f"none; {OFFSET:g} of the kernel",
+        metavar="COL|NUMBER",
+    ),
+)
 
 ERRORS = (  # of the fit: how standard errors are estimated
     Option(

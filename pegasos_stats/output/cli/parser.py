@@ -16,7 +16,6 @@ from pegasos_stats.data.levels import UNSEEN
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli import studied
-from pegasos_stats.output.cli.of_rows import OF_ROWS
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
@@ -264,7 +263,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             default_words="no kernel, one coefficient a feature",
         ),
         *(each for name, each in offered(KernelFunction).items() if name != "offset"),
-        *OF_ROWS,
+        *cli.OF_ROWS,
         Option(
             "standardize",
             bool,
