@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.compare_results import SolverComparison
     from pegasos_stats.studies.differences import Difference, first_difference
     from pegasos_stats.studies.model_comparison import ModelComparison
+    from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.reliability import Reliability, reliability
     from pegasos_stats.studies.selection.cross_validation import (
         CrossValidation,
@@ -79,6 +80,7 @@ __all__ = [
     "Logit",
     "ModelComparison",
     "PairedComparison",
+    "ParityCheck",
     "Pegasos",
     "RRandom",
     "Reliability",
@@ -89,6 +91,7 @@ __all__ = [
     "SolverComparison",
     "Thresholds",
     "calibrate",
+    "check_against_r",
     "compare_errors",
     "compare_models",
     "compare_predictions",
@@ -130,6 +133,8 @@ LATER = {  # public name, the module that has it: loaded when first asked for
     "Difference": "studies.differences",
     "first_difference": "studies.differences",
     "ModelComparison": "studies.model_comparison",
+    "ParityCheck": "studies.parity.check",
+    "check_against_r": "studies.parity.check",
     "Reliability": "studies.reliability",
     "reliability": "studies.reliability",
     "CrossValidation": "studies.selection.cross_validation",

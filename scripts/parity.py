@@ -65,8 +65,8 @@ def session() -> Any:
 
 def compared_in_process(task: tuple[int, int]) -> str | None:
     """Compare one configuration."""
+    from tests.parity.agreement import words_if_apart
     from tests.parity.configurations import draw
-    from tests.parity.parting import words_if_apart
 
     return words_if_apart(session(), draw(*task))
 

@@ -314,6 +314,21 @@ for name, solver in changed.items():
     print(name, textwrap.indent(textwrap.fill(reason, 76), "    "), sep="\n")
 
 # %% [markdown]
+# ## Your own fit in your own R
+#
+# The reference comes with the package. `check_against_r` runs it in the R at hand, by rpy2
+# or by Rscript, on the data of a model, and says what is the same: in every bit, to
+# rounding, or not. Where something differs it finds the first step that parts, and why:
+# another BLAS, another kind of random numbers, another order of the levels.
+
+# %%
+try:
+    check = ps.check_against_r(digits, ps.Pegasos(epochs=20, seed=443), via="Rscript")
+    print(check)
+except ps.errors.DependencyError as error:
+    print(error)
+
+# %% [markdown]
 # ## Data that pass from one to the other
 #
 # The digits are whole numbers, and a CSV file hands them over as they are: R reads the

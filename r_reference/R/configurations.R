@@ -1,9 +1,10 @@
-# The configurations that R and Python draw against each other by `make parity`.
-# Beside it stands tests/parity/configurations.py.
+# Runs that R and Python do side by side: those of ps.check_against_r(), and those that
+# `make parity` draws. Beside it stands pegasos_stats/studies/parity/sides.py.
 
 # given: a list of solver ("pegasos", "sdca" or "kernel"), X, labels, coding, weights (as
-# for row_weights()), seed, sample_kind, ties, stored (entries kept of sparse rows, or
-# NULL for dense ones), and arguments, the options of the solver by their names.
+# for row_weights()), offset (of the rows, or NULL), seed, sample_kind, ties, and
+# arguments, the options of the solver by their names. X is a matrix, or a list of p,
+# ends, columns and values: see compressed_rows().
 # Rows without a label or a weight are left out; those of arguments$order are counted
 # from 1 among the others.
 
@@ -16,10 +17,15 @@ configured <- function(given) {
   levels <- label_levels(labels, given$coding)
   y <- encode_labels(labels, levels)
   precomputed <- identical(given$arguments$kernel, "precomputed")
-  X <- given$X[kept, if (precomputed) kept else TRUE, drop = FALSE]
-  if (!is.null(given$stored)) X <- sparse_rows(X, given$stored[kept, , drop = FALSE])
+  X <- if (is.matrix(given$X)) {
+    given$X[kept, if (precomputed) kept else TRUE, drop = FALSE]
+  } else {
+    of_rows(do.call(compressed_rows, given$X), kept)
+  }
   weights <- row_weights(if (by_row) given$weights[kept] else given$weights, y)
-  list(X = X, y = y, weights = weights, levels = levels, labels = labels)
+  offset <- if (is.null(given$offset)) rep(0, length(y)) else given$offset[kept]
+  list(X = X, y = y, weights = weights, offset = offset, levels = levels,
+       labels = labels)
 }
 
 # Everything that is compared.
@@ -27,6 +33,7 @@ run_configuration <- function(given) {
   at <- configured(given)
   seed_generator(given$seed, given$sample_kind)
   asked <- c(list(X = at$X, y = at$y, weights = at$weights), given$arguments)
+  if (given$solver != "kernel") asked$offset <- at$offset
   run <- switch(given$solver, pegasos = pegasos, sdca = sdca, kernel = kernel_pegasos)
   fit <- do.call(run, asked)
   if (given$solver == "sdca") fit <- c(fit, list(alpha = 0, n_iter = length(fit$rows)))
@@ -38,7 +45,7 @@ run_configuration <- function(given) {
 }
 
 configured_scores <- function(given, at, fit) {
-  if (given$solver != "kernel") return(scores(at$X, fit$beta, fit$alpha))
+  if (given$solver != "kernel") return(scores(at$X, fit$beta, fit$alpha) + at$offset)
   options <- given$arguments
   shape <- options[intersect(names(options), c("kernel", "degree", "offset", "gamma"))]
   do.call(kernel_scores, c(list(at$X, at$X, at$y, fit$counts, fit$alpha, options$lambda,
@@ -58,15 +65,24 @@ state_after <- function(given, epochs) {
                    c(list(at$X, at$y, weights = at$weights, rows = unlist(epochs)),
                      options)))
   }
-  if (identical(options$start, "random")) seed_generator(given$seed, given$sample_kind)
-  from <- first_iterate(options$start, columns_of(at$X), options$intercept,
-                        options$lambda, options$first_step)
+  from <- begun_with(given, at)
   averaged <- averaged_epochs(options$average, given$n_epochs)
   fit <- pegasos_form(at$X, options$step)(
     at$X, at$y, options$lambda, epochs, options$intercept, options$loss,
     options$batch_size, options$project, averaged, at$weights, from, options$step,
-    function(fit) FALSE, rep(0, length(at$y)))
+    function(fit) FALSE, at$offset)
   c(fit$last, list(a = fit$a, violations = fit$violations))
+}
+
+# beta, alpha and t before the first step.
+begun_with <- function(given, at) {
+  options <- given$arguments
+  if (given$solver != "pegasos") {
+    return(list(beta = rep(0, columns_of(at$X)), alpha = 0))
+  }
+  if (identical(options$start, "random")) seed_generator(given$seed, given$sample_kind)
+  first_iterate(options$start, columns_of(at$X), options$intercept, options$lambda,
+                options$first_step)
 }
 
 sdca_state <- function(at, options, epochs) {
@@ -75,21 +91,20 @@ sdca_state <- function(at, options, epochs) {
   for (epoch in seq_along(epochs)) {
     pass <- if (options$start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
     state <- pass(state, X$rows, at$y, epochs[[epoch]], options$lambda, options$loss,
-                  at$weights, rep(0, length(at$y)))
+                  at$weights, at$offset)
   }
   c(state, list(alpha = 0))
 }
 
-# Margins of some rows, seen from the state after the epochs so far: 0 at the first step.
+# Margins of some rows, seen from the state after the epochs so far; at the first step
+# from what the run begins with.
 margins_after <- function(given, epochs, rows) {
   at <- configured(given)
-  if (length(epochs) == 0) return(rep(0, length(rows)))
-  state <- state_after(given, epochs)
+  state <- if (length(epochs) > 0) state_after(given, epochs) else begun_with(given, at)
   if (given$solver == "kernel") {
+    if (length(epochs) == 0) return(rep(0, length(rows)))
     seen <- 1 / (given$arguments$lambda * length(unlist(epochs))) * state$g[rows]
     return(at$y[rows] * (seen + state$alpha))
   }
-  X <- if (is.matrix(at$X)) at$X[rows, , drop = FALSE]
-       else list(p = at$X$p, rows = at$X$rows[rows])
-  at$y[rows] * scores(X, state$beta, state$alpha)
+  at$y[rows] * (scores(of_rows(at$X, rows), state$beta, state$alpha) + at$offset[rows])
 }

@@ -2,7 +2,7 @@
 #
 #   fit <- read_fit("fit.json")
 #   score_fit(fit, data)      # as decision_function() in Python
-#   predict_fit(fit, data)    # labels, NA at a score of exactly 0
+#   predict_fit(fit, data)    # labels, NA at a score of exactly 0: also predict(fit, data)
 
 read_fit <- function(path) {
   text <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
@@ -10,7 +10,7 @@ read_fit <- function(path) {
   known <- identical(fit$format, "pegasos_stats linear fit") &&
     fit$version$text == "1"
   if (!known) stop("this is no linear fit of version 1 as pegasos_stats writes it")
-  fit
+  structure(fit, class = "python_fit")
 }
 
 # JSON as lists: objects with names, arrays without; numbers stay text, in $text.

@@ -11,6 +11,21 @@ sparse_rows <- function(X, stored = X != 0) {
   list(p = ncol(X), rows = lapply(seq_len(nrow(X)), row))
 }
 
+# The same from a matrix that is compressed by rows: those of row i are the entries
+# from ends[i] + 1 to ends[i + 1].
+compressed_rows <- function(p, ends, columns, values) {
+  row <- function(i) {
+    k <- ends[i] + seq_len(ends[i + 1] - ends[i])
+    list(columns = columns[k], values = values[k])
+  }
+  list(p = p, rows = lapply(seq_len(length(ends) - 1), row))
+}
+
+# Some of the rows, dense or sparse.
+of_rows <- function(X, kept) {
+  if (is.matrix(X)) X[kept, , drop = FALSE] else list(p = X$p, rows = X$rows[kept])
+}
+
 # x'w, from the first stored entry to the last.
 row_dot <- function(x, w) {
   total <- 0

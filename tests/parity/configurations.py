@@ -1,7 +1,6 @@
 """Configurations drawn at random, to be run in R and in Python.
 
-Configuration `number` of `seed` is always the same one. Beside this file stands
-``r_reference/R/configurations.R``.
+Configuration `number` of `seed` is always the same one.
 """
 
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.studies.parity.setup import Setup
 
 VISITS = 600  # of rows in one run, about: R takes 50 us for each
 SHARES = {"pegasos": 0.6, "sdca": 0.2, "kernel": 0.2}
@@ -110,6 +110,19 @@ class Configuration:
             return ps.KernelSVM(self.labels, self.rows(), **given, **self.kernel)
         model = {"hinge": ps.SVM, "log": ps.Logit}[self.loss]
         return model(self.labels, self.rows(), **given)
+
+    def setup(self) -> Setup:
+        """What both sides are given: to R labels and weights as they are."""
+        model, X = self.model(), self.rows()
+        weights: Any = self.weights
+        if isinstance(weights, dict):
+            low, high = (weights[level] for level in model.coding.levels)
+            weights = {"negative": low, "positive": high}
+        rows = X if self.stored is not None else np.asarray(X, dtype=np.float64)
+        coding = self.coding
+        if not isinstance(coding, str):
+            coding = pd.Series(list(coding))
+        return Setup(model, self.as_solver(), rows, self.labels, coding, weights)
 
     def as_solver(self) -> ps.Pegasos | ps.SDCA:
         if self.solver == "sdca":

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.parity import parting
-from tests.parity.both_sides import compared, given_to_r, in_python, in_r
+from pegasos_stats.studies.parity.parting import first_parting
+from pegasos_stats.studies.parity.setup import Setup
+from pegasos_stats.studies.parity.sides import compared, in_python, in_r
+from tests.parity.agreement import words_if_apart
 from tests.parity.configurations import LOG_REACH, complete, draw
-from tests.parity.parting import first_parting, words_if_apart
 
 SEED = 443
 TOGETHER = 10  # configurations in one test, 0.1 s each
@@ -49,17 +50,19 @@ def plain(solver):
 def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     """One row has other values in R: the step is a visit to it, the first to matter."""
     c = found(plain(solver))
-    ours = in_python(r, c)
+    setup = c.setup()
+    ours = in_python(r, setup)
     counts = ours["counts"] if solver == "kernel" else ours["a"]
     later = ours["rows"][len(ours["y"]) // 2 :]  # counted from 1 among those kept
     row = next(int(row) for row in later if counts[row - 1] > 0.0)
     X = c.X.copy()
     X[np.flatnonzero(complete(c.labels, c.weights))[row - 1]] += 1.5
-    other = replace(c, X=X)
+    other = replace(c, X=X).setup()
     theirs = in_r(r, other)
-    assert compared(c, ours, theirs) is not None
-    monkeypatch.setattr(parting, "given_to_r", lambda r, c: given_to_r(r, other))
-    words = first_parting(r, c, ours, theirs)
+    assert not all(each.equal for each in compared(setup, ours, theirs))
+    given = other.in_r()
+    monkeypatch.setattr(Setup, "in_r", lambda self: given)
+    words = str(first_parting(r, setup, ours, theirs))
     step, place = (
         int(re.search(pattern, words)[1]) for pattern in (r"step (\d+)", r"row (\d+)")
     )

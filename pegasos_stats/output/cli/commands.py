@@ -1,6 +1,7 @@
-"""The commands: ``fit``, ``report``, ``predict``, ``demo``."""
+"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``."""
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -30,6 +31,7 @@ from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.writing import checked_place, outputs
 
 Solver = Pegasos | SDCA
@@ -44,11 +46,14 @@ class Printed:
     out, err : str
     exact : bool
         Whether programs read what goes to standard output.
+    code : int
+        The exit code.
     """
 
     out: str
     err: str = ""
     exact: bool = False
+    code: int = 0
 
 
 def fit(options: argparse.Namespace) -> Printed:
@@ -137,10 +142,30 @@ def predict(options: argparse.Namespace) -> Printed:
     return Printed(shown)
 
 
+def parity(options: argparse.Namespace) -> Printed:
+    """Run a fit in Python and by the reference in R; 1 if something differs."""
+    if options.refine is not None:
+        raise OptionError(
+            "--refine goes on with SDCA, which has no counterpart in the R reference; "
+            "leave it out."
+        )
+    formula, train, _ = _files(options)
+    solver = solver_of(options)
+    found = check_against_r(
+        _model(formula, train, solver, options), solver, via=options.via
+    )
+    if options.json:
+        text = json.dumps(found.to_json_dict(), indent=2)
+    else:
+        text = f"{PROGRAM}: {options.train}\n\n{found}"
+    return Printed(f"{text}\n", code=0 if found.equal else 1)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
     "fit": fit,
     "report": report,
     "predict": predict,
+    "parity": parity,
     "demo": demo,
 }
 

@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_report(commands)
     _add_predict(commands)
+    _add_parity(commands)
     demo = commands.add_parser(
         "demo",
         help="fit the data that come with the package",
@@ -144,7 +145,30 @@ def _add_report(commands: Commands) -> None:
     report.set_defaults(trace=True, progress=False, solver=None)
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def _add_parity(commands: Commands) -> None:
+    parity = commands.add_parser(
+        "parity",
+        help="run a fit in Python and in R, and compare",
+        usage=f"{PROGRAM} parity TRAIN [--outcome COL | --formula FORMULA] [options]",
+        description="Fit a two-level outcome in Python, and by the reference in the R "
+        "at hand; print what is the same, and the first step that is not. The exit "
+        "code is 0 if all is the same, 1 if something differs, 2 if it cannot be "
+        "found out.",
+    )
+    _add_training(parity)
+    _add_format(parity)
+    parity.add_argument(
+        "--via",
+        choices=["rpy2", "Rscript"],
+        help="how R is run (default: rpy2 where it can be imported, else Rscript)",
+    )
+    parity.add_argument("--json", action="store_true", help="print JSON")
+    _add_model_options(parity)
+    _add_solver_options(parity)
+    parity.set_defaults(test=None, groups=None)
+
+
+def _add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
     parser.add_argument(
         "--outcome",
@@ -155,6 +179,10 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--formula",
         help="the model instead, as in R: 'y ~ a + b', 'y ~ . - id'",
     )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    _add_training(parser)
     parser.add_argument("--test", metavar="TEST", help="labelled data to test on")
     _add_unseen(parser, "TEST")
     _add_format(parser)

@@ -33,12 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; or 2 after bad input, with one line on standard error; 130 after an
-        interrupt; 141 if nobody reads standard output any more.
+        0; 1 from ``parity`` where R differs; or 2 after bad input, with one line on
+        standard error; 130 after an interrupt; 141 if nobody reads standard output any
+        more.
     """
     with process.forgiving_errors():
         try:
-            _run(list(sys.argv[1:] if arguments is None else arguments))
+            return _run(list(sys.argv[1:] if arguments is None else arguments))
         except OptionError as error:
             told = error.explained(as_options)
             if error.option:
@@ -61,10 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"unexpected {type(error).__name__}: {error}; this should not happen, "
                 f"please report it with what {TRACEBACK}=1 shows."
             )
-    return 0
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
     process.check_output()
     for word in words:
         try:
@@ -80,6 +80,7 @@ def _run(words: list[str]) -> None:
         printed = COMMANDS[options.command](options)
     process.write_output(printed.out, printed.exact)
     sys.stderr.write(printed.err)
+    return printed.code
 
 
 @contextmanager

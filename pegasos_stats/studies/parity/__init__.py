@@ -1,0 +1,1 @@
+"""A fit run in Python and by the reference in R, and compared."""
