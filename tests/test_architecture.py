@@ -123,7 +123,15 @@ def test_the_rooms_of_compiled_code_name_all_their_modules(name):
 
 # What is slow to load, or missing on some machines, may be loaded inside a function.
 SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels"}
-SLOW |= {"difflib", "importlib.metadata", "narwhals", "pyarrow", "resource", "tqdm"}
+SLOW |= {
+    "difflib",
+    "importlib.metadata",
+    "narwhals",
+    "pyarrow",
+    "resource",
+    "rpy2",
+    "tqdm",
+}
 DOORS = (
     "pegasos_stats.output.",
     "pegasos_stats.studies.thresholds",
