@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 FLAGS = {"lam": "--lambda", "folds": "--cv"}  # that are not called as in Python
 
@@ -106,15 +107,28 @@ class Cure:
 
 
 @dataclass(frozen=True)
+class InPython:
+    """Words for who calls from Python, and those for the command line.
+
+    Attributes
+    ----------
+    text, elsewhere : str
+    """
+
+    text: str
+    elsewhere: str = ""
+
+
+@dataclass(frozen=True)
 class Said:
     """Text that names options, which each door spells in its own way.
 
     Attributes
     ----------
-    parts : tuple of str and Setting
+    parts : tuple of str, Setting and InPython
     """
 
-    parts: tuple[str | Setting, ...]
+    parts: "tuple[Part, ...]"
 
     def written(self, spell: Spelling | None = None) -> str:
         """The text, with options as Python spells them, or as `spell` does.
@@ -125,13 +139,33 @@ class Said:
         >>> text.written(), text.written(as_options)
         ('give steps= with lam=0.1.', 'give --steps with --lambda 0.1.')
         """
-        return "".join(
-            part if isinstance(part, str) else (spell((part,)) if spell else part.named)
-            for part in self.parts
-        )
+        words = []
+        for part in self.parts:
+            if isinstance(part, InPython):
+                words.append(part.elsewhere if spell else part.text)
+            elif isinstance(part, Setting):
+                words.append(spell((part,)) if spell else part.named)
+            else:
+                words.append(part)
+        return "".join(words)
 
 
-def said(*parts: str | Setting) -> Said:
+Part = str | Setting | InPython
+
+
+def bare(name: str) -> Setting:
+    """An option by its name alone, as a word of a sentence.
+
+    Examples
+    --------
+    >>> text = said(bare("freq_weights"), " hold text.")
+    >>> text.written(), text.written(as_options)
+    ('freq_weights hold text.', '--freq-weights hold text.')
+    """
+    return Setting(name, call=name)
+
+
+def said(*parts: Part) -> Said:
     """Text that names options."""
     return Said(parts)
 
@@ -188,13 +222,16 @@ def as_options(settings: Together) -> str:
     '--standardize --solver sdca'
     >>> as_options((Setting("lam", change="a larger"),))
     'a larger --lambda'
+    >>> as_options((Setting("cov_type", "HC3"), Setting("offset", "log years")))
+    "--cov-type HC3 --offset 'log years'"
     """
     words = []
     for setting in settings:
         name, plain = flag(setting.name), setting.value in (None, True)
         if setting.value is False:
             name = name.replace("--", "--no-", 1)
-        value = "" if plain or setting.value is False else f" {setting.shown}".lower()
+        value = "" if plain or setting.value is False else f" {quote(setting.shown)}"
+        value = value.lower() if setting.name == "solver" else value
         words.append(f"{setting.change} {name}" if setting.change else name + value)
     return " ".join(words)
 

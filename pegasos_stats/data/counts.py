@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, said
+from pegasos_stats.advice import Setting, bare, said
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, counted, listing
@@ -74,7 +74,8 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     if wrong.any():
         raise DataError(
             said(
-                f"freq_weights hold {listing(each[wrong])} in the rows "
+                bare("freq_weights"),
+                f" hold {listing(each[wrong])} in the rows "
                 f"{listing(index[wrong])}; give whole numbers up to 2^53, or ",
                 Setting("weights"),
                 " for others.",
@@ -83,14 +84,21 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     total = float(each.sum())
     if total == 0.0:
         raise DataError(
-            f"freq_weights are 0 in all of {counted(len(index), 'row')}; give how many "
-            "rows each stands for."
+            said(
+                bare("freq_weights"),
+                f" are 0 in all of {counted(len(index), 'row')}; give how many rows "
+                "each stands for.",
+            )
         )
     width = getattr(data, "shape", (0, 1))[-1]
     check_memory(
         total * 8.0 * (width + 2),
         f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
-        "give the counts as weights= if only coefficients are wanted",
+        said(
+            "give the counts as ",
+            Setting("weights"),
+            " if only coefficients are wanted",
+        ),
     )
     return np.repeat(np.arange(len(index)), each.astype(np.int64))
 

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.advice import Said, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.errors import (
     DataError,
@@ -269,7 +270,7 @@ def limit() -> float:
     return min(found)
 
 
-def check_memory(needed: float, what: str, cure: str) -> None:
+def check_memory(needed: float, what: str, cure: str | Said) -> None:
     """Raise `DataError` if more memory is needed than there is.
 
     Examples
@@ -279,7 +280,13 @@ def check_memory(needed: float, what: str, cure: str) -> None:
     pegasos_stats.errors.DataError: A table of all pairs takes about 1,000,000.0 GB ...
     """
     if needed > limit():
+        parts = (cure,) if isinstance(cure, str) else cure.parts
+        gigabytes = f"{needed / 1e9:,.1f}" if needed < 1e27 else f"{needed / 1e9:.1e}"
         raise DataError(
-            f"{what} takes about {needed / 1e9:,.1f} GB of memory, and this process "
-            f"may use {limit() / 1e9:,.1f} GB; {cure}."
+            said(
+                f"{what} takes about {gigabytes} GB of memory, and this process may "
+                f"use {limit() / 1e9:,.1f} GB; ",
+                *parts,
+                ".",
+            )
         )

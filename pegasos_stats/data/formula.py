@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import LONGEST
+from pegasos_stats.advice import LONGEST, InPython, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.design import check_columns
@@ -356,9 +356,11 @@ def check_names(columns: Iterable[Hashable]) -> None:
             wrong.append(column)
     if wrong:
         raise ColumnError(
-            f"The column names {listing(wrong)} cannot be used in a formula; names "
-            "must be text, no numbers, and not 'Intercept': rename them, for example "
-            "data.add_prefix('x')."
+            said(
+                f"The column names {listing(wrong)} cannot be used in a formula; names "
+                "must be text, no numbers, and not 'Intercept': rename them",
+                InPython(", for example data.add_prefix('x').", "."),
+            )
         )
 
 

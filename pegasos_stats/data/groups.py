@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, said
+from pegasos_stats.advice import InPython, Setting, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.foreign import refusing, series_of
@@ -157,7 +157,9 @@ class Lines:
                     said(
                         Setting("groups", way),
                         " is no column of the data that the model was made of; give "
-                        f"the name of one, or {ALLOWED}.",
+                        "the name of one",
+                        InPython(f", or {ALLOWED}"),
+                        ".",
                     )
                 )
             column = self.frame[way]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, said
+from pegasos_stats.advice import Setting, bare, said
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
@@ -29,9 +29,11 @@ ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with the
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OTHER_NAMES = {"rbf": "gaussian", "radial": "gaussian", "poly": "polynomial"}
 DEGREE, OFFSET = 2, 1.0
-OVERFLOWING = (
+OVERFLOWING = said(
     "The scores overflow: they are no finite numbers any more; bring the predictors to "
-    "a common scale, or give a larger lam."
+    "a common scale, or give a larger ",
+    bare("lam"),
+    ".",
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import bare, said
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.labels import Ties
@@ -172,8 +173,12 @@ def finite(objective: float) -> float:
     """Return the objective, or raise `DataError` if it is no finite number."""
     if not np.isfinite(objective):
         raise DataError(
-            "The objective overflows: it is no finite number; bring the predictors to "
-            "a common scale, or give a larger lam."
+            said(
+                "The objective overflows: it is no finite number; bring the predictors "
+                "to a common scale, or give a larger ",
+                bare("lam"),
+                ".",
+            )
         )
     return objective
 

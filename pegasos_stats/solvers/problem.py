@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import bare, said
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
@@ -182,6 +183,10 @@ class Solution:
             array.flags.writeable = False
         if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
             raise DataError(
-                "The coefficients overflow: they are no finite numbers any more; bring "
-                "the predictors to a common scale, or give a larger lam."
+                said(
+                    "The coefficients overflow: they are no finite numbers any more; "
+                    "bring the predictors to a common scale, or give a larger ",
+                    bare("lam"),
+                    ".",
+                )
             )

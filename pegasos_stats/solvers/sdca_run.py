@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, Together, one_of
+from pegasos_stats.advice import Cure, Setting, Together, one_of, said
 from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.rng import SampleKind
@@ -224,27 +224,30 @@ def warn_of(
     closest : float
         Relative gap up to which rounding is the cause.
     """
-    goal, near = f"tol={solver.tol:g}", at.relative_gap
+    goal, near = Setting(taken_as, solver.tol, call="tol={}"), at.relative_gap
     if not solver.tol > 0.0:
-        goal, near, taken_as = f"gap_tol={solver.gap_tol:g}", at.gap, "gap_tol"
+        goal, near, taken_as = Setting("gap_tol", solver.gap_tol), at.gap, "gap_tol"
     gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
     others = () if enough is None else (enough,)
     cure = within_reach(near, taken_as, others)
     if rounded:
-        text = (
-            f"SDCA has reached {goal} for centred columns only: {gaps}, because "
-            "columns far from zero leave few digits to a score."
+        text = said(
+            "SDCA has reached ",
+            goal,
+            f" for centred columns only: {gaps}, because columns far from zero leave "
+            "few digits to a score.",
         )
         centred = "Centre the predictors, as by {}."
         cure = one_of([Setting("standardize", True)], centred)
     elif at.relative_gap <= closest:
-        text = (
-            f"SDCA has not reached {goal}: {gaps}, as near as rounding lets a "
-            "certificate tell."
+        text = said(
+            "SDCA has not reached ",
+            goal,
+            f": {gaps}, as near as rounding lets a certificate tell.",
         )
     else:
         epochs = counted(solver.epochs, "epoch")
-        text = f"SDCA has not reached {goal} after {epochs}: {gaps}."
+        text = said("SDCA has not reached ", goal, f" after {epochs}: {gaps}.")
     warn_caller(text, ConvergenceWarning, cure)
 
 

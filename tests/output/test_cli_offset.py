@@ -45,9 +45,9 @@ def test_new_rows_without_the_column_are_refused(table, tmp_path, capsys):
     pd.read_csv(table).drop(columns="z").to_csv(tmp_path / "n.csv", index=False)
     assert main(["predict", str(model), str(tmp_path / "n.csv")]) == 2
     said = capsys.readouterr().err.strip()
-    assert said.endswith(
-        "offset='z' is no column of the data; give the name of one, or one number for "
-        "each row."
+    assert said == (
+        "pegasos-stats: --offset z is no column of the data; check the spelling or add "
+        "the column."
     )
 
 

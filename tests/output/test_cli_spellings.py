@@ -8,8 +8,12 @@ import pytest
 
 from pegasos_stats.output.cli import main
 
-# name=value or name=, a call with arguments, True and False; in Python's words.
-PYTHON = re.compile(r"\b[a-z]\w*=(?![=\s])|\b[A-Za-z_.]+\((?=\w+=|\))|\b(True|False)\b")
+# name=value or name=, a call with arguments, True and False, names that the options do
+# not have; in Python's words.
+PYTHON = re.compile(
+    r"\b[a-z]\w*=(?![=\s])|\b[A-Za-z_.]+\((?=\w+=|\))|\b(?:True|False|lam|Series)\b"
+    r"|\b(?:freq_weights|cov_type|batch_size|image_shape|result\.\w+|ps\.\w+)\b"
+)
 MODEL_OF_ITSELF = re.compile(r"glm\(\)|\bset\.seed\(\)|[\w=]+\S*( f})? in Python")
 
 
@@ -21,7 +25,7 @@ def files(tmp_path_factory):
     x = rng.standard_normal((60, 3))
     y = np.where(x[:, 0] + 0.3 * rng.standard_normal(60) > 0.5, "yes", "no")
     plain = pd.DataFrame(x, columns=["a", "b", "c"]).assign(
-        y=y, half=0.5, one=1, place=np.arange(60) // 6, same="s"
+        y=y, half=0.5, one=1, place=np.arange(60) // 6, same="s", many=1e15
     )
     found = {"plain": plain}
     sure = np.repeat([-2.0, -1.0, 1.0, 2.0], 15)
@@ -65,6 +69,19 @@ ERRORS = {
     "a step of text": "--solver pegasos --step 0",
     "a formula that loops": "--formula y~[i]",
     "a formula of others": "--formula y~open(a)",
+    "weights that are not there": "--weights zz",
+    "counts that are not there": "--freq-weights zz",
+    "an offset that is not there": "--offset zz",
+    "weights of text": "--weights same",
+    "counts of text": "--freq-weights same",
+    "an offset of text": "--offset same",
+    "weights below zero": "--weights c",
+    "counts below zero": "--freq-weights c",
+    "more rows than memory": "--freq-weights many",
+    "hardly any penalty": "--lambda 1e-320",
+    "a kernel, hardly any penalty": "--kernel gaussian --lambda 1e-320 --epochs 1",
+    "projected kernel": "--kernel gaussian --project --no-intercept",
+    "HC3 of groups": "--cov-type HC3 --groups place",
 }
 
 
@@ -84,6 +101,27 @@ def test_errors_of_other_commands(files, capsys, tmp_path):
         assert_spelled(capsys.readouterr().err)
     assert main(["fit", files["one"], "--test", files["zero"]]) == 2
     assert_spelled(capsys.readouterr().err)
+    shape = ["--formula", "y~a+b", "--image-shape", "3x3", "-o", page]
+    assert main(["report", files["plain"], *shape]) == 2
+    assert_spelled(capsys.readouterr().err)
+    assert main(["predict", files["plain"], files["plain"]]) == 2
+    assert_spelled(capsys.readouterr().err)
+
+
+NO_COLUMN = "is no column of the data; check the spelling or add the column."
+
+
+@pytest.mark.parametrize(
+    ("option", "column", "words"),
+    [
+        ("--weights", "zz", f"zz {NO_COLUMN}"),
+        ("--offset", "a b", f"'a b' {NO_COLUMN}"),
+        ("--freq-weights", "same", "are not numbers; give a column of numbers."),
+    ],
+)
+def test_errors_of_columns_name_the_option(option, column, words, files, capsys):
+    assert main(["fit", files["plain"], "--formula", "y~a", option, column]) == 2
+    assert capsys.readouterr().err == f"pegasos-stats: {option} {words}\n"
 
 
 WARNED = {
@@ -95,10 +133,14 @@ WARNED = {
     "separated": ("sure", "--lambda 1e-4"),
     "kernel, one epoch": ("plain", "--kernel gaussian --epochs 1 --lambda 1e-4"),
     "not at its end": ("plain", "--solver pegasos --tol 1e-9 --epochs 1 --seed 1"),
+    "kernel, not at its end": (
+        "rare",
+        "--kernel gaussian --solver sdca --epochs 1 --tol 1e-12 --lambda 1e-8",
+    ),
 }
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("always::UserWarning")
 @pytest.mark.parametrize("case", WARNED)
 def test_warnings_and_notes(case, files, capsys):
     name, words = WARNED[case]

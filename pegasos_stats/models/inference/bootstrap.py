@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pegasos_stats.advice import InPython, bare, said
 from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.data.groups import Groups
@@ -347,8 +348,14 @@ def warn_of_gaps(gaps: Vector, options: Bootstrap) -> None:
     beyond = int((gaps > options.tol).sum())
     if beyond:
         warn_caller(
-            f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
-            f"tol={options.tol:g}: the largest relative gap is {gaps.max():.2g}; bring "
-            "the predictors to a common scale, or give a larger lam or tolerance.",
+            said(
+                f"{counted(beyond, 'resample')} of {options.replicates:,} have not "
+                f"reached the relative gap of {options.tol:g}: the largest is "
+                f"{gaps.max():.2g}; bring the predictors to a common scale, or give a "
+                "larger ",
+                bare("lam"),
+                InPython(" or tolerance"),
+                ".",
+            ),
             ConvergenceWarning,
         )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pegasos_stats.advice import Setting, said
+from pegasos_stats.advice import InPython, Setting, said
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
@@ -87,8 +87,9 @@ def chosen_options(
             said(
                 "needs ",
                 Setting("groups"),
-                ": the name of a column, or one label for each row, which says what "
-                "rows belong together.",
+                ": the name of a column",
+                InPython(", or one label for each row"),
+                ", which says what rows belong together.",
             ),
             "cov_type",
             cov_type,
@@ -105,8 +106,12 @@ def chosen_options(
         )
     if isinstance(options, Bootstrap) and not can_resample(groups):
         raise OptionError(
-            "groups= are of two kinds, and resamples draw groups of one; give one, or "
-            "cov_type='cluster'."
+            said(
+                Setting("groups"),
+                " are of two kinds, and resamples draw groups of one; give one, or ",
+                Setting("cov_type", "cluster"),
+                ".",
+            )
         )
     if isinstance(options, Sandwich) and options.correction == "nonrobust":
         why: str | Setting = "the hinge loss" if problem.loss == "hinge" else ""
@@ -338,12 +343,15 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
         return why
     if is_quick(problem, cov_type):
         return []
-    text = (
+    words = said(
         "Standard errors are left out, as they take a while for "
-        f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: "
-        "result.conf_int() computes them, and the summary then shows them."
+        f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: ",
+        InPython(
+            "result.conf_int() computes them, and the summary then shows them.",
+            "in Python result.conf_int() computes them.",
+        ),
     )
-    return [Note("standard errors", "note", text)]
+    return [Note("standard errors", "note", words.written(), said=words)]
 
 
 def why_none(problem: Problem, cov_type: CovType) -> list[Note]:

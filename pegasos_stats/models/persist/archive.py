@@ -9,6 +9,7 @@ from typing import IO
 
 import numpy as np
 
+from pegasos_stats.advice import InPython, said
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist.container import (
     Arrays,
@@ -130,8 +131,12 @@ def read_archive(path: str | PathLike[str]) -> Iterator[Archive]:
             raise
         except NotOursError:
             raise DataError(
-                f"The file {shown} is not a model saved by pegasos_stats; give one "
-                "that save() or `pegasos-stats fit --save` wrote."
+                said(
+                    f"The file {shown} is not a model saved by pegasos_stats; give one "
+                    "that ",
+                    InPython("save() or "),
+                    "`pegasos-stats fit --save` wrote.",
+                )
             ) from None
         except Exception as error:  # what a damaged file raises, from wherever
             reason = shortened(error).rstrip(".") or type(error).__name__

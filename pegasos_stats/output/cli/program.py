@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OptionError as error:
             told = error.explained(as_options)
             if error.option:
-                told = f"{flag(error.option)} {error.value} {told}"
+                given = "" if error.value == "True" else f" {error.value}"
+                told = f"{flag(error.option)}{given} {told}"
             return failed(told)
         except PegasosStatsError as error:
             return failed(error.written(as_options))
