@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting, bare, said
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, counted, listing
@@ -69,6 +70,25 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     >>> repeated([2, 0, 1], None, pd.RangeIndex(3)).tolist()
     [0, 0, 2]
     """
+    each = whole_counts(freq_weights, data, index)
+    total = float(each.sum())
+    if total == 0.0:
+        raise all_zero(len(index))
+    width = getattr(data, "shape", (0, 1))[-1]
+    check_memory(
+        total * 8.0 * (width + 2),
+        f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
+        said(
+            "give the counts as ",
+            Setting("weights"),
+            " if only coefficients are wanted",
+        ),
+    )
+    return np.repeat(np.arange(len(index)), each.astype(np.int64))
+
+
+def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
+    """How often each row counts, as `repeated` reads it."""
     each = numbers_of_rows("freq_weights", freq_weights, data, index, ALLOWED)
     wrong = ~((each == np.floor(each)) & (each <= MOST))  # also what is missing
     if wrong.any():
@@ -81,26 +101,18 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
                 " for others.",
             )
         )
-    total = float(each.sum())
-    if total == 0.0:
-        raise DataError(
-            said(
-                bare("freq_weights"),
-                f" are 0 in all of {counted(len(index), 'row')}; give how many rows "
-                "each stands for.",
-            )
-        )
-    width = getattr(data, "shape", (0, 1))[-1]
-    check_memory(
-        total * 8.0 * (width + 2),
-        f"A table of {counted(len(index), 'row')} that stand for {total:,.0f}",
+    return each
+
+
+def all_zero(rows: int) -> DataError:
+    """The error for counts none of which is above zero."""
+    return DataError(
         said(
-            "give the counts as ",
-            Setting("weights"),
-            " if only coefficients are wanted",
-        ),
+            bare("freq_weights"),
+            f" are 0 in all of {counted(rows, 'row')}; give how many rows each stands "
+            "for.",
+        )
     )
-    return np.repeat(np.arange(len(index)), each.astype(np.int64))
 
 
 def column_of_counts(given: object, counts: Counts | None, data: object) -> object:

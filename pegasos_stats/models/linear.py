@@ -90,7 +90,7 @@ class LinearModel(Model):
             ``x.clip(0, 1)``, ...
         data : DataFrame or Scan
             A frame, also of another library, or files that `scan` named; then `weights`
-            are no array, and there are no `freq_weights`, `functions` or `offset`.
+            and `freq_weights` are no arrays, and there are no `functions` or `offset`.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
+from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import agree
@@ -62,24 +63,28 @@ def sample_of_scan(
     """
     check_flag("standardize", standardize)
     others = {
-        "freq_weights": (freq_weights, "give the column of counts as weights="),
         "functions": (functions, "compute the column in the files"),
         "offset": (offset, "fit rows in memory, or leave it out"),
     }
     for name, (value, cure) in others.items():
         if value is not None:
             raise OptionError(f"{name}= does not go with ps.scan(); {cure}.")
+    if not isinstance(freq_weights, str | None):
+        raise OptionError(
+            f"freq_weights={shown(freq_weights)} does not go with ps.scan(); give the "
+            "name of a column."
+        )
     by_name = weights is None or isinstance(weights, str | dict)
     if not by_name:
         raise OptionError(
             f"weights={shown(weights)} does not go with ps.scan(); give the name of a "
             "column, 'balanced', or a weight for each level."
         )
-    agreed = agree(scan, formula, intercept, coding)
+    agreed = agree(scan, formula, intercept, coding, freq_weights)
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
     found = measure(scan, agreed, weights, standardize, na_action, most)
-    n = found.y.size
+    n, lines = found.y.size, agreed.rows.lines
     sample = Sample(
         X=Elsewhere(found),
         y=cast(Vector, found.y),  # a byte a row, not eight
@@ -89,6 +94,7 @@ def sample_of_scan(
         dropped=found.dropped,
         kept=np.ones(n, dtype=bool),
         weights=found.weights,
+        counted=None if freq_weights is None else Counts(freq_weights, lines),
     )
     return sample, agreed.intercept
 
@@ -161,6 +167,7 @@ def fit_from_files(
         dropped=sample.dropped,
         cov_type=options,
         seconds=time.perf_counter() - began,
+        counted=sample.counted,
         offsets=None,
     )
     none = pd.DataFrame(columns=["actual", "predicted"])

@@ -22,6 +22,7 @@ CASES = {
     "hinge, weights": (ps.svm, "y ~ x0 + x2 - 1", {"weights": "w"}),
     "hinge, scaled": (ps.svm, "y ~ x0 + C(k)", {"standardize": True, "weights": "w"}),
     "hinge, far": (ps.svm, "y ~ x0 + I(x1 + 1000)", {}),
+    "hinge, counts": (ps.svm, "y ~ x0 + x2", {"freq_weights": "k"}),
     "log": (ps.logit, "y ~ x0 * x1 + g", {}),
     "log, scaled": (
         *(ps.logit, "y ~ x0 + I(x1 + 2) - 1"),

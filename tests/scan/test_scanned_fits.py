@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError, FormulaError, OptionError
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    LabelError,
+    OptionError,
+)
 from pegasos_stats.solvers.reads import rows
 from tests.scan.scan_files import frame_of, written
 
@@ -16,6 +22,7 @@ CASES = [
     (ps.svm, "y ~ .", {"weights": {"yes": 3.0, "no": 1.0}, "standardize": True}),
     (ps.svm, "y ~ . - w", {"weights": "w", "coding": ("yes", "no")}),
     (ps.logit, "y ~ log(abs(x0)) + C(k) * x1 + g - 1", {"standardize": True}),
+    (ps.svm, "y ~ x0 + x2 + g", {"freq_weights": "k", "weights": "w"}),
     (ps.svm, "x0 > 0 ~ x1 + ifelse(x2 > 0, 'up', 'down')", {"coding": "first-seen"}),
 ]
 
@@ -61,6 +68,7 @@ def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
     there, here = both
     assert there.nobs == here.nobs
     assert there.coding == here.coding
+    assert there.counted == here.counted
     assert str(there.dropped) == str(here.dropped)
     assert sorted(there.dropped.missing) == sorted(here.dropped.missing)
     assert (there.problem.y == here.problem.y).all()
@@ -90,6 +98,9 @@ def test_predictions_on_files_are_those_on_frames(both, data, files):
     for fitted in both:
         scores = fitted.decision_function(ps.scan(files))
         assert scores.equals(fitted.decision_function(data))
+    tables = [there.confusion(rows) for rows in (None, ps.scan(files), data)]
+    assert np.array_equal(tables[1].counts, tables[2].counts)
+    assert np.array_equal(tables[1].counts[:, :2], tables[0].counts[:, :2])
     assert there.predict(ps.scan(files)).equals(there.predict(data))
     assert here.predict(ps.scan(files)).equals(here.predict(data))
 
@@ -159,9 +170,9 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
     ("options", "message"),
     [
         (
-            {"freq_weights": "w"},
-            "freq_weights= does not go with ps.scan(); give the column of counts as "
-            "weights=.",
+            {"freq_weights": np.array([1, 2])},
+            "freq_weights=array([1, 2]) does not go with ps.scan(); give the name of a "
+            "column.",
         ),
         (
             {"functions": {"half": lambda x: x / 2}},
@@ -182,6 +193,39 @@ def test_options_that_need_all_rows_at_once_are_refused(files, options, message)
     with pytest.raises(OptionError) as found:
         ps.svm("y ~ x0", ps.scan(files), **options)
     assert str(found.value) == message
+
+
+def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
+    counts = data.assign(half=0.5, zero=0, huge=np.where(data.index == 7, 200_000, 0))
+    counts.loc[2000, "k"] = np.nan
+    files = written(counts, tmp_path)
+    for column in ("half", "zero", "k"):
+        told = []
+        for where in (ps.scan(files), counts):
+            with pytest.raises(DataError) as found:
+                ps.svm("y ~ x0", where, freq_weights=column)
+            told.append(str(found.value))
+        assert told[0] == told[1]
+    for column, message in {
+        "nosuch": "freq_weights='nosuch' is no column of the data; give the name of "
+        "one, or one whole number for each row.",
+        "g": "Column 'g' of freq_weights holds text; give a column of whole numbers.",
+    }.items():
+        with pytest.raises(ColumnError) as refused:
+            ps.svm("y ~ x0", ps.scan(files), freq_weights=column)
+        assert str(refused.value) == message
+    with pytest.raises(LabelError):  # one row, so often that it takes several pieces
+        ps.svm("y ~ x0", ps.scan(files), freq_weights="huge")
+
+
+def test_pieces_are_as_long_with_labels_as_without(tmp_path):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.standard_normal((5000, 60)).astype("f4").astype("f8"))
+    wide = wide.add_prefix("x").assign(y=rng.integers(0, 2, 5000))
+    wide.to_parquet(tmp_path / "wide.parquet")
+    # 64 MiB / 32 are 4,297 rows of 61 columns, and 4,369 of 60.
+    scan = ps.scan(tmp_path / "wide.parquet", memory="64MiB")
+    assert ps.svm("y ~ .", scan, lam=1.0).fit(ps.SDCA(tol=1e-3, seed=1)).nobs == 5000
 
 
 def test_an_offset_in_the_formula_is_refused(files):

@@ -37,6 +37,7 @@ from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.levels import factored
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import NOTHING, Scan
+from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Agreed:
         Columns that the outcome uses.
     plain : bool
         Whether the columns are the matrix as they are.
+    rows : Repeating
+        Where the rows are read, each as often as it counts.
     n_reads : int
         Times that all rows had to be looked at, for levels, and for types of CSV.
     """
@@ -73,10 +76,17 @@ class Agreed:
     intercept: bool
     outcome: tuple[str, ...]
     plain: bool
+    rows: Repeating
     n_reads: int
 
 
-def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
+def agree(
+    scan: Scan,
+    formula: str,
+    intercept: bool,
+    coding: Coding,
+    freq_weights: str | None = None,
+) -> Agreed:
     """Read a formula, and as many rows as it takes to know all levels.
 
     Raises
@@ -104,10 +114,11 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
     used = [*dict.fromkeys([*outcome, *variables])]
     _check(scan, used)
     factors = Factors(terms, formula, nothing, scan)
+    repeating = Repeating(scan, freq_weights)
     labels: list[DataColumn] = []
     rows: list[pd.DataFrame] = []
     total, to_the_end = 0, True
-    for piece in scan.pieces(used):
+    for piece in repeating.pieces(used):
         frame = frame_of(piece)
         total += len(frame)
         column = outcome_of(formula, frame)
@@ -139,6 +150,7 @@ def agree(scan: Scan, formula: str, intercept: bool, coding: Coding) -> Agreed:
         intercept=len(names) < len(terms),
         outcome=tuple(outcome),
         plain=set(design.names) <= set(design.numeric),
+        rows=repeating,
         n_reads=int(to_the_end) + scan.n_reads,
     )
 

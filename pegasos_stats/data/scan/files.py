@@ -154,7 +154,14 @@ class Scan:
                     f"{listing(schema.names, 8)}; {cure}, or leave the file out."
                 )
 
-    def pieces(self, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
+    def rows_at_once(self, columns: Sequence[str]) -> int:
+        """How many rows of these columns a piece has."""
+        per_row = 8 * max(1, len(columns))
+        return max(1, min(MOST_ROWS, self.memory // SHARE // per_row))
+
+    def pieces(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator["pa.RecordBatch"]:
         """Read all files once, some rows at a time, the same each time.
 
         Pieces of the same rows are the same whatever the format of their files.
@@ -162,14 +169,15 @@ class Scan:
         Parameters
         ----------
         columns : sequence of str
+        rows : int, optional
+            How many at a time; as the budget allows, if left out.
 
         Raises
         ------
         DataError
             If a file cannot be read to its end.
         """
-        names, per_row = list(columns), 8 * max(1, len(columns))
-        size = max(1, min(MOST_ROWS, self.memory // SHARE // per_row))
+        names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
             try:
                 found = format_of(file).batches(file, names, size, self.types)

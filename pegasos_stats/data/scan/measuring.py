@@ -115,6 +115,8 @@ class Measured:
         ``n``.
     samples : pair of Sampled
         Of the rows of -1, and of +1.
+    step : int
+        Rows of a piece at most.
     n_reads : int
         Of all rows, so far.
     """
@@ -130,6 +132,7 @@ class Measured:
     means: Vector
     spread: Vector
     samples: tuple[Sampled, Sampled]
+    step: int
     n_reads: int
 
     def tables(self) -> Iterator[tuple[Piece, int, "pa.RecordBatch"]]:
@@ -141,7 +144,7 @@ class Measured:
             If the files are not as they were.
         """
         first, known = 0, iter(self.pieces)
-        for table in self.scan.pieces(self.matrices.variables):
+        for table in self.agreed.rows.pieces(self.matrices.variables, self.step):
             piece = next(known, None)
             if piece is None or piece.size != table.num_rows:
                 raise DataError(CHANGED)
@@ -192,10 +195,11 @@ def measure(
     scan.check(extra)
     beside = [*dict.fromkeys([*agreed.outcome, *extra])]
     wanted = [*dict.fromkeys([*matrices.variables, *beside])]
-    count = Counting(agreed, matrices, most)
-    for table in scan.pieces(wanted):
+    count, step = Counting(agreed, matrices, most), scan.rows_at_once(wanted)
+    for table in agreed.rows.pieces(wanted, step):
         count.add(table, beside, weights if by_column else None)
-    return count.finished(scan, None if by_column else weights, standardize, na_action)
+    left = None if by_column else weights
+    return count.finished(scan, left, standardize, na_action, step)
 
 
 class Counting:
@@ -259,7 +263,12 @@ class Counting:
             sampling.add(keys[few], numbers[few], X[few])
 
     def finished(
-        self, scan: Scan, weights: object, standardize: bool, na_action: NaAction
+        self,
+        scan: Scan,
+        weights: object,
+        standardize: bool,
+        na_action: NaAction,
+        step: int,
     ) -> Measured:
         """What all pieces say together."""
         agreed, matrices = self._agreed, self._matrices
@@ -302,5 +311,6 @@ class Counting:
             means=self._columns.mean,
             spread=self._columns.spread(),
             samples=(low, high),
+            step=step,
             n_reads=agreed.n_reads + 1,
         )

@@ -1,0 +1,85 @@
+"""Rows of a scan, each as often as a column of counts says."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.weights import column_named
+from pegasos_stats.errors import ColumnError, listing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Repeating:
+    """All rows of a scan, as often as each counts.
+
+    Parameters
+    ----------
+    scan : Scan
+    column : str or None
+        With the counts; None if each row counts once.
+
+    Attributes
+    ----------
+    lines : int
+        Rows of the files, as the last read counted them.
+
+    Raises
+    ------
+    ColumnError
+        If there is no such column of numbers in all files.
+    """
+
+    def __init__(self, scan: Scan, column: str | None) -> None:
+        self.scan, self.column, self.lines = scan, column, 0
+        if column is None:
+            return
+        if column not in scan.kinds:
+            column_named("freq_weights", column, None, ALLOWED)
+        scan.check([column])
+        if scan.kinds[column] != "numbers":
+            raise ColumnError(
+                f"Column {listing([column])} of freq_weights holds "
+                f"{scan.kinds[column]}; give a column of whole numbers."
+            )
+
+    def pieces(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator["pa.RecordBatch"]:
+        """Read all files once, so many rows at a time, the same each time.
+
+        Raises
+        ------
+        DataError
+            If a file cannot be read to its end, or a count is no whole number.
+        """
+        import pyarrow as pa
+
+        names, step = list(columns), rows or self.scan.rows_at_once(columns)
+        lines = total = 0
+        both = [*dict.fromkeys([*names, *self._counts()])]
+        for piece in self.scan.pieces(both, step):
+            index = pd.RangeIndex(lines, lines + piece.num_rows)
+            lines += piece.num_rows
+            if self.column is None:
+                yield piece
+                continue
+            counts = piece.column(self.column).to_pandas().set_axis(index)
+            ends = np.cumsum(whole_counts(counts, None, index).astype(np.int64))
+            there = int(ends[-1]) if ends.size else 0
+            for first in range(0, there, step):
+                numbers = np.arange(first, min(there, first + step))
+                places = np.searchsorted(ends, numbers, side="right")
+                yield piece.select(names).take(pa.array(places))
+            total += there
+        if self.column is not None and total == 0:
+            raise all_zero(lines)
+        self.lines = lines
+
+    def _counts(self) -> list[str]:
+        return [] if self.column is None else [self.column]
