@@ -37,6 +37,7 @@ Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
+MEMORY = "1GiB"
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**16  # of a piece
@@ -219,7 +220,7 @@ def kind_of(arrow_type: "pa.DataType") -> str:
 def scan(
     paths: Paths,
     *,
-    memory: str | int = "1GiB",
+    memory: str | int = MEMORY,
     types: Mapping[str, str] | None = None,
 ) -> Scan:
     """Name files whose rows are read block by block, as data for a fit.
@@ -229,8 +230,8 @@ def scan(
     paths : str or path, or a list of them
         Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), told apart
         by their endings; a pattern such as ``"folder/*.parquet"`` stands for those that
-        it matches, in the order of their names. Columns are found by name, and have one
-        kind of values in all files.
+        it matches, in the order of their names, a folder for those of such an ending in
+        it. Columns are found by name, and have one kind of values in all files.
     memory : str or int, default "1GiB"
         Budget for the rows at hand: ``"512MiB"``, ``"4GB"``, or a number of bytes. A
         fit keeps the rows near its margin, a few percent of all. A record batch of an
@@ -292,9 +293,19 @@ def scan(
 
 
 def matched(path: str) -> list[str]:
-    """Files that a path or a pattern stands for, by name."""
-    pattern = any(sign in path for sign in MAGIC) and not os.path.exists(path)
-    files = sorted(glob.glob(path, recursive=True)) if pattern else [path]
+    """Files that a path, a pattern or a folder stands for, by name."""
+    files = [path]
+    if is_pattern(path):
+        files = sorted(glob.glob(path, recursive=True))
+    elif os.path.isdir(path):
+        names = [each for each in sorted(os.listdir(path)) if each[0] not in "._"]
+        inside = [os.path.join(path, each) for each in names if ending_of(each)]
+        files = [file for file in inside if os.path.isfile(file)]
+        if not files:
+            raise DataError(
+                f"The folder {shown_path(path)} has no file that ends in "
+                f"{listing(FORMATS, len(FORMATS))}; give one that has."
+            )
     if not files:
         raise DataError(
             f"No file matches {shown(path)}; give a pattern such as 'folder/*.parquet'."
@@ -311,6 +322,17 @@ def matched(path: str) -> list[str]:
                 f"name; give files that end in {listing(FORMATS, len(FORMATS))}."
             )
     return files
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path stands for the files that it matches.
+
+    Examples
+    --------
+    >>> is_pattern("folder/*.parquet"), is_pattern("folder/rows.parquet")
+    (True, False)
+    """
+    return any(sign in path for sign in MAGIC) and not os.path.exists(path)
 
 
 def bytes_of(memory: object) -> int:

@@ -4,7 +4,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,7 @@ from pegasos_stats.output.cli import pages, printed, studied
 from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.input import (
     Rows,
+    are_alike,
     formula_for,
     read_alike,
     read_data,
@@ -27,6 +28,8 @@ from pegasos_stats.output.cli.input import (
 )
 from pegasos_stats.output.cli.options import model_of, solver_of
 from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
+from pegasos_stats.output.cli.predicted_files import predicted_files, predictions_of
+from pegasos_stats.output.cli.printed import Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -35,25 +38,6 @@ from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.writing import checked_place, outputs
 
 Solver = Pegasos | SDCA
-
-
-@dataclass(frozen=True)
-class Printed:
-    """What a command writes to standard output and standard error.
-
-    Attributes
-    ----------
-    out, err : str
-    exact : bool
-        Whether programs read what goes to standard output.
-    code : int
-        The exit code.
-    """
-
-    out: str
-    err: str = ""
-    exact: bool = False
-    code: int = 0
 
 
 def fit(options: argparse.Namespace) -> Printed:
@@ -67,6 +51,11 @@ def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a report."""
     check_places(options)
     formula, train, tests = _files(options)
+    if train.scan is not None:
+        raise OptionError(
+            f"report shows single rows, and those of {train.path} are read block by "
+            "block; give fit, or a file that is read at once."
+        )
     result, tests, studies = _studied_fit(formula, train, tests, options)
     made = pages.page_of_files(result, train, tests, studies, options)
     tables = _tables(result, tests, _choices(result, options))
@@ -82,7 +71,22 @@ def _files(
     """The formula, the training data and the test data that the options name."""
     style = style_of(options)
     dense = options.kernel is not None
-    train = read_data(options.train, options.format, dense=dense, style=style)
+    train = read_data(
+        options.train, options.format, dense=dense, style=style, memory=options.memory
+    )
+    if train.scan is not None:
+        if dense:
+            raise OptionError(
+                f"--kernel needs all rows in memory, and {train.path} is read block by "
+                "block; leave it out."
+            )
+        if "solver" not in options.given:
+            options.solver = "sdca"
+    elif getattr(options, "checkpoint", None) is not None:  # report has none
+        raise OptionError(
+            f"--checkpoint is for files that are read block by block, and "
+            f"{train.path} is read at once; leave it out, or give --memory."
+        )
     offset = None if dense else options.offset  # of a kernel it is a number
     apart = options.weights, options.freq_weights, offset, options.groups
     named = options.outcome, train, apart, options.formula
@@ -116,9 +120,12 @@ def predict(options: argparse.Namespace) -> Printed:
     check_places(options)
     saved = load_saved(options.model)
     result = saved.result
-    rows = _rows_for(saved, options).known_to(result.design, options.unseen)
+    rows = _rows_for(saved, options)
+    if rows.scan is not None:
+        return predicted_files(result, rows, options)
+    rows = rows.known_to(result.design, options.unseen)
     deciding = {"ties": options.ties, "threshold": options.threshold}
-    predictions = _predictions(result, rows, deciding)
+    predictions = predictions_of(result, rows, deciding)
     actual, why = _known_labels(result, rows, options.unlabelled)
     table, choices = None, _choices(result, options)
     if actual is not None:
@@ -126,16 +133,17 @@ def predict(options: argparse.Namespace) -> Printed:
     found = printed.PrintedPredictions(
         title=f"{PROGRAM}: {options.model} on {options.data}",
         result=result,
-        predictions=predictions,
+        rows=len(predictions),
+        counts=printed.level_counts(result, predictions),
         table=table,
         notes=[note for note in (rows.note, rows.unseen, why) if note],
         written=options.output,
     )
-    shown = found.as_json() if options.json else found.as_text()
+    text = printed.csv_of(predictions)
+    shown = found.as_json(predictions) if options.json else found.as_text()
     if options.output is None and not options.json:
-        return Printed(found.as_csv(), shown, exact=True)
+        return Printed(text, shown, exact=True)
     if options.output is not None:
-        text = found.as_csv()
         with no_part_left(), outputs() as files:
             place = checked_place(options.output, PREDICTIONS, options.overwrite)
             files.write(place, text)
@@ -150,6 +158,11 @@ def parity(options: argparse.Namespace) -> Printed:
             "leave it out."
         )
     formula, train, _ = _files(options)
+    if train.scan is not None:
+        raise OptionError(
+            f"parity runs R on all rows, and those of {train.path} are read block by "
+            "block; give a file that is read at once."
+        )
     solver = solver_of(options)
     found = check_against_r(
         _model(formula, train, solver, options), solver, via=options.via
@@ -241,7 +254,7 @@ def _model(
     if formula is None:
         y, X = train.labelled()
         return model_class(y, X, **arguments)
-    return model_class.from_formula(formula, train.frame, **arguments)
+    return model_class.from_formula(formula, train.X, **arguments)
 
 
 def _fit(
@@ -252,8 +265,10 @@ def _fit(
     tests = {name: rows.known_to(model.design, unseen) for name, rows in tests.items()}
     held_out = tests["test"].labelled() if options.trace and tests else None
     fitting = {"trace": options.trace, "test": held_out, "progress": options.progress}
-    if options.refine is not None:
-        fitting["refine"] = options.refine
+    for name in ("refine", "checkpoint"):
+        value = getattr(options, name, None)
+        if value is not None:
+            fitting[name] = value
     for name in ("cov_type", "groups"):
         value = getattr(options, name, None)  # demo has none
         if name == "groups" and options.kernel and getattr(options, "cv", None):
@@ -281,27 +296,16 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
         len(result.design.names),
         saved.about.get("zero_based"),
         dense=isinstance(result, KernelResults),
-        style=style_of(options, saved.about),
+        style=style_of(options, {} if options.memory else saved.about),
+        memory=options.memory,
     )
     fitted_on = saved.about.get("format", rows.format)
-    if rows.format != fitted_on:
+    if not are_alike(rows.format, fitted_on):
         raise DataError(
             f"The file {options.data} is {rows.format} and the model was fitted on "
             f"{fitted_on}; give data in that format."
         )
     return rows
-
-
-def _predictions(result: Results, rows: Rows, deciding: dict[str, Any]) -> pd.DataFrame:
-    """Labels, scores and probabilities; `deciding` are ties and threshold."""
-    scores = result.decision_function(rows.X)
-    labels = result.predict(rows.X, **deciding)
-    frame = pd.DataFrame({"predicted": labels, "score": scores})
-    if result.problem.loss == "log":
-        found = result.predict_proba(rows.X)
-        for level in found.columns:
-            frame[f"probability_{level}"] = found[level]
-    return frame
 
 
 def _known_labels(

@@ -1,7 +1,9 @@
-"""Data files of the command line: CSV or svmlight, told apart by their content."""
+"""Data files of the command line: CSV or svmlight by their content, others by name."""
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
@@ -13,6 +15,8 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import COMMAS, CsvStyle, read_csv
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
+from pegasos_stats.data.scan.files import MEMORY, Scan, is_pattern, matched, scan
+from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
 from pegasos_stats.data.svmlight import Svmlight, looks_like_svmlight, read_svmlight
 from pegasos_stats.errors import (
     ColumnError,
@@ -43,6 +47,8 @@ class Rows:
         How a CSV file is written.
     unseen : str
         Which levels that did not occur at fit became missing values, in words.
+    scan : Scan or None
+        Files that are read block by block.
     """
 
     path: str
@@ -51,11 +57,21 @@ class Rows:
     dense: bool = False
     style: CsvStyle = COMMAS
     unseen: str = ""
+    scan: Scan | None = None
 
     @property
     def format(self) -> str:
-        """``"csv"`` or ``"svmlight"``."""
+        """``"csv"``, ``"svmlight"``, or ``"files"`` that are read block by block."""
+        if self.scan is not None:
+            return "files"
         return "csv" if self.sparse is None else "svmlight"
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns; none of an svmlight file."""
+        if self.scan is not None:
+            return list(self.scan.kinds)
+        return [] if self.frame is None else [str(name) for name in self.frame.columns]
 
     @property
     def zero_based(self) -> bool | None:
@@ -75,11 +91,16 @@ class Rows:
     def X(self) -> Any:  # noqa: N802
         """What a model takes as data."""
         if self.sparse is None:
-            return self.frame
+            return self.frame if self.scan is None else self.scan
         return self.sparse.X.toarray() if self.dense else self.sparse.X
 
     def known_to(self, design: Design, unseen: str | None) -> "Rows":
         """These rows, unseen levels being missing values if they are to be missing."""
+        if self.scan is not None and unseen == "missing":
+            raise OptionError(
+                f"--unseen missing does not go with {self.path}, which is read block "
+                "by block for its errors; leave it out."
+            )
         if self.frame is None or unseen != "missing":
             return self
         found = blanked_for(design, self.frame)
@@ -89,14 +110,14 @@ class Rows:
 
     def labelled(self) -> Any:
         """What a model takes as data with labels: a frame, or labels and rows."""
-        return self.frame if self.sparse is None else (self.sparse.y, self.X)
+        return self.X if self.sparse is None else (self.sparse.y, self.X)
 
     def labels(self, result: Results) -> "pd.Series[Any] | None":
         """Labels of the rows, if there are any."""
         if self.sparse is not None:
             return self.sparse.y
         frame, formula = self.frame, result.design.formula
-        assert frame is not None
+        assert frame is not None  # labels of files are read where they are counted
         if formula is None:
             name = result.coding.name
             return frame[name] if name in frame.columns else None
@@ -124,20 +145,52 @@ def read_data(
     zero_based: bool | None = None,
     dense: bool = False,
     style: CsvStyle = COMMAS,
+    memory: str | None = None,
 ) -> Rows:
-    """Read a CSV or svmlight file.
+    """Read a CSV or svmlight file; or name files that are read block by block.
 
     Raises
     ------
     DataError
         If the file is not there or cannot be read.
+    OptionError
+        If options are for files that are read at once, and these are not.
     """
+    if memory is not None or are_scanned(path):
+        if format_ == "svmlight" or style != COMMAS:
+            flags = "--format" if format_ == "svmlight" else "--sep or --decimal"
+            raise OptionError(
+                f"{path} is read block by block, as the ending says (.parquet, .arrow, "
+                f".csv, .tsv), and {flags} is for one file that is read at once; leave "
+                "it out."
+            )
+        return Rows(path, scan=scan(path, memory=memory or MEMORY))
     if format_ == "auto":
         format_ = "svmlight" if looks_like_svmlight(path) else "csv"
     if format_ == "csv":
         return Rows(path, frame=read_csv(path, style), style=style)
     found = read_svmlight(path, n_features, zero_based=zero_based)
     return Rows(path, sparse=found, dense=dense)
+
+
+def are_scanned(path: str) -> bool:
+    """Whether a path stands for files that are read block by block.
+
+    Examples
+    --------
+    >>> are_scanned("rows/*.csv"), are_scanned("a.parquet"), are_scanned("a.csv")
+    (True, True, False)
+    """
+    by_rows = ending_of(path) not in (None, *SEPARATORS)
+    return by_rows or is_pattern(path) or os.path.isdir(path)
+
+
+def files_of(path: str) -> list[str]:
+    """The files that a path stands for, if they are there."""
+    with suppress(DataError):
+        if are_scanned(path):
+            return matched(path)
+    return [path] if os.path.isfile(path) else []
 
 
 def read_alike(path: str, format_: str, train: Rows) -> Rows:
@@ -149,14 +202,26 @@ def read_alike(path: str, format_: str, train: Rows) -> Rows:
         If it is not of the same format.
     """
     n_features = None if train.sparse is None else train.sparse.X.shape[1]
-    given = n_features, train.zero_based, train.dense, train.style
+    memory = None if train.scan is None else f"{train.scan.memory}B"
+    given = n_features, train.zero_based, train.dense, train.style, memory
     rows = read_data(path, format_, *given)
-    if rows.format != train.format:
+    if not are_alike(rows.format, train.format):
         raise DataError(
             f"The file {path} is {rows.format} and {train.path} is {train.format}; "
             "give both in one format."
         )
     return rows
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether both formats have columns with names, or neither has.
+
+    Examples
+    --------
+    >>> are_alike("csv", "files"), are_alike("csv", "svmlight")
+    (True, False)
+    """
+    return (one == "svmlight") == (other == "svmlight")
 
 
 def formula_for(
@@ -180,7 +245,7 @@ def formula_for(
     """
     if outcome is not None and formula is not None:
         raise OptionError("--outcome and --formula exclude each other; give one.")
-    if train.frame is None:
+    if train.sparse is not None:
         for flag, value in {"--outcome": outcome, "--formula": formula}.items():
             if value is not None:
                 raise OptionError(
@@ -192,15 +257,18 @@ def formula_for(
         return formula
     if outcome is None:
         raise OptionError(
-            f"{train.path} is a CSV file; name its two-level column with --outcome, or "
-            "the model with --formula."
+            f"{train.path} has columns with names; name its two-level one with "
+            "--outcome, or the model with --formula."
+            if train.scan
+            else f"{train.path} is a CSV file; name its two-level column with "
+            "--outcome, or the model with --formula."
         )
-    if outcome not in train.frame.columns:
-        raise DataError(_no_outcome_message(outcome, train.path, train.frame))
+    if outcome not in train.columns:
+        raise DataError(_no_outcome_message(outcome, train.path, train.columns))
     left_out = "".join(
         f" - {_quoted(name)}"
         for name in apart
-        if name is not None and name != "balanced" and name in train.frame.columns
+        if name is not None and name != "balanced" and name in train.columns
     )
     return f"{_quoted(outcome)} ~ .{left_out}"
 
@@ -211,9 +279,9 @@ def _quoted(name: str) -> str:
     return name if plain else f"`{name}`"
 
 
-def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
-    header = ", ".join(str(column) for column in data.columns[-8:])
-    if len(data.columns) == 1:
+def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
+    header = ", ".join(columns[-8:])
+    if len(columns) == 1:
         found = next((w for mark, w in MARKS.items() if mark in header), "")
         there = f", not by {found}" if found else ""
         return (
@@ -224,6 +292,6 @@ def _no_outcome_message(outcome: str, path: str, data: pd.DataFrame) -> str:
         )
     return (
         f"The column {outcome} is not in {path}, which has "
-        f"{counted(len(data.columns), 'column')}, the last ones {header}; give one of "
+        f"{counted(len(columns), 'column')}, the last ones {header}; give one of "
         "them to --outcome."
     )

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegasos_stats.advice import flag
 from pegasos_stats.data.levels import UNSEEN
+from pegasos_stats.data.scan.files import MEMORY
 from pegasos_stats.models.linear import SVM
 from pegasos_stats.output.cli import options as cli
 from pegasos_stats.output.cli import studied
@@ -30,7 +31,10 @@ DESCRIPTION = (
 )
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 Group = argparse._ActionsContainer
-INPUT = "CSV with a header, or svmlight ('label index:value ...'); plain, gzip or bzip2"
+INPUT = (
+    "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
+    "or, block by block and for sdca, Parquet, Arrow, a folder, or 'rows/*.parquet'"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -248,6 +252,12 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         metavar="CHAR",
         help="in the numbers of CSV files (default: a point)",
     )
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="budget for files that are read block by block, such as 512MiB; CSV too "
+        f"if it is given (default: {MEMORY})",
+    )
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -375,6 +385,8 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--trace", action="store_true", help="print a line of progress for every epoch")
     add("--progress", action="store_true", help="show a progress bar")
+    kept = "keep a fit from files there after each read, and go on if it was stopped"
+    add("--checkpoint", metavar="FILE", help=kept)
     add(
         "--save",
         metavar="MODEL",

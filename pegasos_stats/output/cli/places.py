@@ -3,12 +3,12 @@
 import argparse
 import csv
 import io
-import os
 from typing import IO
 
 from pegasos_stats import writing
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.output.cli.input import files_of
 from pegasos_stats.output.cli.process import no_part_left
 from pegasos_stats.output.report.destination import REPORT, PagePlace, checked_page
 
@@ -108,7 +108,7 @@ def predictions_path(given: str | None) -> str | None:
 def _sources(options: argparse.Namespace) -> list[str]:
     """Files that a command reads."""
     given = [getattr(options, name, None) for name in READ]
-    return [path for path in given if path and os.path.isfile(path)]
+    return [file for path in given if path for file in files_of(path)]
 
 
 def _check_against_read(

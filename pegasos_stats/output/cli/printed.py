@@ -18,6 +18,25 @@ from pegasos_stats.writing import shown_path
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What a command writes to standard output and standard error.
+
+    Attributes
+    ----------
+    out, err : str
+    exact : bool
+        Whether programs read what goes to standard output.
+    code : int
+        The exit code.
+    """
+
+    out: str
+    err: str = ""
+    exact: bool = False
+    code: int = 0
+
+
+@dataclass(frozen=True)
 class PrintedFit:
     """A fit with its confusion tables, as ``fit`` and ``demo`` print it.
 
@@ -147,9 +166,9 @@ class PrintedPredictions:
     ----------
     title : str
     result : Results
-    predictions : DataFrame
-        Columns ``predicted``, ``score`` and, for the log loss, probabilities; on the
-        row names of the data.
+    rows : int
+    counts : dict of int
+        Rows that are predicted as each level.
     table : ConfusionMatrix or None
     notes : list of str
     written : str or None
@@ -158,21 +177,20 @@ class PrintedPredictions:
 
     title: str
     result: Results
-    predictions: pd.DataFrame
+    rows: int
+    counts: dict[str, int]
     table: ConfusionMatrix | None
     notes: list[str]
     written: str | None
 
     def as_text(self) -> str:
         """Counts, and the confusion table if there is one, to read."""
-        counts = self._counts()
-        shown = ", ".join(f"{level}: {count:,}" for level, count in counts.items())
-        missing = len(self.predictions) - sum(counts.values())
+        shown = ", ".join(f"{level}: {count:,}" for level, count in self.counts.items())
+        missing = self.rows - sum(self.counts.values())
         parts = [
             self.title,
             outcome_line(self.result),
-            f"Rows       {len(self.predictions):,}, {missing:,} of them without a "
-            "prediction",
+            f"Rows       {self.rows:,}, {missing:,} of them without a prediction",
             f"Predicted  {shown}",
             *[f"Note       {note}" for note in self.notes],
         ]
@@ -182,21 +200,21 @@ class PrintedPredictions:
             parts += ["", f"Predictions written to {shown_path(self.written)}"]
         return "\n".join(parts) + "\n"
 
-    def as_json(self) -> str:
+    def as_json(self, predictions: pd.DataFrame | None) -> str:
         """The same for programs, with the predictions unless they are in a file."""
         table = self.table
         content: facts.Facts = {
             "outcome": self.result.coding.name,
             "levels": [str(level) for level in self.result.coding.levels],
-            "rows": len(self.predictions),
-            "predicted_counts": self._counts(),
+            "rows": self.rows,
+            "predicted_counts": self.counts,
             "confusion": None if table is None else facts.table_facts(table),
             "notes": self.notes,
         }
-        if self.written is None:
-            labels = self.predictions["predicted"].astype(object)
+        if self.written is None and predictions is not None:
+            labels = predictions["predicted"].astype(object)
             texts = labels.map(str, na_action="ignore")
-            frame = self.predictions.assign(predicted=texts)
+            frame = predictions.assign(predicted=texts)
             frame.insert(0, "row", [str(row) for row in frame.index])
             frame = frame.astype(object).where(frame.notna(), None)
             content["predictions"] = [
@@ -204,15 +222,18 @@ class PrintedPredictions:
             ]
         return strict_json(content)
 
-    def as_csv(self) -> str:
-        """The predictions; scores with 17 digits."""
-        shown = self.predictions.copy()
-        for name in shown.columns[1:]:
-            shown[name] = [
-                "" if math.isnan(value) else f"{value:.17g}" for value in shown[name]
-            ]
-        return str(shown.to_csv(index_label="row", lineterminator="\n"))
 
-    def _counts(self) -> dict[str, int]:
-        levels, predicted = self.result.coding.levels, self.predictions["predicted"]
-        return {str(level): int((predicted == level).sum()) for level in levels}
+def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
+    """Predictions as CSV; scores with 17 digits."""
+    shown = predictions.copy()
+    for name in shown.columns[1:]:
+        shown[name] = [
+            "" if math.isnan(value) else f"{value:.17g}" for value in shown[name]
+        ]
+    return str(shown.to_csv(index_label="row", lineterminator="\n", header=header))
+
+
+def level_counts(result: Results, predictions: pd.DataFrame) -> dict[str, int]:
+    """Rows that are predicted as each level."""
+    levels, predicted = result.coding.levels, predictions["predicted"]
+    return {str(level): int((predicted == level).sum()) for level in levels}

@@ -1,0 +1,132 @@
+"""Files that the command line reads block by block: fits, tests and predictions."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from tests.output.cli_folders import refused
+from tests.output.command_line import params_of, run
+from tests.scan.scan_files import frame_of, written
+
+FORMULA = "y ~ x0 + x2 + g"
+MODEL = ["--formula", FORMULA, "--lambda", 0.01, "--tol", 1e-8]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return frame_of(800)
+
+
+@pytest.fixture(scope="module")
+def rows(data, tmp_path_factory):
+    """A folder of Parquet files, with files that are none of them."""
+    folder = tmp_path_factory.mktemp("rows")
+    written(data, folder, parts=2)
+    for name in ("_SUCCESS", "notes.txt", ".part0.parquet.crc"):
+        (folder / name).write_text("")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(rows):
+    solver = ps.SDCA(tol=1e-8, seed=443)
+    return ps.svm(FORMULA, ps.scan(rows), lam=0.01, weights="w").fit(solver)
+
+
+def test_a_folder_or_a_pattern_is_fitted_as_in_python(rows, result, tmp_path, capsys):
+    saved = ["--save", tmp_path / "a.model", "--checkpoint", tmp_path / "a.ckpt"]
+    given = [*MODEL, "--weights", "w", "--progress", "--json", *saved]
+    for train in (rows, rows / "*.parquet"):
+        found = run(capsys, "fit", train, *given, "--test", rows / "part1.parquet")
+        assert params_of(found) == result.params.to_dict()
+        facts = json.loads(found.out)
+        assert (facts["solver"], facts["rows_used"]) == ("SDCA", result.nobs)
+        assert "relative gap" in found.err
+        test = result.confusion(ps.scan(rows / "part1.parquet"))
+        assert facts["confusion"]["test"]["table"] == test.counts.tolist()
+    assert not (tmp_path / "a.ckpt").exists()
+    assert ps.load(tmp_path / "a.model").params.equals(result.params)
+
+
+def test_predictions_of_files_are_those_of_frames(rows, data, result, tmp_path, capsys):
+    model, out = tmp_path / "a.model", tmp_path / "out.csv"
+    ps.save(result, model, about={"format": "files"})
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    at_once = run(capsys, "predict", model, tmp_path / "rows.csv")
+    printed = run(capsys, "predict", model, rows)
+    assert printed.out == at_once.out
+    assert printed.err == at_once.err.replace(str(tmp_path / "rows.csv"), str(rows))
+    csv = tmp_path / "rows.csv"
+    for where in (rows, csv):
+        found = run(capsys, "predict", model, where, "--memory", "64MiB", "-o", out)
+        assert out.read_text() == printed.out
+        assert found.out.replace(str(where), str(rows)).startswith(printed.err)
+        assert found.out.endswith(f"\nPredictions written to {out}\n")
+    frame = pd.read_csv(io.StringIO(printed.out), index_col="row")
+    assert frame["score"].dropna().tolist() == (
+        result.decision_function(data).dropna().tolist()
+    )
+    data.drop(columns="y").to_parquet(tmp_path / "bare.parquet")
+    found = run(capsys, "predict", model, tmp_path / "bare.parquet")
+    assert found.out == printed.out
+    assert "Note       no labels among the data" in found.err
+    new = data.assign(g=data["g"].where(data.index != 1, "new"))
+    new.to_parquet(tmp_path / "new.parquet")
+    told = refused(capsys, ["predict", model, tmp_path / "new.parquet"])
+    assert "did not occur" in told
+    found = run(
+        capsys, "predict", model, tmp_path / "new.parquet", "--unseen", "missing"
+    )
+    assert found.out.splitlines()[2] == "1,,"
+    assert "levels that the fit did not see have no prediction" in found.err
+
+
+def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, capsys):
+    csv, train = tmp_path / "rows.csv", ["fit", rows, "--outcome", "y"]
+    data.to_csv(csv, index=False)
+    begun = "pegasos-stats: "
+    for words, told in [
+        (
+            [*train, "--kernel", "gaussian"],
+            f"--kernel needs all rows in memory, and {rows} is read block by block; "
+            "leave it out.",
+        ),
+        (
+            [*train, "--sep", ";"],
+            f"{rows} is read block by block, as the ending says (.parquet, .arrow, "
+            ".csv, .tsv), and --sep or --decimal is for one file that is read at once; "
+            "leave it out.",
+        ),
+        (
+            ["fit", rows],
+            f"{rows} has columns with names; name its two-level one with --outcome, or "
+            "the model with --formula.",
+        ),
+        (
+            ["report", rows, "--outcome", "y", "-o", tmp_path / "a.html"],
+            f"report shows single rows, and those of {rows} are read block by block; "
+            "give fit, or a file that is read at once.",
+        ),
+        (
+            ["fit", csv, "--outcome", "y", "--checkpoint", tmp_path / "a.ckpt"],
+            f"--checkpoint is for files that are read block by block, and {csv} is "
+            "read at once; leave it out, or give --memory.",
+        ),
+        (
+            ["fit", rows / "*.csv", "--outcome", "y"],
+            f"No file matches '{rows}/*.csv'; give a pattern such as "
+            "'folder/*.parquet'.",
+        ),
+        (
+            [*train, "--save", rows / "part0.parquet"],
+            f"--save {rows}/part0.parquet is no model: it would write over a file that "
+            "is read; give another path.",
+        ),
+    ]:
+        assert refused(capsys, words) == f"{begun}{told}\n"
+    told = refused(capsys, [*train, "--solver", "pegasos"])
+    assert told.startswith(f"{begun}A fit from files is one of ")
+    assert "0.5 MB is not allowed" in refused(capsys, [*train, "--memory", "0.5 MB"])
