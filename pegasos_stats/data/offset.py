@@ -1,6 +1,6 @@
 """Offset: a part of each row's score that is known, with no coefficient to find."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,8 +22,8 @@ from pegasos_stats.data.language.expressions import (
 )
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
-from pegasos_stats.data.weights import numbers_of_rows
-from pegasos_stats.errors import DataError, OptionError, counted
+from pegasos_stats.data.weights import column_named, numbers_of_rows
+from pegasos_stats.errors import DataError, OptionError, counted, shown
 
 ALLOWED = "one number for each row"
 
@@ -80,6 +80,32 @@ class Offset:
         """Its parts as a user wrote them."""
         first = [self.column] if self.column else ["offset"] * self.given
         return (*first, *(f"offset({term})" for term in self.terms))
+
+    def columns(self, there: Sequence[str], numbers: object = None) -> list[str]:
+        """Columns that it reads of data with these, a frame or files of rows.
+
+        Raises
+        ------
+        ColumnError
+            If one is not there.
+        FormulaError
+            If ``offset()`` cannot be read.
+        OptionError
+            If `numbers` are given, and no name of a column.
+        """
+        if not isinstance(numbers, str | None):
+            raise OptionError(
+                f"offset={shown(numbers)} does not go with ps.scan(); give the name of "
+                "a column."
+            )
+        nothing, own = pd.DataFrame(columns=list(there)), numbers or self.column
+        if own and own not in nothing.columns:
+            column_named("offset", own, nothing, ALLOWED)
+        used = [own] if own else []
+        for term in self.terms:
+            tree = _read(term, nothing, f"offset({term})", self.functions)
+            used += sorted(columns_in(tree))
+        return [*dict.fromkeys(used)]
 
     def of(self, data: object, numbers: object = None) -> Vector:
         """Offset of each row of the data, NaN where a part of it is missing.
@@ -181,10 +207,15 @@ def check_some(parts: Mapping[str, Vector]) -> None:
     """Raise `DataError` if a part of the offset of a fit is missing in all rows."""
     for name, values in parts.items():
         if values.size and np.isnan(values).all():
-            raise DataError(
-                f"The values of {name} are missing in all of "
-                f"{counted(values.size, 'row')}; give data with numbers there."
-            )
+            raise all_missing(name, values.size)
+
+
+def all_missing(part: str, rows: int) -> DataError:
+    """The error for a part of the offset that is missing in all rows."""
+    return DataError(
+        f"The values of {part} are missing in all of {counted(rows, 'row')}; give data "
+        "with numbers there."
+    )
 
 
 def _read(term: str, data: pd.DataFrame, formula: str, functions: Functions) -> Node:

@@ -129,7 +129,8 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
     measured = problem.X.measured
     options = {each.name: getattr(solver, each.name) for each in fields(solver)}
     rows = hashlib.sha256(measured.y.data)
-    for array in (measured.weights, measured.means, measured.spread):
+    moments = measured.means, measured.spread
+    for array in (measured.weights, measured.offset, *moments):
         if array is not None:
             rows.update(np.ascontiguousarray(array).data)
     files = measured.scan.files

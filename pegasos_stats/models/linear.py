@@ -89,8 +89,8 @@ class LinearModel(Model):
             ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
             ``x.clip(0, 1)``, ...
         data : DataFrame or Scan
-            A frame, also of another library, or files that `scan` named; then `weights`
-            and `freq_weights` are no arrays, and there are no `functions` or `offset`.
+            A frame, also of another library, or files that `scan` named; then
+            `weights`, `freq_weights` and `offset` are columns, without `functions`.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.

@@ -83,7 +83,9 @@ class Predictor(ABC):
             If new rows need an offset, or do not.
         """
         if isinstance(data, Scan):
-            pieces = scanned_frames(data, self.design)
+            offsets = self.offsets
+            also = [] if offsets is None else offsets.columns([*data.kinds], offset)
+            pieces = scanned_frames(data, self.design, also)
             return pd.concat(
                 [
                     self.decision_function(piece, unseen=unseen, offset=offset)

@@ -64,23 +64,25 @@ def sample_of_scan(
     check_flag("standardize", standardize)
     others = {
         "functions": (functions, "compute the column in the files"),
-        "offset": (offset, "fit rows in memory, or leave it out"),
     }
     for name, (value, cure) in others.items():
         if value is not None:
             raise OptionError(f"{name}= does not go with ps.scan(); {cure}.")
-    if not isinstance(freq_weights, str | None):
-        raise OptionError(
-            f"freq_weights={shown(freq_weights)} does not go with ps.scan(); give the "
-            "name of a column."
-        )
+    named = {"freq_weights": freq_weights, "offset": offset}
+    for name, value in named.items():
+        if not isinstance(value, str | None):
+            raise OptionError(
+                f"{name}={shown(value)} does not go with ps.scan(); give the name of a "
+                "column."
+            )
     by_name = weights is None or isinstance(weights, str | dict)
     if not by_name:
         raise OptionError(
             f"weights={shown(weights)} does not go with ps.scan(); give the name of a "
             "column, 'balanced', or a weight for each level."
         )
-    agreed = agree(scan, formula, intercept, coding, freq_weights)
+    counts, known = cast("list[str | None]", list(named.values()))
+    agreed = agree(scan, formula, intercept, coding, counts, known)
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
     found = measure(scan, agreed, weights, standardize, na_action, most)
@@ -94,7 +96,9 @@ def sample_of_scan(
         dropped=found.dropped,
         kept=np.ones(n, dtype=bool),
         weights=found.weights,
-        counted=None if freq_weights is None else Counts(freq_weights, lines),
+        counted=None if counts is None else Counts(counts, lines),
+        offset=found.offset,
+        offsets=agreed.offsets,
     )
     return sample, agreed.intercept
 
@@ -168,7 +172,7 @@ def fit_from_files(
         cov_type=options,
         seconds=time.perf_counter() - began,
         counted=sample.counted,
-        offsets=None,
+        offsets=sample.offsets,
     )
     none = pd.DataFrame(columns=["actual", "predicted"])
     table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")

@@ -91,13 +91,15 @@ def read_rows(
         outcome = columns_of_outcome(str(result.design.formula), nothing)
     elif labelled:
         outcome = [result.coding.name]
+    offsets = result.offsets
+    also = [] if offsets is None else offsets.columns([*data.kinds], offset)
     parts = [
         (
             result.decision_function(frame, unseen=unseen, offset=offset),
             result._rows.labels(frame) if labelled else pd.Series(None, frame.index),
             frame[names],
         )
-        for frame in scanned_frames(data, result.design, [*outcome, *names])
+        for frame in scanned_frames(data, result.design, [*outcome, *names, *also])
     ]
     f = pd.concat([part[0] for part in parts])
     beside = pd.concat([part[2] for part in parts])
@@ -112,7 +114,9 @@ def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
     found, at = np.empty(problem.n), Point(solution.beta, solution.alpha)
 
     def put(block: Block) -> None:
-        found[block.first : block.first + block.y.size] = scores(block.X, at)
+        found[block.first : block.first + block.y.size] = scores(
+            *(block.X, at, block.offset)
+        )
 
     for _ in InFiles(problem.X.measured).read(put):
         pass

@@ -23,6 +23,8 @@ CASES = {
     "hinge, scaled": (ps.svm, "y ~ x0 + C(k)", {"standardize": True, "weights": "w"}),
     "hinge, far": (ps.svm, "y ~ x0 + I(x1 + 1000)", {}),
     "hinge, counts": (ps.svm, "y ~ x0 + x2", {"freq_weights": "k"}),
+    "hinge, offset": (ps.svm, "y ~ x0 + offset(x1 / 2)", {"offset": "x2"}),
+    "log, offset": (ps.logit, "y ~ x0 + I(x2 + 1000)", {"offset": "w"}),
     "log": (ps.logit, "y ~ x0 * x1 + g", {}),
     "log, scaled": (
         *(ps.logit, "y ~ x0 + I(x1 + 2) - 1"),

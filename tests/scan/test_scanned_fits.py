@@ -1,5 +1,7 @@
 """Fits from files: what fits of the same rows in memory are."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,8 @@ CASES = [
     (ps.svm, "y ~ . - w", {"weights": "w", "coding": ("yes", "no")}),
     (ps.logit, "y ~ log(abs(x0)) + C(k) * x1 + g - 1", {"standardize": True}),
     (ps.svm, "y ~ x0 + x2 + g", {"freq_weights": "k", "weights": "w"}),
+    (ps.svm, "y ~ x0 + x2 + offset(log(w) * x1)", {"weights": "balanced"}),
+    (ps.logit, "y ~ x2 + offset(x1 / 2)", {"offset": "x0", "freq_weights": "k"}),
     (ps.svm, "x0 > 0 ~ x1 + ifelse(x2 > 0, 'up', 'down')", {"coding": "first-seen"}),
 ]
 
@@ -179,8 +183,9 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
             "functions= does not go with ps.scan(); compute the column in the files.",
         ),
         (
-            {"offset": "w"},
-            "offset= does not go with ps.scan(); fit rows in memory, or leave it out.",
+            {"offset": np.array([1.0, 2.0])},
+            "offset=array([1., 2.]) does not go with ps.scan(); give the name of a "
+            "column.",
         ),
         (
             {"weights": np.ones(3)},
@@ -228,10 +233,17 @@ def test_pieces_are_as_long_with_labels_as_without(tmp_path):
     assert ps.svm("y ~ .", scan, lam=1.0).fit(ps.SDCA(tol=1e-3, seed=1)).nobs == 5000
 
 
-def test_an_offset_in_the_formula_is_refused(files):
-    with pytest.raises(FormulaError) as found:
-        ps.svm("y ~ x0 + offset(w)", ps.scan(files))
+def test_an_offset_that_cannot_be_read_block_by_block_is_refused(files):
+    for term, told in {
+        "lag(w)": "calls lag(), which looks at other rows, and files are read block by "
+        "block",
+        "scale(w)": "has scale(), which is computed from all rows",
+    }.items():
+        with pytest.raises(FormulaError, match=re.escape(told)):
+            ps.svm(f"y ~ x0 + offset({term})", ps.scan(files))
+    with pytest.raises(ColumnError) as found:
+        ps.svm("y ~ x0", ps.scan(files), offset="nosuch")
     assert str(found.value) == (
-        "The formula 'y ~ x0 + offset(w)' has an offset(), and a fit from files none; "
-        "leave it out."
+        "offset='nosuch' is no column of the data; give the name of one, or one number "
+        "for each row."
     )

@@ -35,6 +35,7 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.levels import factored
+from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import NOTHING, Scan
 from pegasos_stats.data.scan.repeating import Repeating
@@ -67,6 +68,10 @@ class Agreed:
         Whether the columns are the matrix as they are.
     rows : Repeating
         Where the rows are read, each as often as it counts.
+    offsets : Offset or None
+        Where the offset is from, if there is one.
+    known : tuple of str
+        Columns that the offset uses.
     n_reads : int
         Times that all rows had to be looked at, for levels, and for types of CSV.
     """
@@ -77,6 +82,8 @@ class Agreed:
     outcome: tuple[str, ...]
     plain: bool
     rows: Repeating
+    offsets: Offset | None
+    known: tuple[str, ...]
     n_reads: int
 
 
@@ -86,6 +93,7 @@ def agree(
     intercept: bool,
     coding: Coding,
     freq_weights: str | None = None,
+    offset: str | None = None,
 ) -> Agreed:
     """Read a formula, and as many rows as it takes to know all levels.
 
@@ -101,28 +109,33 @@ def agree(
         If no row is complete.
     """
     nothing = pd.DataFrame({name: [] for name in scan.kinds})
-    if offset_terms(formula, nothing):
-        raise refused(
-            formula, "has an offset(), and a fit from files none; leave it out."
-        )
+    offsets = Offset.asked(offset, offset_terms(formula, nothing))
+    known = [] if offsets is None else offsets.columns(list(scan.kinds))
+    for term in () if offsets is None else offsets.terms:
+        _check_by_row(read_expression(term, nothing.columns, formula), formula)
     terms = read_terms(formula, nothing, intercept)
     names = [str(term) for term in terms if str(term) != "1"]
     if not names:
         raise refused(formula, NO_PREDICTOR)
     variables = variables_of(terms, formula, nothing)
     outcome = columns_of_outcome(formula, nothing)
-    used = [*dict.fromkeys([*outcome, *variables])]
+    used = [*dict.fromkeys([*outcome, *variables, *known])]
     _check(scan, used)
     factors = Factors(terms, formula, nothing, scan)
     repeating = Repeating(scan, freq_weights)
     labels: list[DataColumn] = []
     rows: list[pd.DataFrame] = []
     total, to_the_end = 0, True
+    lacking: dict[str, int] = {}
     for piece in repeating.pieces(used):
         frame = frame_of(piece)
         total += len(frame)
         column = outcome_of(formula, frame)
-        complete = complete_rows(frame, variables, column.notna().to_numpy(dtype=bool))
+        usable = column.notna().to_numpy(dtype=bool)
+        for name, values in ({} if offsets is None else offsets.by_part(frame)).items():
+            usable = usable & ~np.isnan(values)
+            lacking[name] = lacking.get(name, 0) + int(np.isnan(values).sum())
+        complete = complete_rows(frame, variables, usable)
         if len(complete) == 0:
             continue
         places = factors.new_rows(complete).union(
@@ -135,6 +148,8 @@ def agree(
             to_the_end = False
             break
     if not rows:
+        if none := [name for name, count in lacking.items() if count == total > 0]:
+            raise all_missing(none[0], total)
         raise no_rows(total)
     levels = LabelCoding.from_labels(
         joined(labels), coding, str(labels[0].name), formula
@@ -151,6 +166,8 @@ def agree(
         outcome=tuple(outcome),
         plain=set(design.names) <= set(design.numeric),
         rows=repeating,
+        offsets=offsets,
+        known=tuple(known),
         n_reads=int(to_the_end) + scan.n_reads,
     )
 

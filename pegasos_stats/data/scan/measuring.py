@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow
 from pegasos_stats.data.scan.agreeing import Agreed, frame_of, no_rows
@@ -38,7 +39,7 @@ class Piece(NamedTuple):
     clean : bool
         Whether all of its predictors are finite numbers.
     usable : bool array, shape (size,), or None
-        Rows with a label and a weight; None if all are.
+        Rows with a label, a weight and an offset; None if all are.
     """
 
     size: int
@@ -107,6 +108,7 @@ class Measured:
     y : int8 array, shape (n,), of -1 and +1
     weights : float64 array, shape (n,), or None
         With mean 1; None if all are 1.
+    offset : float64 array, shape (n,), or None
     dropped : Dropped
     radius : float
         A bound of the largest ``||x_i||``.
@@ -127,6 +129,7 @@ class Measured:
     pieces: tuple[Piece, ...]
     y: NDArray[np.int8]
     weights: Vector | None
+    offset: Vector | None
     dropped: Dropped
     radius: float
     means: Vector
@@ -193,7 +196,7 @@ def measure(
     if by_column and weights not in scan.kinds:
         given_weights(weights, pd.DataFrame(columns=list(scan.kinds)), pd.RangeIndex(0))
     scan.check(extra)
-    beside = [*dict.fromkeys([*agreed.outcome, *extra])]
+    beside = [*dict.fromkeys([*agreed.outcome, *extra, *agreed.known])]
     wanted = [*dict.fromkeys([*matrices.variables, *beside])]
     count, step = Counting(agreed, matrices, most), scan.rows_at_once(wanted)
     for table in agreed.rows.pieces(wanted, step):
@@ -213,6 +216,7 @@ class Counting:
         self._pieces: list[Piece] = []
         self._y: list[NDArray[np.int8]] = []
         self._weights: list[Vector] = []
+        self._offset: list[Vector] = []
         self._lacking: dict[str, int] = {}
         self._without = self._rows = self._n = 0
 
@@ -231,6 +235,12 @@ class Counting:
             assert each is not None  # the name of a column
             self._lack("weights", int(np.isnan(each).sum()))
             usable = usable & ~np.isnan(each)
+        offsets = agreed.offsets
+        parts = {} if offsets is None else offsets.by_part(frame)
+        for name, rows in missing_in(parts).items():
+            if name not in self._matrices.variables:  # which count it themselves
+                self._lack(name, len(rows))
+            usable = usable & ~np.isin(np.arange(size), rows)
         predictors = table.select(list(self._matrices.variables))
         clean = self._matrices.is_clean(predictors)
         if clean:
@@ -247,6 +257,8 @@ class Counting:
         self._y.append(y)
         if each is not None:
             self._weights.append(each[kept])
+        if offsets is not None:
+            self._offset.append(total(parts)[kept])
         known = None if usable.all() else usable
         self._pieces.append(Piece(size, len(y), clean, known))
         self._rows, self._n = self._rows + size, self._n + len(y)
@@ -306,6 +318,7 @@ class Counting:
             pieces=tuple(self._pieces),
             y=y,
             weights=row_weights(each, y.astype(np.float64), agreed.coding),
+            offset=np.concatenate(self._offset) if self._offset else None,
             dropped=dropped,
             radius=self._columns.radius(scaling),
             means=self._columns.mean,

@@ -134,8 +134,13 @@ class ReadFit:
         X = block.X if self.centre is None else block.X - self.centre
         whole, y = self.problem, block.y
         given = whole.lam, whole.loss, whole.intercept
-        problem = Problem(np.ascontiguousarray(X), y, *given, weights=block.w)
+        problem = Problem(
+            *(np.ascontiguousarray(X), y, *given),
+            weights=block.w,
+            offset=block.offset,
+        )
         f = arithmetic.risk.scores(problem.rows, self.beta, self.alpha)
+        f = f + problem.row_offsets
         u, rows = 1.0 - y * f, slice(block.first, block.first + y.size)
         dual = None if self.dual is None else self.dual[rows]
         return Part(problem, u, parts.slopes_of(problem, u, dual), rows)

@@ -30,9 +30,11 @@ def predicted_files(
         )
     deciding = {"ties": options.ties, "threshold": options.threshold}
     table, notes = _table(result, rows, options, deciding)
+    offsets = result.offsets
+    also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
     n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
-        for frame in scanned_frames(rows.scan, result.design):
+        for frame in scanned_frames(rows.scan, result.design, also):
             piece = Rows(rows.path, frame=frame)
             known = piece.known_to(result.design, options.unseen)
             predictions = predictions_of(result, known, deciding)

@@ -207,7 +207,7 @@ def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
     w *= w.size / problem.n
     given = problem.lam, problem.loss, problem.intercept
     X = np.asarray(sample.X, dtype=np.float64)
-    inner = Problem(X, sample.y, *given, weights=w)
+    inner = Problem(X, sample.y, *given, weights=w, offset=sample.offset)
     rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
     return run_sdca(inner, rough, warn=False)
 

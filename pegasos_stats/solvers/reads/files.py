@@ -41,7 +41,9 @@ class InFiles:
             float(np.count_nonzero(of_class) if w is None else w[of_class].sum())
             for of_class in (measured.y < 0, measured.y > 0)
         )
-        self.class_weights = below, above
+        self.class_weights, self._offset = (below, above), measured.offset
+        known = measured.offset
+        self.farthest = None if known is None else float(np.abs(known).max())
         self.n_reads = measured.n_reads
         self.most_kept = max(1, measured.scan.memory // SHARE // (8 * self.p))
 
@@ -63,7 +65,9 @@ class InFiles:
         order = np.argsort(numbers)
         rows = numbers[order]
         w = np.ones(rows.size) if self.weights is None else self.weights[rows]
-        return Taken(rows, X[order], self._measured.y[rows].astype(np.float64), w)
+        offset = None if self._offset is None else self._offset[rows]
+        y = self._measured.y[rows].astype(np.float64)
+        return Taken(rows, X[order], y, w, offset)
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block; a piece that is clean in the thread that uses it."""
@@ -93,4 +97,5 @@ class InFiles:
         X = rows(part)
         here = slice(first, first + len(X))
         w = np.ones(len(X)) if self.weights is None else self.weights[here]
-        return Block(first, X, self._measured.y[here].astype(np.float64), w)
+        offset = None if self._offset is None else self._offset[here]
+        return Block(first, X, self._measured.y[here].astype(np.float64), w, offset)

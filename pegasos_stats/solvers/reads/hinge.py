@@ -61,6 +61,8 @@ class Part(NamedTuple):
         ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
     full : pair of int
         ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
+    known : pair of float
+        ``sum_i a_i offset_i`` of the same rows.
     table : int array, shape (2, 3)
     violations : int
         Rows with a margin below 1.
@@ -69,6 +71,7 @@ class Part(NamedTuple):
     seen: Any
     above: Vector
     full: tuple[int, int]
+    known: tuple[float, float]
     table: NDArray[np.int64]
     violations: int
 
@@ -96,7 +99,8 @@ class Hinge:
         self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
         self.state = np.full(problem.n, KEPT, dtype=np.int8)
-        apart = np.abs(sample.y * scores(sample.X, self.point) - 1.0)
+        f = scores(sample.X, self.point, sample.offset)
+        apart = np.abs(sample.y * f - 1.0)
         share = min(1.0, ROOM * problem.home.most_kept / problem.n)
         widest = float(np.quantile(apart, share))
         delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
@@ -153,9 +157,10 @@ class Hinge:
 
     def _seen(self, reach: float, block: Block) -> tuple[Part, Taken, Taken, Vector]:
         """What a read does with a block; its part of `state` is its own."""
-        first, X, y, w = block
+        first, X, y, w, known = block
+        o = np.zeros(y.size) if known is None else known
         state, full = self.state[first : first + y.size], cut(w)
-        f = scores(X, self.point)
+        f = scores(X, self.point, known)
         m = y * f
         if self._is_first:
             state[:] = np.where(m < 1.0 - self._delta, FULL, ZERO)
@@ -163,20 +168,21 @@ class Hinge:
         else:
             joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
         rows = np.flatnonzero(joins)
-        known = np.flatnonzero((state == KEPT) & self._awaits)
-        again = Taken(first + known, X[known], y[known], w[known])
+        old = np.flatnonzero((state == KEPT) & self._awaits)
+        again = Taken(first + old, X[old], y[old], w[old], o[old])
         began = np.where(state[rows] == FULL, full[rows], 0.0)
         state[rows] = KEPT
         a = np.where(state == FULL, full, 0.0)
         above = y > 0.0
         part = Part(
-            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach),
+            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach, known),
             above=image(X, np.where(above, a, 0.0)),
             full=(units(a[~above]), units(a[above])),
+            known=(float(a[~above] @ o[~above]), float(a[above] @ o[above])),
             table=table_of(y, f),
             violations=int(np.count_nonzero(m < 1.0)),
         )
-        joined = Taken(first + rows, X[rows], y[rows], w[rows])
+        joined = Taken(first + rows, X[rows], y[rows], w[rows], o[rows])
         return part, again, joined, began
 
     def solve(self, tol: float, solver: SDCA) -> None:
@@ -186,12 +192,19 @@ class Hinge:
         low, high = (sum(part.full[k] for part in self._parts) for k in (0, 1))
         above = np.sum([part.above for part in self._parts], axis=0)
         below = above - sums.image  # which is that of +1 less that of -1
-        others = [(-1.0, low * UNIT, below), (1.0, high * UNIT, above)]
-        means = [(y, total, x / total) for y, total, x in others if total > 0.0]
+        known = [sum(part.known[k] for part in self._parts) for k in (0, 1)]
+        others = [(-1.0, low, below, known[0]), (1.0, high, above, known[1])]
+        means = [
+            (y, count * UNIT, x / (count * UNIT), o / (count * UNIT))
+            for y, count, x, o in others
+            if count > 0
+        ]
         y, w = (np.array([mean[k] for mean in means]) for k in (0, 1))
         X: Matrix = np.zeros((y.size, problem.p))
         X[:] = [mean[2] for mean in means] or 0.0
-        rows = Taken(np.zeros(0, dtype=np.int64), X, y, w)
+        has = problem.farthest is not None
+        offset = np.array([mean[3] for mean in means]) if has else None
+        rows = Taken(np.zeros(0, dtype=np.int64), X, y, w, offset)
         inner = kept.problem(problem.lam, "hinge", problem.intercept, problem.n, rows)
         scale = inner.n / problem.n  # of weights there to those here
         begin = np.concatenate([kept.a, w]) * scale
@@ -212,7 +225,8 @@ class Hinge:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(
-            kept.rows, kept.y, self.point, self._problem, kept.a, kept.w
+            *(kept.rows, kept.y, self.point, self._problem, kept.a, kept.w),
+            offset=None if self._problem.farthest is None else kept.o,
         )
         both = together([sums, of_kept])
         return Bound(rounding.reward(both), rounding.cost(both))

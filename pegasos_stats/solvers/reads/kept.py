@@ -15,13 +15,13 @@ class Kept:
     Attributes
     ----------
     numbers : int64 array, shape (m,)
-    y, w, a : float64 array, shape (m,)
-        Labels, weights in the risk, and dual weights.
+    y, w, a, o : float64 array, shape (m,)
+        Labels, weights in the risk, dual weights, and offsets.
     """
 
     def __init__(self, p: int) -> None:
         self.numbers = np.zeros(0, dtype=np.int64)
-        self.y, self.w, self.a = np.zeros(0), np.zeros(0), np.zeros(0)
+        self.y, self.w, self.a, self.o = (np.zeros(0) for _ in range(4))
         self._room, self._order = np.zeros((0, p)), self.numbers
 
     @property
@@ -36,22 +36,25 @@ class Kept:
 
     def add(self, parts: Iterable[tuple[Taken, Vector]]) -> None:
         """Keep further rows, with dual weights to begin with."""
-        pieces, count = [(self.numbers, self.y, self.w, self.a)], self.m
+        pieces, count = [(self.numbers, self.y, self.w, self.a, self.o)], self.m
         for rows, a in parts:
             self._put(count, rows.X)
             count += rows.y.size
-            pieces.append((rows.numbers, rows.y, rows.w, a))
+            o = np.zeros(a.size) if rows.offset is None else rows.offset
+            pieces.append((rows.numbers, rows.y, rows.w, a, o))
         self.numbers = np.concatenate([piece[0] for piece in pieces])
         self.y = np.concatenate([piece[1] for piece in pieces])
         self.w = np.concatenate([piece[2] for piece in pieces])
         self.a = np.concatenate([piece[3] for piece in pieces])
+        self.o = np.concatenate([piece[4] for piece in pieces])
 
     @classmethod
     def awaited(cls, numbers: Rows, a: Vector, p: int) -> "Kept":
         """Room for rows of these numbers, which `put_again` fills."""
         kept, m = cls(p), numbers.size
         kept.numbers, kept.a, kept._order = numbers, a, np.argsort(numbers)
-        kept.y, kept.w, kept._room = np.zeros(m), np.zeros(m), np.zeros((m, p))
+        kept.y, kept.w, kept.o = np.zeros(m), np.zeros(m), np.zeros(m)
+        kept._room = np.zeros((m, p))
         return kept
 
     def put_again(self, rows: Taken) -> None:
@@ -60,6 +63,8 @@ class Kept:
         places = self._order[found]
         self._room[places] = rows.X
         self.y[places], self.w[places] = rows.y, rows.w
+        if rows.offset is not None:
+            self.o[places] = rows.offset
 
     def _put(self, count: int, further: Dense) -> None:
         """Put rows after the first `count`, in more room if there is not enough."""
@@ -84,7 +89,11 @@ class Kept:
         self._put(self.m, others.X)
         y = np.concatenate([self.y, others.y])
         w = np.concatenate([self.w, others.w])
+        known = others.offset
+        offset = None if known is None else np.concatenate([self.o, known])
         # A problem divides by the number of its rows, and here it is to be by n.
         return Problem(
-            self._room[: y.size], y, lam, loss, intercept, weights=w * (y.size / n)
+            *(self._room[: y.size], y, lam, loss, intercept),
+            weights=w * (y.size / n),
+            offset=offset,
         )

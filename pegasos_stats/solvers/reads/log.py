@@ -132,15 +132,15 @@ class Newton:
 
     def _seen(self, reach: float, block: Block) -> Part:
         """What a read does with a block."""
-        first, X, y, w = block
-        f = scores(X, self.point)
+        first, X, y, w, offset = block
+        f = scores(X, self.point, offset)
         s = _slopes(y * f)
         a = self._a[first : first + y.size]
         a[:] = cut(w * s)
         a[self._in_block(first, y.size)] = 0.0
         above = y > 0.0
         return Part(
-            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach),
+            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach, offset),
             excess=units(a[above]) - units(a[~above]),
             first=self._with_one(image(X, w * s * y), float((w * s * y).sum())),
             second=self._curvature(X, w * s * (1.0 - s)),
@@ -168,14 +168,16 @@ class Newton:
     def _bound(self, sums: Any, excess: int) -> Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
-        a = cut(sample.w * _slopes(sample.y * scores(sample.X, self.point)))
+        f = scores(sample.X, self.point, sample.offset)
+        a = cut(sample.w * _slopes(sample.y * f))
         weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
         if weights is None:
             return NO_BOUND
         self._a[sample.numbers] = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            sample.X, sample.y, self.point, problem, weights, sample.w
+            *(sample.X, sample.y, self.point, problem, weights, sample.w),
+            offset=sample.offset,
         )
         both = together([sums, of_sample])
         return Bound(rounding.reward(both), rounding.cost(both))

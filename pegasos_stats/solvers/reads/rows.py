@@ -27,12 +27,15 @@ class Block(NamedTuple):
     y : float64 array, shape (k,), of -1 and +1
     w : float64 array, shape (k,)
         Weights, whose mean over all rows is 1.
+    offset : float64 array, shape (k,), or None
+        Known part of each row's score.
     """
 
     first: int
     X: Dense
     y: Vector
     w: Vector
+    offset: Vector | None = None
 
 
 class Taken(NamedTuple):
@@ -42,6 +45,7 @@ class Taken(NamedTuple):
     X: Dense
     y: Vector
     w: Vector
+    offset: Vector | None = None
 
 
 class Home(RowSizes, Protocol):
@@ -55,6 +59,8 @@ class Home(RowSizes, Protocol):
         Weights of the rows, with mean 1; None if all are 1.
     class_weights : pair of float
         Weights of the rows of -1, and of +1, summed.
+    farthest : float or None
+        Largest offset by size; None without offsets.
     most_kept : int
         Rows that may be brought home.
     """
@@ -66,6 +72,10 @@ class Home(RowSizes, Protocol):
     @property
     def class_weights(self) -> tuple[float, float]:
         """Weights of the rows of -1, and of +1, summed."""
+
+    @property
+    def farthest(self) -> float | None:
+        """Largest offset by size; None without offsets."""
 
     @property
     def most_kept(self) -> int:
@@ -103,6 +113,7 @@ class InMemory:
         self.weights, w = problem.weights, problem.row_weights
         below, above = (float(w[problem.y == sign].sum()) for sign in (-1.0, 1.0))
         self.class_weights, self.most_kept = (below, above), self.n
+        self.farthest = problem.farthest
 
     def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
         """Read all rows once."""
@@ -118,12 +129,14 @@ class InMemory:
             parts.append(rng.choice(of_class, count, replace=False))
         rows = np.sort(np.concatenate(parts))
         given = problem.X[rows], problem.y[rows], problem.row_weights[rows]
-        return Taken(rows, *given)
+        offset = None if problem.offset is None else problem.offset[rows]
+        return Taken(rows, *given, offset)
 
     def _blocks(self) -> Iterator[Block]:
         problem, step = self._problem, rows_of_block(self.p)
         w = problem.row_weights
         for first in range(0, self.n, step):
             part = slice(first, first + step)
-            given = (read_only(each[part]) for each in (problem.X, problem.y, w))
-            yield Block(first, *given)
+            X, y = read_only(problem.X[part]), read_only(problem.y[part])
+            offset = None if problem.offset is None else problem.offset[part]
+            yield Block(first, X, y, read_only(w[part]), offset)

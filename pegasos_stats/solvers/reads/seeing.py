@@ -59,8 +59,9 @@ class Described:
         return min(self.home.class_weights)
 
     @property
-    def farthest(self) -> None:
-        """Largest offset by size: there is none."""
+    def farthest(self) -> float | None:
+        """Largest offset by size; None without offsets."""
+        return self.home.farthest
 
     @cached_property
     def code(self) -> int:
@@ -108,12 +109,14 @@ class Bound(NamedTuple):
 NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
 
 
-def scores(X: Dense, at: Point) -> Vector:
-    """``x_i'beta + alpha``, summed in an order that suits the machine."""
+def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
+    """``x_i'beta + alpha + offset_i``, summed in an order that suits the machine."""
     found, w = np.zeros(X.shape[0]), np.zeros(arithmetic.lanes.padded(at.beta.size))
     w[: at.beta.size] = at.beta
     dual.smooth.put_dots(read_only(X), read_only(w), found)
     found += at.alpha
+    if offset is not None:
+        found += offset
     return found
 
 
@@ -132,11 +135,12 @@ def risk_and_image(
     a: Vector,
     w: Vector,
     reach: float = 0.0,
+    offset: Vector | None = None,
 ) -> "Seen":
     """Sums over some rows, see the function of that name in `arithmetic.risk`."""
     found: Seen = arithmetic.risk.risk_and_image(
         *(read_only(X), read_only(y), read_only(at.beta), at.alpha, problem.code),
-        *(read_only(a), read_only(w), reach),
+        *(read_only(a), read_only(w), reach, offset),
     )
     return found
 
@@ -161,6 +165,7 @@ def together(parts: "Iterable[Seen]") -> "Seen":
             continue
         loss, loss_left = _two_sum(found.loss, part.loss)
         entropy, left = _two_sum(found.entropy, part.entropy)
+        known, known_left = _two_sum(found.known, part.known)
         below, above = found.at_zero
         found = found._replace(
             loss=loss,
@@ -173,6 +178,9 @@ def together(parts: "Iterable[Seen]") -> "Seen":
             dual=found.dual + part.dual,
             image=found.image + part.image,
             additions=max(found.additions, part.additions),
+            known=known,
+            known_rest=found.known_rest + part.known_rest + known_left,
+            known_size=found.known_size + part.known_size,
         )
     assert found is not None  # no home is without rows
     return found._replace(additions=found.additions + count)
