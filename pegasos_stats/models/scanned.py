@@ -94,7 +94,7 @@ def sample_of_scan(
         design=found.matrices.design,
         coding=agreed.coding,
         dropped=found.dropped,
-        kept=np.ones(n, dtype=bool),
+        kept=np.broadcast_to(np.True_, n),
         weights=found.weights,
         counted=None if counts is None else Counts(counts, lines),
         offset=found.offset,

@@ -303,7 +303,9 @@ class Counting:
                     f"The outcome {shown(agreed.coding.name)} is {shown(level)} in no "
                     "row that is complete; take data in which both classes occur."
                 )
-        each = np.concatenate(self._weights) if self._weights else weights
+        given, each = np.concatenate(self._weights) if self._weights else weights, None
+        if given is not None:
+            each = row_weights(given, y.astype(np.float64), agreed.coding)
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
@@ -317,7 +319,7 @@ class Counting:
             matrices=matrices,
             pieces=tuple(self._pieces),
             y=y,
-            weights=row_weights(each, y.astype(np.float64), agreed.coding),
+            weights=each,
             offset=np.concatenate(self._offset) if self._offset else None,
             dropped=dropped,
             radius=self._columns.radius(scaling),

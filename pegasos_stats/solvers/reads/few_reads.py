@@ -52,8 +52,8 @@ class Step(Protocol):
     def solve(self, tol: float, solver: SDCA) -> None:
         """Find the next point, and a dual point."""
 
-    def dual(self, weights: Vector) -> Vector:
-        """Dual weights of all rows."""
+    def dual(self, weights: Vector | None) -> Vector:
+        """Dual weights of all rows, of these weights in the risk; nothing after it."""
 
     def packed(self) -> State:
         """What the next read and the work after it go by, beside the point."""
@@ -152,6 +152,7 @@ def few_reads(
         best = Risk.unpacked(state)
         step = STEPS[loss](problem, sample, Point.unpacked(state["point"]))
         step.go_on_from(state)
+    del sample  # of which not every step needs the rows any more
     while True:
         risk, reads = step.read(), reads + 1
         if best is None or risk.objective < best.objective:
@@ -174,11 +175,10 @@ def few_reads(
                     **step.packed(),
                 }
             )
-    weights = np.ones(home.n) if home.weights is None else home.weights
     solution = Solution(
         beta=best.point.beta,
         alpha=best.point.alpha,
-        dual=step.dual(weights),
+        dual=step.dual(home.weights),
         n_iter=reads * home.n,
         n_violations=step.violations,
         seed=solver.seed,

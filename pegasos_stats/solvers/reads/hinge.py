@@ -231,8 +231,11 @@ class Hinge:
         both = together([sums, of_kept])
         return Bound(rounding.reward(both), rounding.cost(both))
 
-    def dual(self, weights: Vector) -> Vector:
-        """Dual weights of all rows, of these weights in the risk."""
-        a = np.where(self.state == FULL, cut(weights), 0.0)
-        a[self.kept.numbers] = self.kept.a
+    def dual(self, weights: Vector | None) -> Vector:
+        """Dual weights of all rows, of these weights in the risk; nothing after it."""
+        numbers, of_kept = self.kept.numbers, self.kept.a
+        self.kept = Kept(self._problem.p)  # room for a number for each row
+        full = 1.0 if weights is None else cut(weights)
+        a: Vector = np.where(self.state == FULL, full, 0.0)
+        a[numbers] = of_kept
         return a

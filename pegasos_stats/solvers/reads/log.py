@@ -201,7 +201,7 @@ class Newton:
         first = [point.alpha] if self._problem.intercept else []
         return np.concatenate([first, point.beta])
 
-    def dual(self, weights: Vector) -> Vector:
+    def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows."""
         return self._a
 
