@@ -11,6 +11,8 @@ import pandas as pd
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.files import COMMAS, CsvStyle, opened, read_csv
 from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.files import MEMORY, Scan, bytes_of
 from pegasos_stats.errors import DataError, LabelError, OptionError, plain
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
@@ -101,6 +103,31 @@ def of_csv(
     )
 
 
+def of_scan(scan: Scan, tested: bool) -> Origin:
+    """Files that `pegasos_stats.scan` named, in their order.
+
+    Examples
+    --------
+    >>> files = Scan(("a.csv", "b.csv"), memory=2**29, stated=(("zip", "text"),))
+    >>> print("".join(of_scan(files, tested=False).python))
+    train = ps.scan(
+        ["a.csv", "b.csv"],
+        memory=536870912,
+        types={"zip": "text"},
+    )
+    """
+    files = ", ".join(map(literal, scan.files))
+    types = ", ".join(f"{literal(k)}: {literal(kind)}" for k, kind in scan.stated)
+    given = [f"[{files}]"]
+    if scan.memory != bytes_of(MEMORY):
+        given.append(f"memory={scan.memory}")
+    if types:
+        given.append(f"types={{{types}}}")
+    inner = "".join(f"    {each},\n" for each in given)
+    lines = [f"train = ps.scan(\n{inner})", *(["# test is the held-out data"] * tested)]
+    return Origin(lines, test="test" if tested else None)
+
+
 def names_rows(path: Path, style: CsvStyle = COMMAS) -> bool:
     """Whether the first column of a CSV file, without a name, names the rows."""
     with opened(path) as handle:
@@ -142,6 +169,9 @@ def checked_source(source: Path | None, result: Fitted, tested: bool) -> Origin:
     """
     formula = result.design.formula
     if source is None:
+        X = result.problem.X if isinstance(result, LinearResults) else None
+        if isinstance(X, Elsewhere):
+            return of_scan(X.measured.scan, tested)
         return of_memory(formula, tested)
     name = checked_path(source)
     table = read_csv(name)

@@ -6,6 +6,7 @@ import numpy as np
 
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.offset import Offset
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import plain
 from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
@@ -65,6 +66,11 @@ def _introduction(subject: Subject, lines: RLines) -> Text:
             "R has no counterpart of this solver, but it can check the fit: these "
             "lines compute objective, dual objective and duality gap from the data. "
             + ROOT
+        )
+    if isinstance(subject.result.problem.X, Elsewhere):
+        return (
+            "The rows of the fit are in files that were read block by block: there are "
+            "no lines of R that repeat it."
         )
     if not subject.has_rows:
         return (
