@@ -46,7 +46,7 @@ def test_a_folder_or_a_pattern_is_fitted_as_in_python(rows, result, tmp_path, ca
         assert (facts["solver"], facts["rows_used"]) == ("SDCA", result.nobs)
         assert "relative gap" in found.err
         test = result.confusion(ps.scan(rows / "part1.parquet"))
-        assert facts["confusion"]["test"]["table"] == test.counts.tolist()
+        assert facts["confusion"]["test"]["table"] == test.counts[:, :2].tolist()
     assert not (tmp_path / "a.ckpt").exists()
     assert ps.load(tmp_path / "a.model").params.equals(result.params)
 
@@ -129,4 +129,5 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
         assert refused(capsys, words) == f"{begun}{told}\n"
     told = refused(capsys, [*train, "--solver", "pegasos"])
     assert told.startswith(f"{begun}A fit from files is one of ")
-    assert "0.5 MB is not allowed" in refused(capsys, [*train, "--memory", "0.5 MB"])
+    told = refused(capsys, [*train, "--memory", "0.5 MB"])
+    assert told.startswith(f"{begun}--memory '0.5 MB' is not allowed; give a budget of")

@@ -1,0 +1,28 @@
+"""Reports of fits from files."""
+
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from tests.scan.scan_files import frame_of, written
+
+
+def test_a_report_names_the_files_and_its_lines_repeat_the_fit(tmp_path):
+    data, path = frame_of(400), tmp_path / "report.md"
+    files = written(data, tmp_path, parts=2)
+    model = ps.logit("y ~ x0 + g", ps.scan(files, memory="64MiB"), lam=0.01)
+    result = model.fit(ps.SDCA(tol=1e-6, seed=1))
+    result.report(data.iloc[:100], path)
+    text = path.read_text()
+    assert (
+        "The rows of the fit are in files that were read block by block: there are no "
+        "lines of R that repeat it."
+    ) in text
+    lines = text.split("```python\n")[1].split("```")[0]
+    assert f'    ["{files[0]}", "{files[1]}"],\n    memory=67108864,\n' in lines
+    assert "\n# test is the held-out data\n" in lines
+    made = {"test": data.iloc[:100]}
+    exec(lines, made)
+    assert (made["result"].params == result.params).all()
+    with pytest.raises(DataError, match="Files are read by predict"):
+        result.report(ps.scan(files), path)
