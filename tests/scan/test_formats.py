@@ -1,6 +1,7 @@
 """Parquet, CSV and Arrow: the same rows give the same bits."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -251,3 +252,31 @@ def test_pieces_are_of_equal_size_and_keep_their_rows():
             assert all(size == rows for size in sizes[:-1])
             text = [each for piece in found for each in piece["t"].to_pylist()]
             assert text == list("abbcdef")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "NUMBERS", 400)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((500, 4)).astype(np.float32)
+    X[7, 1], X[:, 3] = np.nan, X[:, 0] + rng.standard_normal(500) > 0.0
+    for i, part in enumerate((X[:90], X[90:])):
+        table = pd.DataFrame(part).add_prefix("x")
+        table.to_parquet(tmp_path / f"part{i}.parquet")
+        np.save(tmp_path / f"part{i}.npy", np.asarray(part, order=order))
+    fits = [
+        ps.svm("x3 ~ x1 + x0", ps.scan(str(tmp_path / files)), lam=0.01).fit(SOLVER)
+        for files in ("*.npy", "*.parquet")
+    ]
+    assert (fits[0].nobs, fits[0].design.names) == (499, ("x1", "x0"))
+    assert (fits[0].params == fits[1].params).all()
+    np.save(tmp_path / "line.npy", X[:, 0])
+    with pytest.raises(DataError) as found:
+        ps.svm("x1 ~ x0", ps.scan(tmp_path / "line.npy"))
+    assert str(found.value) == (
+        f"The file {tmp_path}/line.npy cannot be read as an array of rows and columns "
+        "(it holds float32 in the shape (500,)); write it again, or leave it out."
+    )
+    (tmp_path / "short.npy").write_bytes((tmp_path / "part1.npy").read_bytes()[:-4])
+    with pytest.raises(DataError, match=r"short.npy cannot be read as an array of"):
+        ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"))

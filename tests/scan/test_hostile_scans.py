@@ -142,8 +142,8 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "rows.xlsx").write_text("")
     check(
         "The file rows.xlsx is of no format that is known by its name; give files that "
-        "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', '.arrow', "
-        "'.arrows', '.feather', '.ipc'.",
+        "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', '.npy', "
+        "'.arrow', '.arrows', '.feather', '.ipc'.",
         DataError,
         lambda: ps.scan(tmp_path / "rows.xlsx"),
         tmp_path,

@@ -228,8 +228,9 @@ def scan(
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), told apart
-        by their endings; a pattern such as ``"folder/*.parquet"`` stands for those that
+        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), or arrays
+        of numpy (``.npy``, whose columns are ``x0``, ``x1`` and so on), told apart by
+        their endings; a pattern such as ``"folder/*.parquet"`` stands for those that
         it matches, in the order of their names, a folder for those of such an ending in
         it. Columns are found by name, and have one kind of values in all files.
     memory : str or int, default "1GiB"
