@@ -291,7 +291,6 @@ def run_kernel_sdca(
     observe: Observer | None = None,
     progress: bool = False,
     a: Vector | None = None,
-    warn: bool = True,
 ) -> KernelSolution:
     """Run SDCA on a kernel problem, up to the tolerance.
 
@@ -300,7 +299,7 @@ def run_kernel_sdca(
     problem : KernelProblem
     solver : SDCA
         Its options that kernels have: epochs, tolerances, seed, ties.
-    observe, progress, warn
+    observe, progress
         As for `run_sdca`.
     a : float64 array, shape (n,), optional
         Dual weights to begin with.
@@ -323,7 +322,7 @@ def run_kernel_sdca(
     ascent = KernelAscent(problem, solver, a)
     found: KernelSolution
     found, reached = run_epochs(ascent, problem.n, solver, observe, progress)
-    if solver.stops and warn and not reached:
+    if solver.stops and not reached:
         at = ascent.certificate()
         if not near_enough(at, solver):
             closest = np.inf if ascent.is_stuck else CLOSEST

@@ -72,11 +72,13 @@ def kernel():
     return ps.kernel_svm("digit ~ .", train).fit(ps.Pegasos(epochs=3, seed=1))
 
 
-@pytest.fixture
-def empty_figures(monkeypatch):
+@pytest.fixture(scope="module")
+def empty_figures():
     """Nothing is drawn, for tests of what a page says: two thirds of its time."""
 
     def empty(draw, alt, width, height):
         return Figure("<svg></svg>", alt)
 
-    monkeypatch.setattr(drawing, "drawn", empty)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "drawn", empty)
+        yield

@@ -49,6 +49,16 @@ def logit(path):
     return path.refit("min")
 
 
+@pytest.fixture(scope="module")
+def said_of_test(logit, empty_figures):
+    return text(logit.report(TEST))
+
+
+@pytest.fixture(scope="module")
+def said_without_test(logit, empty_figures):
+    return text(logit.report())
+
+
 def text(made):
     words = document.plain_text
     found = []
@@ -64,7 +74,7 @@ def text(made):
     return "\n".join(found)
 
 
-def test_the_page_says_how_lambda_was_chosen(path, logit):
+def test_the_page_says_how_lambda_was_chosen(path, logit, said_of_test):
     said = text(logit.report(TEST, path_of_lambda=path))
     lam = f"{path.lambda_min:g}"
     assert (
@@ -72,8 +82,8 @@ def test_the_page_says_how_lambda_was_chosen(path, logit):
         "cross-validation of the training rows (4 stratified folds of 157 rows)"
     ) in said
     assert "Standard errors and p-values take it as fixed" in said
-    plain = text(logit.report(TEST))
-    assert f"\\lambda = {lam} was fixed beforehand: standard errors" in plain
+    plain = f"\\lambda = {lam} was fixed beforehand: standard errors"
+    assert plain in said_of_test
 
 
 def test_what_is_not_of_the_fit_is_refused(path, logit):
@@ -106,8 +116,8 @@ def test_what_is_not_of_the_fit_is_refused(path, logit):
     )
 
 
-def test_without_test_rows_there_is_nothing_to_infer(logit):
-    said = text(logit.report())
+def test_without_test_rows_there_is_nothing_to_infer(said_without_test):
+    said = said_without_test
     assert "The fit has seen these rows, so nothing can be inferred from them" in said
     assert "There are no intervals and tests" in said
     assert "interval " not in said.split("Statistics of the rows")[0]
@@ -138,8 +148,8 @@ def test_errors_out_of_fold_take_the_place_of_a_test(path):
     assert "Lambda was chosen anew in each fold, so that the choice is counted." in said
 
 
-def test_one_positive_class_is_in_every_label(logit):
-    for positive, other in (("yes", "no"), ("no", "yes")):
+def test_one_positive_class_is_in_every_label(logit, said_of_test):
+    for positive, other in (("no", "yes"), ("yes", "no")):
         said = text(logit.report(TEST, positive=positive))
         table = logit.confusion(TEST, positive=positive)
         assert f"The positive class is {positive}; what is of it alone" in said
@@ -148,24 +158,23 @@ def test_one_positive_class_is_in_every_label(logit):
         assert f"{sensitivity:.4f} [" in said
         assert f"Sensitivity ({other})" not in said
         assert f"The mean probability of {positive} is " in said
-    assert text(logit.report(TEST)) == text(logit.report(TEST, positive="yes"))
+    assert said_of_test == said  # of the second level
 
 
-def test_what_makes_test_rows_new_is_said(logit):
-    said = text(logit.report(TEST))
+def test_what_makes_test_rows_new_is_said(logit, said_of_test):
     assert (
         "Intervals and tests of the test rows are right if these are an independent "
         "random sample of the rows that the fit is meant for, and nothing was chosen "
         "by them: neither predictors nor \\lambda nor the model. Several rows of one "
         "person, or of one writer, are not independent."
-    ) in said
+    ) in said_of_test
     seen = text(logit.report(TRAIN))
     assert "independent random sample" not in seen
     assert "The fit has seen these rows" in seen
 
 
-def test_missing_values_are_told_by_variable(logit):
-    said = text(logit.report(TEST))
+def test_missing_values_are_told_by_variable(said_of_test):
+    said = said_of_test
     assert "age | 2 | 3" in said
     assert "ill | 1 | 0" in said
     assert "Rows with a missing value were left out." in said
@@ -210,17 +219,16 @@ def test_sparse_predictors_have_the_same_moments():
     assert predictors.are_shares(csr_array(X)).tolist() == [True, False]
 
 
-def test_p_values_are_adjusted_for_all_coefficients(logit):
+def test_p_values_are_adjusted_for_all_coefficients(logit, said_without_test):
     table = logit.coefficient_table()
     expected = multipletests(table["p_value"].iloc[1:], method="holm")[1]
     found = coefficients.adjusted(table)
     assert np.isnan(found[0])
     np.testing.assert_allclose(found[1:], expected)
-    said = text(logit.report())
     assert (
         "There are 3 p-values of coefficients: where none differs from 0, about 0.15 "
         "of them are below 0.05."
-    ) in said
+    ) in said_without_test
 
 
 def test_effects_are_told_per_standard_deviation(logit):

@@ -60,12 +60,13 @@ def test_every_type_of_a_document_has_its_macro(name):
 def test_the_formula_of_a_step_has_its_size(form, size, first):
     data = ps.datasets.load_digits56()[0]
     result = ps.svm("digit ~ p34", data).fit(ps.Pegasos(1, seed=1, **form))
-    text = ps.report(result).as_markdown()
+    made = ps.report(result)
+    text = made.as_markdown()
     assert size in text
     assert rf"$t = {first}, \ldots$" in text
     smaller = form.get("step", "pegasos") in ("pegasos", "1/sqrt(t)")
     assert ("takes a step, large at first, then smaller." in text) == smaller
-    assert "<svg" in ps.report(result).as_html()  # of the formula, which can be drawn
+    assert "<svg" in made.as_html()  # of the formula, which can be drawn
 
 
 @pytest.mark.parametrize("ticks", range(7))

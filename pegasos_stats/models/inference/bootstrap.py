@@ -1,6 +1,6 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from threading import local
 from typing import Any
@@ -22,7 +22,6 @@ from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
@@ -39,7 +38,6 @@ def bootstrap(
     problem: Problem,
     solution: Solution,
     options: Bootstrap,
-    progress: bool = False,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
 ) -> BootstrapResult:
@@ -59,8 +57,6 @@ def bootstrap(
     solution : Solution
         Its coefficients are the centre of intervals; refits begin there.
     options : Bootstrap
-    progress : bool
-        Whether to show a progress bar.
     scaling : Scaling, optional
         How the predictors were standardized, if they were.
     groups : Groups, optional
@@ -117,7 +113,8 @@ def bootstrap(
         else resampled_groups(groups, options.replicates, rng)
     )
     parts = map_in_order(refit, tasks, options.workers)
-    estimates, found = collected(parts, options.replicates, progress)
+    pairs = (pair for part in parts for pair in zip(*part, strict=True))
+    estimates, found = map(np.array, zip(*pairs, strict=True))
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
@@ -125,17 +122,6 @@ def bootstrap(
     seed = int(rng.seed or 0)
     given = problem, solution, options, seed, estimates, found, scaling
     return replace(summarised(*given), groups="" if groups is None else str(groups))
-
-
-def collected(
-    parts: Iterable[tuple[Matrix, Matrix]], replicates: int, progress: bool
-) -> tuple[Matrix, Matrix]:
-    """Coefficients of all resamples; their gaps, distances and status: a row each."""
-    each: Any = (pair for part in parts for pair in zip(*part, strict=True))
-    if progress:
-        each = with_progress(each, replicates, "resample")
-    estimates, found = zip(*each, strict=True)
-    return np.array(estimates), np.array(found)
 
 
 def summarised(
