@@ -9,6 +9,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.output.report import drawing
 from pegasos_stats.output.report.document import Figure
+from tests.output.cli_folders import filled, saved_model
 
 
 def svmlight_text(frame):
@@ -43,6 +44,17 @@ def files(tmp_path_factory):
     (folder / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
     (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x81" * 9)
     return folder
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("fit"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, model):
+    monkeypatch.chdir(tmp_path)
+    return filled(tmp_path, model)
 
 
 @pytest.fixture

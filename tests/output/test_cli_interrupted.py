@@ -15,19 +15,8 @@ import pytest
 
 from pegasos_stats.errors import DependencyError
 from pegasos_stats.output.cli import main
-from tests.output.cli_folders import FIT, PREDICT, PROGRAM, filled, saved_model
+from tests.output.cli_folders import FIT, PREDICT, PROGRAM
 from tests.output.command_line import run
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return saved_model(tmp_path_factory.mktemp("fit"))
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch, model):
-    monkeypatch.chdir(tmp_path)
-    return filled(tmp_path, model)
 
 
 def test_predictions_that_do_not_fit_leave_the_earlier_ones(folder):

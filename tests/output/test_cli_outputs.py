@@ -15,24 +15,10 @@ from tests.output.cli_folders import (
     REPORT,
     ROWS,
     contents,
-    filled,
     nothing_is_read,
     refused,
-    saved_model,
 )
 from tests.output.command_line import run
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return saved_model(tmp_path_factory.mktemp("fit"))
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch, model):
-    monkeypatch.chdir(tmp_path)
-    return filled(tmp_path, model)
-
 
 WRITING = {
     "a model": [*FIT, "--save", "out"],
