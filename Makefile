@@ -56,10 +56,15 @@ bench: $(VENV)/.dev ## run the benchmarks
 vignettes: $(VENV)/.dev ## run the vignettes, write a page of each in build/vignettes
 	@$(BIN)/python vignettes/render.py
 
-docs: $(VENV)/.dev ## build reference and vignettes in build/docs, warnings being errors
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
-	@$(BIN)/python vignettes/render.py --output build/docs/vignettes
-	@echo "The reference is in build/docs/index.html"
+docs: $(VENV)/.dev ## build the site in build/docs, vignettes run, warnings being errors
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "The site begins at build/docs/index.html"
+
+test-pages: docs ## open the site, a report and two vignettes in a browser (PAGES= CHROMIUM=)
+	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) chromium
+	$(BIN)/pegasos-stats demo --overwrite --report build/pages/demo.html >/dev/null
+	$(BIN)/python vignettes/render.py 01 09 --output build/pages
+	$(BIN)/python scripts/browser.py build/docs build/pages
 
 golden: system-r ## write the golden values of the tests anew, with R
 	Rscript --vanilla r_reference/golden.R

@@ -1,17 +1,39 @@
-"""How Sphinx builds the reference: ``make docs``."""
+"""How Sphinx builds the site: ``make docs``."""
 
-import pegasos_stats
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_site"), str(HERE.parent / "vignettes")]
+
+from members import members_of_classes  # noqa: E402
+
+import pegasos_stats  # noqa: E402
 
 project = "pegasos_stats"
 author = copyright = "The pegasos_stats developers"
 version = release = pegasos_stats.__version__
 
 templates_path = ["_templates"]
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_build"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "accessible",
+    "doors",
+    "formulas",
+    "notebooks",
+    "running",
+    "texts",
+]
+exclude_patterns = ["_site"]
 default_role = "py:obj"
+html_math_renderer = "outlines"
+
+notebook_folders = {"../vignettes": "vignettes"}
 
 autosummary_generate = True
+autosummary_context = {"members_of": members_of_classes()}
 # Not all file systems tell svm.html from SVM.html.
 autosummary_filename_map = {
     f"pegasos_stats.{name}": f"pegasos_stats.{name}-function"
@@ -21,23 +43,11 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-html_theme = "alabaster"
+html_theme = "furo"
+html_title = "pegasos_stats"
 html_static_path = ["_static"]
-html_css_files = ["page.css"]
-html_theme_options = {
-    "description": pegasos_stats.__doc__.splitlines()[0],
-    "page_width": "1040px",
-    "sidebar_width": "230px",
-    "show_powered_by": False,
-}
+html_css_files = ["site.css"]
 html_show_sourcelink = False
-
-
-def setup(app):
-    """Leave out what scikit-learn adds to its classes to pass arguments on."""
-
-    def skipped(app, what, name, found, skip, options):
-        passed_on = name.endswith("_request") or name == "get_metadata_routing"
-        return True if passed_on else None
-
-    app.connect("autodoc-skip-member", skipped)
+html_show_sphinx = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Usage: prerequisites.sh PYTHON VENV [R]
+# Usage: prerequisites.sh PYTHON VENV [R | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
-# environments (or one that is there already) and, if asked for, R and its package caret.
+# environments (or one that is there already) and, if asked for, R and its package caret,
+# or the browser Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
 # password); else says how.
 set -eu
 python=$1
 venv=$2
-wants_r=${3:-}
+wants=${3:-}
 
 stop() {
     printf '\npegasos_stats: %s\n\n' "$*" >&2
@@ -17,9 +18,10 @@ stop() {
 has_venv() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
 }
-has_r() { [ -z "$wants_r" ] || command -v Rscript >/dev/null; }
+has_r() { [ "$wants" != R ] || command -v Rscript >/dev/null; }
+has_chromium() { [ "$wants" != chromium ] || command -v "${CHROMIUM:-chromium}" >/dev/null; }
 has_caret() {
-    [ -z "$wants_r" ] || Rscript --vanilla -e 'quit(status = !nzchar(system.file(package = "caret")))' >/dev/null 2>&1
+    [ "$wants" != R ] || Rscript --vanilla -e 'quit(status = !nzchar(system.file(package = "caret")))' >/dev/null 2>&1
 }
 
 command -v "$python" >/dev/null ||
@@ -41,6 +43,10 @@ fi
 if ! has_caret; then
     packages="$packages r-cran-caret"
     names="${names:+$names and }R's package caret"
+fi
+if ! has_chromium; then
+    packages="$packages chromium"
+    names="${names:+$names and }the browser Chromium"
 fi
 [ -n "$packages" ] || exit 0
 
@@ -66,5 +72,5 @@ $apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
     cat "$log" >&2
     stop "'$install' failed: see above."
 }
-{ has_venv && has_r && has_caret; } ||
+{ has_venv && has_r && has_caret && has_chromium; } ||
     stop "this machine still lacks $names for '$python', after installing$packages."

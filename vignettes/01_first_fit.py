@@ -4,34 +4,22 @@
 # **Question.** Is a handwritten digit a five or a six, and how often is the answer
 # wrong?
 #
-# **Answer.** Of 600 new digits of 16 × 16 pixels, 23 are taken for the other one; of the
-# 163 test digits that come with the package, 8 × 8 pixels, one is.
+# **Answer.** Misclassified are {{result.confusion(test).n_errors}} of {{len(test)}} new
+# digits, pictures of {{side}} × {{side}} pixels.
 
 # %%
-import os
-from pathlib import Path
-
 import pandas as pd
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import pyplot, styled
 
 # %% [markdown]
 # ## The answer first
 #
-# Each row is a picture, each column a pixel. The fit sees the 200 training rows; the
-# test rows are for the error rate. Without a folder of data the digits of the package
-# are taken.
+# Each row is a picture, each column a pixel. The digits come with the package. The fit
+# sees the {{len(train)}} training rows; the test rows are for the error rate.
 
 # %%
-folder = os.environ.get("PEGASOS_STATS_DATA")
-if folder and (Path(folder) / "coding5_train.csv").is_file():
-    names = {"Y": "digit"}
-    train = pd.read_csv(Path(folder) / "coding5_train.csv").rename(columns=names)
-    test = pd.read_csv(Path(folder) / "coding5_test.csv").rename(columns=names)
-else:
-    train, test = ps.datasets.load_digits56()
-
+train, test = ps.datasets.load_digits56()
 model = ps.svm("digit ~ .", data=train, lam=1.0)
 result = model.fit(ps.Pegasos(epochs=20, seed=443))
 print(result.confusion(test))
@@ -51,7 +39,7 @@ print(result.confusion(test))
 #
 # where $y_i$ is $-1$ for a five and $+1$ for a six, in the order of R's `factor()`. The
 # intercept is not penalised. `ps.Pegasos` visits the rows in 20 random orders, those of
-# `set.seed(443)` and `sample(1:200, 200)` in R, and every coefficient is R's, bit for
+# `set.seed(443)` and `sample({{len(train)}})` in R, and every coefficient is R's, bit for
 # bit.
 
 # %%
@@ -109,6 +97,8 @@ worst = wrong.assign(score=scores).sort_values("score", key=abs, ascending=False
 worst.head(6)
 
 # %% {"alt": "The pictures of these digits.", "tags": ["fold"]}
+from pegasos_stats.output.plotting.style import pyplot, styled
+
 with styled():
     _, axes = pyplot().subplots(1, 6, figsize=(6.4, 1.5))
     for ax in axes:

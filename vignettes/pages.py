@@ -70,7 +70,7 @@ def vignette_page(notebook: Any, name: str) -> str:
     ValueError
         If the page would load something, or run a script.
     """
-    markdown = _markdown()
+    markdown = markdown_parser()
     parts = [part for cell in notebook.cells for part in _cell(cell, markdown)]
     body = _with_contents("\n".join(parts))
     if LOADING.search(body) or REMOTE.search(body):
@@ -80,7 +80,7 @@ def vignette_page(notebook: Any, name: str) -> str:
     return page(title, body, STYLE)
 
 
-def _markdown() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
     """Markdown with tables, formulas and headings that can be linked to."""
     parser = MarkdownIt("commonmark", {"typographer": True}).enable(
         ["table", "replacements", "smartquotes"]
@@ -111,12 +111,17 @@ def _with_contents(body: str) -> str:
 
 def _cell(cell: Any, markdown: MarkdownIt) -> Iterator[str]:
     if cell.cell_type == "markdown":
-        yield TABLE.sub(lambda t: scrolled(t[0], "Table"), markdown.render(cell.source))
+        yield prose(cell.source, markdown)
     elif cell.cell_type == "code" and cell.source.strip():
         yield _input(cell.source, cell.metadata.get("tags", []))
         alt = cell.metadata.get("alt", "Figure drawn by the lines above")
         for output in cell.outputs:
-            yield _output(output, alt)
+            yield output_html(output, alt)
+
+
+def prose(text: str, markdown: MarkdownIt) -> str:
+    """Markdown as HTML, wide tables in boxes that scroll."""
+    return TABLE.sub(lambda t: scrolled(t[0], "Table"), markdown.render(text))
 
 
 def _input(source: str, tags: list[str]) -> str:
@@ -138,7 +143,7 @@ def _fence(tokens: Any, at: int, options: Any, environment: Any) -> str:
     return _text(tokens[at].content)
 
 
-def _output(output: Any, alt: str) -> str:
+def output_html(output: Any, alt: str) -> str:
     """What a cell printed, drew or returned, in the richest form that is known."""
     if output.output_type == "stream":
         kind = "output" if output.name == "stdout" else "output warning"
@@ -175,6 +180,6 @@ FORMS: dict[str, Callable[[str, str], str]] = {
     "image/svg+xml": _svg,
     "image/png": lambda text, alt: _image("image/png", "".join(text.split()), alt),
     "text/html": _html,
-    "text/markdown": lambda text, alt: _markdown().render(text),
+    "text/markdown": lambda text, alt: markdown_parser().render(text),
     "text/plain": lambda text, alt: _text(text),
 }

@@ -4,10 +4,13 @@
 
 A vignette is a text notebook, ``NN_name.py`` in jupytext's percent format. Formulas in
 its text, ``$...$`` and ``$$...$$``, become outlines; figures are SVG inside the page.
+``{{expression}}`` in its text is a value at the end of the run, as in an f-string.
 Needs the extra ``vignettes``: pip install 'pegasos_stats[vignettes]'.
 """
 
 import argparse
+import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -22,7 +25,8 @@ from pages import vignette_page
 HERE = Path(__file__).parent
 SECONDS = 100  # of processors, that one vignette may take
 PATIENCE = 600  # seconds, however busy the machine
-CLOCK = "import time; print(time.process_time())"
+SAID = re.compile(r"\{\{(.+?)\}\}")  # an expression, as an f-string has it
+LAST = "import json, time\nprint(json.dumps([time.process_time(), [{}]]))"
 SET_UP = (
     "%matplotlib inline\n"
     "%config InlineBackend.figure_formats = ['svg']\n"
@@ -76,7 +80,9 @@ def executed(path: Path) -> Any:
     first.update(cell_type="code", source=SET_UP, outputs=[], execution_count=None)
     first.metadata = {"tags": ["set-up"]}
     last = first.copy()
-    last.update(source=CLOCK)
+    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    said = [found for cell in texts for found in SAID.findall(cell.source)]
+    last.update(source=LAST.format(", ".join(f"f'{{{e}}}'" for e in said)))
     notebook.cells.insert(0, first)
     notebook.cells.append(last)
     client = NotebookClient(
@@ -87,12 +93,15 @@ def executed(path: Path) -> Any:
         resources={"metadata": {"path": str(HERE)}},
     )
     client.execute()
-    spent = float(notebook.cells.pop().outputs[0].text)
+    spent, values = json.loads(notebook.cells.pop().outputs[0].text)
     if spent > SECONDS:
         raise TimeoutError(
             f"{path.name} takes {spent:.0f} s of processors; {SECONDS} are allowed"
         )
     notebook.cells.pop(0)
+    value = iter(values)
+    for cell in texts:
+        cell.source = SAID.sub(lambda found: next(value), cell.source)
     return notebook
 
 

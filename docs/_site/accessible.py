@@ -1,0 +1,28 @@
+"""What the theme leaves out for those who read by ear or by keyboard."""
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+ADDED = {
+    'class="sidebar-drawer">': 'class="sidebar-drawer" aria-label="Site">',
+    'class="toc-drawer">': 'class="toc-drawer" aria-label="Page">',
+    'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
+    "<pre>": '<pre tabindex="0">',
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Complete the pages once they are written."""
+    app.connect("build-finished", completed)
+    return {"parallel_read_safe": True}
+
+
+def completed(app: Sphinx, error: Exception | None) -> None:
+    """Name the two asides, give captions a level, let the keyboard scroll code."""
+    for path in [] if error else Path(app.outdir).rglob("*.html"):
+        text = before = path.read_text(encoding="utf-8")
+        for found, with_more in ADDED.items():
+            text = text.replace(found, with_more)
+        if text != before:
+            path.write_text(text, encoding="utf-8")

@@ -1,0 +1,116 @@
+"""Lines that are run while a page is made, their output below them.
+
+``.. run::`` shows Python and what it printed, returned or drew; all blocks of a page go
+on from each other. ``:said:`expression``` puts a value into a sentence, as an f-string
+does. A warning stops the build, unless the block says ``:warns:``.
+"""
+
+import ast
+import io
+import tempfile
+import warnings
+from contextlib import chdir, redirect_stdout
+from textwrap import indent
+from typing import Any
+
+import matplotlib as mpl
+import pages
+from docutils import nodes
+from docutils.parsers.rst import directives
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from pegasos_stats.output.plotting.style import pyplot
+
+Namespace = dict[str, Any]
+mpl.use("agg")
+NAMES: dict[str, Namespace] = {}  # of the pages, by document
+FOLDER = tempfile.TemporaryDirectory()  # where the lines read and write files
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make known ``run`` and ``said``; each reading of a page begins anew."""
+    app.add_directive("run", Run)
+    app.add_role("said", Said())
+    app.connect("source-read", lambda app, page, source: NAMES.update({page: {}}))
+    return {"parallel_read_safe": False}
+
+
+class Run(SphinxDirective):
+    """Run lines of Python, and show them with their output."""
+
+    has_content = True
+    option_spec = {  # noqa: RUF012, as docutils has it
+        "hide": directives.flag,
+        "warns": directives.flag,
+        "alt": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """Nodes of the lines and of their output."""
+        source = "\n".join(self.content)
+        names = NAMES[self.env.docname]
+        outputs = _outputs(source, names, "warns" in self.options)
+        if "hide" in self.options:
+            return []
+        alt = self.options.get("alt", "Figure drawn by the lines above")
+        shown = f".. code-block:: python\n\n{indent(source, '   ')}"
+        html = [pages.output_html(output, alt) for output in outputs]
+        written = nodes.raw("", "\n".join(html), format="html")
+        return [*self.parse_text_to_nodes(shown), written]
+
+
+class Said(SphinxRole):
+    """A value of the lines above, in a sentence."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """The value as text."""
+        text = eval("f'''{" + self.text + "}'''", NAMES[self.env.docname])
+        return [nodes.Text(text)], []
+
+
+def _outputs(source: str, names: Namespace, warns: bool) -> list[NotebookNode]:
+    """What a notebook would show below the lines."""
+    *body, last = ast.parse(source).body
+    printed, found = io.StringIO(), []
+    with (
+        chdir(FOLDER.name),
+        redirect_stdout(printed),
+        warnings.catch_warnings(record=True) as warned,
+    ):
+        warnings.simplefilter("always" if warns else "error")
+        if isinstance(last, ast.Expr):
+            exec(compile(ast.Module(body, []), "<page>", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
+        else:
+            exec(compile(source, "<page>", "exec"), names)
+            value = None
+    if warned:
+        text = "\n".join(f"{w.category.__name__}: {w.message}" for w in warned)
+        found.append(new_output("stream", name="stderr", text=text))
+    if printed.getvalue():
+        found.append(new_output("stream", name="stdout", text=printed.getvalue()))
+    figures = _figures()
+    if value is not None and not figures:
+        found.append(new_output("execute_result", _forms(value)))
+    return found + figures
+
+
+def _forms(value: object) -> dict[str, str]:
+    forms = {"text/plain": repr(value)}
+    if hasattr(value, "_repr_html_"):
+        forms["text/html"] = value._repr_html_()
+    return forms
+
+
+def _figures() -> list[NotebookNode]:
+    """The figures that are open, which are closed."""
+    found, plt = [], pyplot()
+    for number in plt.get_fignums():
+        drawn = io.StringIO()
+        plt.figure(number).savefig(drawn, format="svg")
+        found.append(new_output("display_data", {"image/svg+xml": drawn.getvalue()}))
+    plt.close("all")
+    return found

@@ -1,0 +1,282 @@
+"""Open pages in a headless Chromium, and say what is wrong with them.
+
+    python scripts/browser.py FOLDER ... [--only NAME] [--pictures FOLDER]
+
+Every HTML page of a folder is read for links that lead nowhere. The pages of `CHOSEN`,
+and all of a folder that has no ``index.html``, are opened at 390 and 1280 pixels, light
+and dark. Each must ask for nothing from elsewhere, write no error into the console, be
+no wider than the window, and hold the rules of axe-core for accessibility. Chromium is
+the command that CHROMIUM names, or ``chromium``.
+"""
+
+import argparse
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import websocket
+
+CHOSEN = [
+    "index.html",
+    "from_*.html",
+    "explanation.html",
+    "faq.html",
+    "howto/*.html",
+    "reference.html",
+    "generated/pegasos_stats.LinearResults.html",
+    "generated/pegasos_stats.svm-function.html",
+    "command_line.html",
+    "changelog.html",
+    "coverage.html",
+    "benchmarks.html",
+    "search.html",
+    "vignettes/01_first_fit.html",
+    "vignettes/09_thresholds_and_costs.html",
+]
+WIDTHS = {390: 844, 1280: 900}
+SCHEMES = ("light", "dark")
+HERE = "127.0.0.1"
+PATIENCE = 120  # seconds for one answer of the browser, however busy the machine
+OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
+AXE = """
+axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(
+  found.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(
+    n => n.target.join(' ') + (n.any[0] ? ' (' + n.any[0].message + ')' : '')
+  ).join('; ') + (v.nodes.length > 3 ? ' and ' + (v.nodes.length - 3) + ' more' : ''))))
+"""
+
+
+def main() -> None:
+    """Check all folders; end with 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", default="", help="pages whose path holds this")
+    parser.add_argument("--pictures", type=Path, help="keep a picture of each page")
+    options = parser.parse_args()
+    wrong = [line for folder in options.folders for line in broken_links(folder)]
+    opened = 0
+    with browser() as page:
+        for folder in options.folders:
+            with served(folder) as address:
+                for path in chosen(folder, options.only):
+                    opened += 1
+                    name = path.relative_to(folder).as_posix()
+                    wrong += looked_at(page, address, name, options.pictures)
+    print("\n".join(wrong))
+    print(
+        f"{opened} pages opened {len(WIDTHS) * len(SCHEMES)} times, {len(wrong)} faults"
+    )
+    sys.exit(bool(wrong) or not opened)
+
+
+def chosen(folder: Path, only: str) -> list[Path]:
+    """The pages of a folder that are opened."""
+    patterns = CHOSEN if (folder / "index.html").is_file() else ["*.html"]
+    found = {path for pattern in patterns for path in folder.glob(pattern)}
+    return [path for path in sorted(found) if only in path.as_posix()]
+
+
+class Links(HTMLParser):
+    """Addresses that a page links to, and places that can be linked to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses: set[str] = set()
+        self.places: set[str] = {"", "top"}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note links and identifiers."""
+        given = dict(attrs)
+        self.places.add(given.get("id") or "")
+        if tag == "a":
+            self.addresses.add(given.get("href") or "")
+
+
+def broken_links(folder: Path) -> Iterator[str]:
+    """A line for every link within the folder that leads nowhere."""
+    pages = {p.resolve(): Links(p.read_text("utf-8")) for p in folder.rglob("*.html")}
+    for path, links in pages.items():
+        for address in sorted(links.addresses):
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not to.is_file():
+                yield f"{path.name}: link to {address}, which is not there"
+            elif to in pages and unquote(parts.fragment) not in pages[to].places:
+                yield f"{path.name}: link to {address}, a place that is not there"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and does not write down which."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address under which this machine serves the folder to itself."""
+    server = ThreadingHTTPServer((HERE, 0), partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{HERE}:{server.server_port}/"
+    server.shutdown()
+
+
+class Page:
+    """A tab of the browser: commands of its DevTools protocol, and what it reports."""
+
+    def __init__(self, address: str) -> None:
+        self._socket = websocket.create_connection(
+            address, timeout=PATIENCE, suppress_origin=True
+        )
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self(f"{domain}.enable")
+
+    def __call__(self, method: str, **params: object) -> dict[str, Any]:
+        """Send a command, and wait for its answer."""
+        self._number += 1
+        self._socket.send(
+            json.dumps({"id": self._number, "method": method, "params": params})
+        )
+        found = self._until(lambda message: message.get("id") == self._number)
+        if "error" in found:
+            raise RuntimeError(f"{method}: {found['error']['message']}")
+        return dict(found["result"])
+
+    def open(self, address: str) -> None:
+        """Open an address, and wait until it is loaded."""
+        self.events.clear()
+        self("Page.navigate", url=address)
+        loaded = "Page.loadEventFired"
+        if not any(event["method"] == loaded for event in self.events):
+            self._until(lambda message: message.get("method") == loaded)
+
+    def value(self, script: str) -> Any:
+        """The value of a script, or of what it promises."""
+        found = self(
+            "Runtime.evaluate",
+            expression=script,
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"]["description"])
+        return found["result"].get("value")
+
+    def _until(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads(self._socket.recv())
+            if "method" in message:
+                self.events.append(message)
+            if wanted(message):
+                return message
+
+
+@contextmanager
+def browser() -> Iterator[Page]:
+    """A tab of a Chromium of our own, with nobody's profile."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [os.environ.get("CHROMIUM", "chromium"), "--headless=new"]
+        command += ["--disable-gpu", "--no-first-run", "--hide-scrollbars"]
+        command += ["--remote-debugging-port=0", f"--user-data-dir={profile}"]
+        command += ["--no-sandbox"] if os.geteuid() == 0 else []
+        run = subprocess.Popen(
+            [*command, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        try:
+            yield Page(_address_of_tab(Path(profile) / "DevToolsActivePort", run))
+        finally:
+            run.terminate()
+            run.wait()
+
+
+def _address_of_tab(written: Path, run: subprocess.Popen[bytes]) -> str:
+    from urllib.request import urlopen
+
+    until = time.monotonic() + PATIENCE
+    while not written.is_file() or "\n" not in written.read_text():
+        if run.poll() is not None or time.monotonic() > until:
+            sys.exit(f"browser.py: {run.args[0]} does not start")  # type: ignore[index]
+        time.sleep(0.1)
+    port = written.read_text().splitlines()[0]
+    with urlopen(f"http://{HERE}:{port}/json/list") as answer:
+        tabs = json.load(answer)
+    return str(next(t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page"))
+
+
+def looked_at(page: Page, address: str, name: str, pictures: Path | None) -> list[str]:
+    """What is wrong with one page, at every width and in both schemes."""
+    wrong = []
+    for width, height in WIDTHS.items():
+        for scheme in SCHEMES:
+            size = {"width": width, "height": height, "deviceScaleFactor": 1}
+            page("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
+            media = [{"name": "prefers-color-scheme", "value": scheme}]
+            page("Emulation.setEmulatedMedia", features=media)
+            page.open(urljoin(address, name))
+            page.value(axe_core())
+            found = [*faults_of(page)]
+            wrong += [f"{name}, {width} px, {scheme}: {fault}" for fault in found]
+            if pictures:
+                _kept(page, pictures / f"{Path(name).stem}-{width}-{scheme}.png")
+    return wrong
+
+
+def faults_of(page: Page) -> Iterator[str]:
+    """What is wrong with the page that is open."""
+    if (wider := page.value(OVERFLOW)) > 0:
+        yield f"{wider} pixels wider than the window"
+    yield from json.loads(page.value(AXE))
+    for event in page.events:
+        params = event["params"]
+        match event["method"]:
+            case "Network.requestWillBeSent":
+                asked = urlsplit(params["request"]["url"])
+                if asked.scheme not in {"data", "blob"} and asked.hostname != HERE:
+                    yield f"asks for {params['request']['url']}"
+            case "Network.responseReceived" if params["response"]["status"] >= 400:
+                if not params["response"]["url"].endswith("/favicon.ico"):
+                    yield f"asks for {params['response']['url']}, which is not there"
+            case "Runtime.exceptionThrown":
+                yield f"script failed: {params['exceptionDetails']['text']}"
+            case "Log.entryAdded" if params["entry"]["level"] == "error":
+                if not params["entry"].get("url", "").endswith("/favicon.ico"):
+                    yield f"console: {params['entry']['text']}"
+            case "Runtime.consoleAPICalled" if params["type"] == "error":
+                yield f"console: {params['args'][0].get('value')}"
+
+
+def axe_core() -> str:
+    """The script of axe-core, from the package that brings it."""
+    spec = find_spec("axe_core_python")
+    if spec is None or spec.origin is None:
+        sys.exit("browser.py: pip install axe-core-python")
+    return (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def _kept(page: Page, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = page("Page.captureScreenshot", captureBeyondViewport=True)
+    path.write_bytes(base64.b64decode(found["data"]))
+
+
+if __name__ == "__main__":
+    main()
