@@ -74,6 +74,7 @@ SLOW = [
     "test_docs",
     "test_fuzz_doors",
     "test_jhu",
+    "test_site_doors",
     "test_vignette_cell_study",
     "test_vignette_cells",
     "test_vignettes",

@@ -22,6 +22,15 @@ sys.path.insert(0, str(DOCS / "_site"))
 
 from doors import Row, door  # noqa: E402
 
+# What a package exports, for one row alone: nothing is attached for the tests after it.
+EXPORTED = """
+if (nzchar("{0}")) suppressWarnings(suppressPackageStartupMessages({{
+  from <- loadNamespace("{0}")
+  list2env(mget(getNamespaceExports(from), envir = from, inherits = TRUE), row)
+}}))
+0
+"""
+
 Names = dict[str, object]
 R_ROWS = door("r").row
 PYTHON_ROWS = [
@@ -92,14 +101,12 @@ def test_a_row_in_r(r_with_data, row, tmp_path):
     r = r_with_data
     if row.needs and not r.eval(f'nzchar(system.file(package = "{row.needs}"))')[0]:
         pytest.skip(f"R's package {row.needs} is not installed")
-    quiet = "suppressWarnings(suppressPackageStartupMessages"
-    attached = f"{quiet}(library({row.needs})))" * bool(row.needs)
-    lines = f"{attached}\nit <- {{{row.theirs}}}\n"
-    value = f"found <- {{{row.their_value}}}\n"
+    r.eval(f"row <- new.env(parent = door)\n{EXPORTED.format(row.needs)}")
+    value = f"it <- {{{row.theirs}}}\nfound <- {{{row.their_value}}}\n"
     plain = (
         "if (is.numeric(found)) as.vector(t(as.matrix(found))) else as.vector(found)"
     )
-    code = f"local({{{lines}{value}{plain}}}, new.env(parent = door))"
+    code = f"local({{{value}{plain}}}, row)"
     expected = np.asarray(r.eval(code))
     assert_equal(ours("r", row, tmp_path), expected, row)
 
