@@ -51,3 +51,13 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+
+
+def setup(app):
+    """Show how to make an object only where its users make it."""
+
+    def signature(app, what, name, found, options, arguments, returned):
+        made = what != "class" or "Parameters\n" in (found.__doc__ or "")
+        return (arguments if made else "", returned)
+
+    app.connect("autodoc-process-signature", signature)

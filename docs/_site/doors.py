@@ -94,6 +94,9 @@ def _pair(theirs: str, ours: str, language: tuple[str, str]) -> str:
     name, lexer = language
     blocks = "\n\n".join(
         f".. code-block:: {kind}\n   :caption: {title}\n\n{indent(code, '   ')}"
-        for title, kind, code in ((name, lexer, theirs), ("here", "python", ours))
+        for title, kind, code in (
+            (name, lexer, theirs),
+            ("pegasos_stats", "python", ours),
+        )
     )
     return f".. container:: pair\n\n{indent(blocks, '   ')}"
