@@ -57,7 +57,7 @@ def setup(app):
     """Show how to make an object only where its users make it."""
 
     def signature(app, what, name, found, options, arguments, returned):
-        made = what != "class" or "Parameters\n" in (found.__doc__ or "")
+        made = what != "class" or "Parameters" in (found.__doc__ or "")
         return (arguments if made else "", returned)
 
     app.connect("autodoc-process-signature", signature)

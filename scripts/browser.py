@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from html.parser import HTMLParser
@@ -67,20 +67,26 @@ def main() -> None:
     parser.add_argument("--only", default="", help="pages whose path holds this")
     parser.add_argument("--pictures", type=Path, help="keep a picture of each page")
     options = parser.parse_args()
-    wrong = [line for folder in options.folders for line in broken_links(folder)]
-    opened = 0
+    opened = faults = 0
     with browser() as page:
         for folder in options.folders:
+            faults += told(broken_links(folder))
             with served(folder) as address:
                 for path in chosen(folder, options.only):
                     opened += 1
                     name = path.relative_to(folder).as_posix()
-                    wrong += looked_at(page, address, name, options.pictures)
-    print("\n".join(wrong))
-    print(
-        f"{opened} pages opened {len(WIDTHS) * len(SCHEMES)} times, {len(wrong)} faults"
-    )
-    sys.exit(bool(wrong) or not opened)
+                    faults += told(looked_at(page, address, name, options.pictures))
+    print(f"{opened} pages opened {len(WIDTHS) * len(SCHEMES)} times, {faults} faults")
+    sys.exit(bool(faults) or not opened)
+
+
+def told(faults: Iterable[str]) -> int:
+    """Print each fault when it is found, and count them."""
+    count = 0
+    for fault in faults:
+        print(fault, flush=True)
+        count += 1
+    return count
 
 
 def chosen(folder: Path, only: str) -> list[Path]:
@@ -222,9 +228,10 @@ def _address_of_tab(written: Path, run: subprocess.Popen[bytes]) -> str:
     return str(next(t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page"))
 
 
-def looked_at(page: Page, address: str, name: str, pictures: Path | None) -> list[str]:
+def looked_at(
+    page: Page, address: str, name: str, pictures: Path | None
+) -> Iterator[str]:
     """What is wrong with one page, at every width and in both schemes."""
-    wrong = []
     for width, height in WIDTHS.items():
         for scheme in SCHEMES:
             size = {"width": width, "height": height, "deviceScaleFactor": 1}
@@ -233,11 +240,11 @@ def looked_at(page: Page, address: str, name: str, pictures: Path | None) -> lis
             page("Emulation.setEmulatedMedia", features=media)
             page.open(urljoin(address, name))
             page.value(axe_core())
-            found = [*faults_of(page)]
-            wrong += [f"{name}, {width} px, {scheme}: {fault}" for fault in found]
+            for fault in faults_of(page):
+                yield f"{name}, {width} px, {scheme}: {fault}"
             if pictures:
-                _kept(page, pictures / f"{Path(name).stem}-{width}-{scheme}.png")
-    return wrong
+                stem = name.removesuffix(".html").replace("/", "-")
+                _kept(page, pictures / f"{stem}-{width}-{scheme}.png")
 
 
 def faults_of(page: Page) -> Iterator[str]:
