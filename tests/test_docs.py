@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.output.cli.parser import parser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -66,6 +67,12 @@ def test_vignettes_are_pages_of_the_site(built):
     assert {path.stem for path in (built / "vignettes").glob("*.html")} == sources
     index = (built / "searchindex.js").read_text(encoding="utf-8")
     assert all(f'"vignettes/{name}"' in index for name in sources)
+
+
+def test_every_command_has_its_help_on_the_page_of_the_command_line():
+    page = (DOCS / "command_line.rst").read_text(encoding="utf-8")
+    (commands,) = (action.choices for action in parser()._actions if action.choices)
+    assert set(re.findall(r"help-of:: (\w+)", page)) == set(commands)
 
 
 def test_members_of_a_result_are_in_the_order_of_use_without_internals():
