@@ -8,7 +8,9 @@ ADDED = {
     'class="sidebar-drawer">': 'class="sidebar-drawer" aria-label="Site">',
     'class="toc-drawer">': 'class="toc-drawer" aria-label="Page">',
     'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     "<pre>": '<pre tabindex="0">',
+    '<div id="search-results"></div>': '<h1>Search</h1><div id="search-results"> </div>',
 }
 
 
@@ -19,7 +21,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def completed(app: Sphinx, error: Exception | None) -> None:
-    """Name the two asides, give captions a level, let the keyboard scroll code."""
+    """Name the asides, give captions a level, let the keyboard scroll."""
     for path in [] if error else Path(app.outdir).rglob("*.html"):
         text = before = path.read_text(encoding="utf-8")
         for found, with_more in ADDED.items():
