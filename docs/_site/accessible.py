@@ -10,7 +10,7 @@ ADDED = {
     'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     "<pre>": '<pre tabindex="0">',
-    '<div id="search-results"></div>': '<h1>Search</h1><div id="search-results"> </div>',
+    'id="search-results"></div>': 'id="search-results"><h1>Search</h1></div>',
 }
 
 
