@@ -152,7 +152,8 @@ MESSAGES = [
     (
         lambda: fitted(cov_type="robust"),
         "cov_type='robust' is not known; give one of 'default', 'sandwich', "
-        "'HC0', 'HC1', 'HC2', 'HC3', 'nonrobust', 'cluster', 'bootstrap', 'none', or "
+        "'HC0', 'HC1', 'HC2', 'HC3', 'jackknife', 'nonrobust', 'cluster', "
+        "'bootstrap', 'none', or "
         "Sandwich(...), Cluster(...) or Bootstrap(...) with options.",
     ),
     (

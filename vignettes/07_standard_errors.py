@@ -195,8 +195,9 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 #
 # The log loss is smooth, needs no density, and at $\lambda \to 0$ its sandwich is the
 # robust covariance (HC0) of statsmodels' `Logit`. Where the rarer level has fewer than 20
-# rows to a coefficient the default is the jackknife's, HC3, as HC0 is too small there, and
-# tests of several hypotheses are by F.
+# rows to a coefficient the default is the jackknife: standard errors HC3, as HC0 is too small
+# there, intervals and tests that allow for the bias of the estimates, which with so few rows
+# are too far from 0 on average, and tests of several hypotheses by F.
 
 # %%
 logit = ps.logit(f"affair ~ {predictors}", data, lam=1e-9)

@@ -170,9 +170,10 @@ class LinearModel(Model):
             a class is rare, and for standardized predictors with long tails, the
             bootstrap with symmetric intervals, which cover there; with `groups` that of
             whole groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``,
-            ``"HC3"``; ``"nonrobust"`` for the log loss; ``"cluster"``;
-            ``"bootstrap"``; ``"none"``. With options ``Sandwich(bandwidth=...)``,
-            ``Cluster(use_t=False)`` or ``Bootstrap(replicates=...)``.
+            ``"HC3"``; ``"jackknife"`` and ``"nonrobust"`` for the log loss;
+            ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
+            ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or
+            ``Bootstrap(replicates=...)``.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data, rows

@@ -196,8 +196,8 @@ class LinearInference(Results):
         -------
         JointTest
             With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; by F
-            for the hinge and ``"HC3"``, see `Sandwich`; from resamples with symmetric
-            intervals.
+            for the hinge, ``"HC3"`` and ``"jackknife"``, see `Sandwich`; from resamples
+            with symmetric intervals.
         """
         return self._errors.wald_test(r_matrix)
 

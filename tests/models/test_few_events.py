@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.stats import f
+from scipy.stats import f, ncf, norm
 
 import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.estimating import default_options
 from pegasos_stats.models.inference.options import Cluster, Sandwich
+from pegasos_stats.models.inference.wald import biased
 from pegasos_stats.solvers.problem import Problem
 
 TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
@@ -21,7 +23,7 @@ def rows(rare, n=200, p=2):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_fewer_than_20_rows_of_the_rarer_level_to_a_coefficient(sign):
-    for rare, correction in ((59, "HC3"), (60, "HC0")):  # three coefficients
+    for rare, correction in ((59, "jackknife"), (60, "HC0")):  # three coefficients
         X, y = rows(rare)
         chosen = default_options(Problem(X, sign * y, lam=0.1, loss="log"))
         assert chosen == Sandwich(correction=correction)
@@ -44,14 +46,23 @@ def weighted():
 
 def test_several_hypotheses_are_tested_by_f(weighted):
     theta, V = weighted.params.to_numpy()[1:], weighted.cov_params().to_numpy()[1:, 1:]
-    assert weighted.covariance.description == "sandwich, HC3"
+    assert weighted.covariance.description == (
+        "jackknife: sandwich, HC3; intervals and tests allow for bias"
+    )
     w = weighted.problem.weights
     n, m = w.sum() ** 2 / (w @ w), 3
     statistic = theta @ np.linalg.solve(V, theta) * (n - m + 1.0) / (n * m)
-    found = weighted.wald_test(np.eye(4)[1:])
-    assert (found.df_num, found.df_denom) == (m, pytest.approx(n - m + 1.0))
-    assert found.statistic == pytest.approx(statistic, rel=1e-9)
-    assert found.pvalue == pytest.approx(f.sf(statistic, m, n - m + 1.0), rel=1e-9)
+    df, b = n - m + 1.0, weighted.covariance.bias[1:]
+    off = b @ np.linalg.solve(V, b)
+    assert off > 0.01
+    for fit, p in (
+        (weighted, ncf.sf(statistic, m, df, off)),
+        (weighted.with_covariance("HC3"), f.sf(statistic, m, df)),
+    ):
+        found = fit.wald_test(np.eye(4)[1:])
+        assert (found.df_num, found.df_denom) == (m, pytest.approx(df))
+        assert found.statistic == pytest.approx(statistic, rel=1e-9)
+        assert found.pvalue == pytest.approx(p, rel=1e-9)
 
 
 def test_one_hypothesis_and_other_corrections_have_the_chi_squared_law(weighted):
@@ -69,6 +80,87 @@ def test_it_is_saved(weighted, tmp_path):
     known = weighted.wald_test(np.eye(4)[1:])
     assert back.df_denom == known.df_denom
     assert back.statistic == pytest.approx(known.statistic, rel=1e-12)  # order of sums
+    assert ps.load(tmp_path / "fit").conf_int().equals(weighted.conf_int())
+
+
+def fitted(X, y, w, lam):
+    """The penalised log loss by Newton's steps, which nothing of ours is used for."""
+    Z, t = np.column_stack([np.ones(len(y)), X]), (y + 1.0) / 2.0
+    J, theta = np.diag([0.0] + [lam] * X.shape[1]), np.zeros(X.shape[1] + 1)
+    for _ in range(12):
+        p = 1.0 / (1.0 + np.exp(-Z @ theta))
+        H = (Z.T * (w * p * (1.0 - p))) @ Z / w.sum() + J
+        theta += np.linalg.solve(H, Z.T @ (w * (t - p)) / w.sum() - J @ theta)
+    return theta
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_bias_is_that_of_fits_without_each_row(balanced):
+    X, y = rows(50, p=3)
+    X = np.exp(0.5 * X)
+    given = 0.5 + 0.5 * (np.arange(len(y)) % 4)
+    fit = ps.Logit(y, X, lam=0.02, weights="balanced" if balanced else given)
+    result = fit.fit(TIGHT, cov_type="jackknife")
+
+    def without(kept):
+        share = np.where(y > 0.0, 1.0 / (y[kept] > 0).sum(), 1.0 / (y[kept] < 0).sum())
+        w = share if balanced else given
+        return fitted(X[kept], y[kept], w[kept], 0.02)
+
+    each = [without(np.arange(len(y)) != row) for row in range(len(y))]
+    whole = without(np.full(len(y), True))
+    np.testing.assert_allclose(result.params, whole, rtol=1e-5)
+    jackknife = (len(y) - 1.0) * (np.mean(each, axis=0) - whole)
+    # they differ by the next order: a tenth here, less in more rows
+    np.testing.assert_allclose(
+        result.covariance.bias, jackknife, atol=0.12 * np.abs(jackknife).max()
+    )
+    far = ps.Logit(y, X + 1e4, lam=0.02, weights="balanced" if balanced else given)
+    there = far.fit(TIGHT, cov_type="jackknife").covariance.bias  # rows about a centre
+    bias = result.covariance.bias
+    np.testing.assert_allclose(there[1:], bias[1:], rtol=1e-3)
+    np.testing.assert_allclose(there[0], bias[0] - 1e4 * bias[1:].sum(), rtol=1e-3)
+
+
+def test_an_interval_holds_its_share_of_what_the_bias_moves(weighted):
+    b, se = weighted.covariance.bias, weighted.bse.to_numpy()
+    estimates = weighted.params.to_numpy()
+    for alpha in (0.05, 0.3):
+        low, high = weighted.conf_int(alpha).to_numpy().T
+        c = (high - low) / 2.0
+        np.testing.assert_allclose((low + high) / 2.0, estimates, rtol=1e-12)
+        share = norm.cdf((c - b) / se) - norm.cdf((-c - b) / se)
+        np.testing.assert_allclose(share, 1.0 - alpha, atol=1e-9)
+    p = norm.cdf((-np.abs(estimates) - b) / se) + norm.sf((np.abs(estimates) - b) / se)
+    np.testing.assert_allclose(weighted.pvalues, p, rtol=1e-9)
+    sums = weighted.t_test(np.array([[0.0, 1.0, -1.0, 0.0]]))
+    np.testing.assert_allclose(sums.bias, b[1] - b[2])
+
+
+def test_a_bias_of_many_errors_moves_the_interval_by_itself():
+    found = biased(np.zeros(2), np.ones(2), np.inf, 0.95, 0.0, np.array([12.0, -9.999]))
+    np.testing.assert_allclose(found.conf_high, np.array([12.0, 9.999]) + 1.6448536)
+    nothing = biased(np.ones(1), np.zeros(1), np.inf, 0.95, 0.0, np.zeros(1))
+    assert nothing.conf_low.tolist() == nothing.conf_high.tolist() == [1.0]
+
+
+def test_what_is_said_of_the_bias():
+    X, y = rows(20, n=40, p=3)
+    fit = ps.Logit(y, 3.0 * X, lam=0.001).fit(TIGHT)
+    (note,) = [note for note in fit.notes_on_errors() if "off on" in note.text]
+    ratios = fit.covariance.bias / fit.bse
+    most = ratios.abs().idxmax()
+    assert note.text == (
+        "there are few rows of the rarer level to a coefficient: estimates are off on "
+        f"average, by up to {ratios.abs().max():.2g} standard errors ({most}). "
+        "Intervals and p-values allow for that; estimates do not."
+    )
+    plain = fit.with_covariance("HC3").notes_on_errors()
+    assert not [note for note in plain if "off on" in note.text]
+    text = "cov_type='jackknife' does not go with the hinge loss: its bias is known "
+    with pytest.raises(OptionError) as refused:
+        ps.SVM(y, X, lam=0.1).fit(TIGHT, cov_type="jackknife")
+    assert str(refused.value) == text + "for the log loss alone; give 'HC3'."
 
 
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])

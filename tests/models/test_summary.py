@@ -110,7 +110,7 @@ def test_the_largest_coefficients_are_shown(survey):
 
 
 def test_a_summary_is_the_same_every_time(result):
-    again = result.with_covariance("HC3")
+    again = result.with_covariance("jackknife")
     assert str(result.summary()) == str(again.summary())
 
 

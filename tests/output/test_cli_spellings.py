@@ -53,6 +53,7 @@ ERRORS = {
     "cluster alone": "--cov-type cluster",
     "groups with a sandwich": "--groups place --cov-type sandwich",
     "nonrobust hinge": "--cov-type nonrobust",
+    "jackknife hinge": "--cov-type jackknife",
     "nonrobust with weights": "--loss log --weights balanced --cov-type nonrobust",
     "counts that are parts": "--freq-weights half",
     "gamma of a polynomial": "--kernel polynomial --gamma 1",

@@ -33,8 +33,8 @@ class Covariance:
     notes : tuple of Note
         Why it is not defined, or what is lost in rounding.
     joint : float64 array, shape (k, k), optional
-        For the hinge, and for the log loss with ``"HC3"``, the covariance for tests of
-        several hypotheses together.
+        For the hinge, and for the log loss with ``"HC3"`` and ``"jackknife"``, the
+        covariance for tests of several hypotheses together.
     rows : float
         How many rows that covariance is worth; infinite where there is none.
     fixed : float64 array, shape (k, k), optional
@@ -43,6 +43,8 @@ class Covariance:
     pull : float64 array, shape (k,), optional
         ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
         from these, to first order.
+    bias : float64 array, shape (k,), optional
+        Of the coefficients, for intervals and tests that allow for it.
     why : str
         Why the sandwich does not cover; empty if it does.
     later : callable, optional
@@ -61,6 +63,7 @@ class Covariance:
     rows: float = float("inf")
     fixed: Matrix | None = None
     pull: Vector | None = None
+    bias: Vector | None = None
     why: str = ""
     later: "Callable[[], Covariance] | None" = None
 
@@ -90,7 +93,8 @@ class Covariance:
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
         joint = None if self.joint is None else R @ self.joint @ R.T
-        plain = replace(self, joint=joint, fixed=None, pull=None, later=None)
+        bias = None if self.bias is None else R @ self.bias
+        plain = replace(self, joint=joint, fixed=None, pull=None, later=None, bias=bias)
         return replace(plain, matrix=R @ self.matrix @ R.T)
 
     def original(self, R: Matrix) -> "Covariance":

@@ -15,6 +15,7 @@ from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
+    OF_LEVERAGES,
     SANDWICH,
     Bootstrap,
     Cluster,
@@ -45,7 +46,7 @@ RARE = 0.15  # share of a class that a hinge may give up altogether
 LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
-JACKKNIFE = Sandwich(correction="HC3")
+JACKKNIFE = Sandwich(correction="jackknife")
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -113,7 +114,16 @@ def chosen_options(
                 ".",
             )
         )
-    if isinstance(options, Sandwich) and options.correction == "nonrobust":
+    of_log = options.correction if isinstance(options, Sandwich) else ""
+    if of_log == "jackknife" and problem.loss == "hinge":
+        raise OptionError(
+            said(
+                Setting("cov_type", "jackknife"),
+                " does not go with the hinge loss: its bias is known for the log loss "
+                "alone; give 'HC3'.",
+            )
+        )
+    if of_log == "nonrobust":
         why: str | Setting = "the hinge loss" if problem.loss == "hinge" else ""
         if problem.loss == "log" and problem.weights is not None:
             why = Setting("weights")
@@ -135,7 +145,7 @@ def _check_for_files(options: CovType) -> None:
     why = ""
     if isinstance(options, Bootstrap):
         why = "cov_type='bootstrap' fits again and again"
-    elif isinstance(options, Sandwich) and options.correction in ("HC2", "HC3"):
+    elif isinstance(options, Sandwich) and options.correction in OF_LEVERAGES:
         why = f"cov_type={options.correction!r} asks for the leverage of every row"
     if why:
         raise OptionError(
@@ -156,8 +166,8 @@ def default_options(
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes. With the log loss it is that of the jackknife,
-    ``"HC3"``, where the rarer level has fewer than 20 rows to a coefficient. With
-    groups it is that of whole groups; of two kinds always the sandwich.
+    where the rarer level has fewer than 20 rows to a coefficient. With groups it is
+    that of whole groups; of two kinds always the sandwich.
 
     Examples
     --------

@@ -80,10 +80,12 @@ def wald_test(
     q: Vector | float = 0.0,
     df: float = np.inf,
     hypotheses: Sequence[str] = (),
+    bias: Vector | None = None,
 ) -> JointTest:
     """Test ``R theta = q`` by the chi-squared law, by the F law for finite `df`.
 
-    Hypotheses that follow from the others are not counted twice.
+    Hypotheses that follow from the others are not counted twice. With a bias ``b`` of
+    `theta` the law is the noncentral one, by ``b'R' (R V R')^-1 R b``.
 
     Parameters
     ----------
@@ -95,6 +97,7 @@ def wald_test(
         Of the covariance; infinite for the chi-squared law.
     hypotheses : list of str, length m
         What the rows say, in names.
+    bias : float64 array, shape (k,), optional
 
     Returns
     -------
@@ -111,8 +114,6 @@ def wald_test(
     >>> wald_test(np.array([3.0, 1.0]), np.eye(2), np.eye(2)).statistic
     10.0
     """
-    from scipy.stats import chi2, f
-
     R = np.atleast_2d(R)
     middle = R @ covariance @ R.T
     if not np.isfinite(middle).all():
@@ -120,13 +121,27 @@ def wald_test(
         return JointTest(np.nan, np.nan, rank, df, hypotheses)
     whiten = whitening(middle)
     image, rank = whiten @ (R @ theta - q), len(whiten)
-    statistic = float(image @ image)
-    if np.isinf(df):
-        pvalue = float(chi2.sf(statistic, rank))
-    else:
-        statistic /= rank
-        pvalue = float(f.sf(statistic, rank, df))
+    statistic = float(image @ image) / (1 if np.isinf(df) else rank)
+    pvalue = p_value(statistic, rank, df, 0.0 if bias is None else whiten @ (R @ bias))
     return JointTest(statistic, pvalue, rank, df, hypotheses)
+
+
+def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> float:
+    """By the chi-squared law, for finite `df` by that of F; noncentral by ``off'off``.
+
+    Examples
+    --------
+    >>> round(p_value(3.84, 1, np.inf), 3), round(p_value(3.84, 1, np.inf, 1.0), 3)
+    (0.05, 0.17)
+    """
+    from scipy.stats import chi2, f, ncf, ncx2
+
+    noncentrality = float(np.square(off).sum())
+    if noncentrality == 0.0:
+        return float(chi2.sf(statistic, m) if np.isinf(df) else f.sf(statistic, m, df))
+    if np.isinf(df):
+        return float(ncx2.sf(statistic, m, noncentrality))
+    return float(ncf.sf(statistic, m, df, noncentrality))
 
 
 def whitening(middle: Matrix) -> Matrix:
@@ -153,11 +168,13 @@ def hotelling_test(
     R: Matrix,
     q: Vector,
     hypotheses: Sequence[str] = (),
+    bias: Vector | None = None,
 ) -> JointTest:
     """Test ``R theta = q`` with a covariance that is worth so many rows.
 
     For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F law with
-    ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are too few rows.
+    ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are too few rows. With a
+    bias of `theta` it is the noncentral one, as for `wald_test`.
 
     References
     ----------
@@ -169,15 +186,16 @@ def hotelling_test(
     >>> hotelling_test(np.array([3.0, 1.0]), np.eye(2), 40.0, np.eye(2), np.zeros(2))
     <Wald test of : F = 4.875, df = 2, 39, p = 0.0129>
     """
-    from scipy.stats import f
-
+    R = np.atleast_2d(R)
     found = wald_test(theta, covariance, R, q)
     m = found.df_num
     df = rows - m + 1.0
-    if df <= 0.0:
+    if df <= 0.0 or np.isnan(found.statistic):
         return replace(found, pvalue=np.nan, hypotheses=hypotheses)
+    off = 0.0 if bias is None else whitening(R @ covariance @ R.T) @ (R @ bias)
     statistic = found.statistic * df / (rows * m)
-    return JointTest(statistic, float(f.sf(statistic, m, df)), m, df, hypotheses)
+    pvalue = p_value(statistic, m, df, off)
+    return JointTest(statistic, pvalue, m, df, hypotheses)
 
 
 def statistics_of(images: Matrix) -> Vector:

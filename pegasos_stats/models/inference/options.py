@@ -11,11 +11,12 @@ from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
-Correction = Literal["HC0", "HC1", "HC2", "HC3", "nonrobust"]
+Correction = Literal["HC0", "HC1", "HC2", "HC3", "jackknife", "nonrobust"]
 Interval = Literal["percentile", "normal", "basic", "symmetric"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
-CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3", "nonrobust")
+OF_LEVERAGES: tuple[Correction, ...] = ("HC2", "HC3", "jackknife")
+CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", *OF_LEVERAGES, "nonrobust")
 CLUSTER_CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1")
 INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic", "symmetric")
 
@@ -46,14 +47,19 @@ class Sandwich:
     move : bool, default True
         Hinge only: ``False`` leaves the rows where they are, ``z~_i = z_i``. The
         standard errors of the coefficients that matter most are then too small.
-    correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust"
+    correction : "HC0", "HC1", "HC2", "HC3", "jackknife" or "nonrobust"
         ``"HC0"`` is the formula. ``"HC1"`` multiplies it by ``n / (n - d)``, with the
         effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
-        by ``1 - h_i``, which is the jackknife. The names are those of linear models.
-        By default it is ``"HC0"``, but for the log loss ``"HC3"`` where the rarer level
-        has fewer than 20 rows to a coefficient. With the log loss and ``"HC3"``
-        tests of several hypotheses together are Hotelling's, by F.
+        by ``1 - h_i``, which is the jackknife's. The names are those of linear models.
+        ``"jackknife"``, for the log loss, has the errors of ``"HC3"``, and intervals
+        and tests that allow for the bias of the estimates: with few rows to a
+        coefficient they are too far from 0. With an estimate normal about ``theta +
+        b`` the interval is ``estimate +- c``, with ``P(|N(b, se^2)| <= c)`` the level.
+        By default the correction is ``"HC0"``, but for the log loss ``"jackknife"``
+        where the rarer level has fewer than 20 rows to a coefficient. With the log
+        loss, ``"HC3"`` and ``"jackknife"`` tests of several hypotheses together are
+        Hotelling's, by F.
         ``"nonrobust"``, for the log loss without weights, takes the variance that the
         model gives the scores: ``G`` is the information ``H - lam J``, which for
         ``lam -> 0`` makes the covariance ``H^-1 / n``, as of any logistic regression.
@@ -85,6 +91,8 @@ class Sandwich:
     3.1, for the lines: with elliptical classes they are exact.
     MacKinnon & White, *Some heteroskedasticity-consistent covariance matrix estimators
     with improved finite sample properties*, Journal of Econometrics 29 (1985).
+    Armstrong & Kolesar, *Optimal inference in a class of regression models*,
+    Econometrica 86 (2018), for intervals of estimates with a bias.
 
     Examples
     --------
@@ -291,6 +299,7 @@ CovName = Literal[
     "HC1",
     "HC2",
     "HC3",
+    "jackknife",
     "nonrobust",
     "cluster",
     "bootstrap",

@@ -16,10 +16,11 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
+from pegasos_stats.models.inference.bias import bias_of
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of, solved
-from pegasos_stats.models.inference.options import Cluster, Sandwich
+from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.solvers.centring import centred, far_centre, moved
@@ -142,11 +143,13 @@ def _of_rows(
     if not found.is_defined:
         return found
     if problem.loss == "log":
-        if options.correction != "HC3":
+        if options.correction not in ("HC3", "jackknife"):
             return found
-        return replace(
-            found, joint=found.matrix, rows=effective_rows(u, problem.weights)
-        )
+        rows = effective_rows(u, problem.weights)
+        found = replace(found, joint=found.matrix, rows=rows)
+        if options.correction == "HC3":
+            return found
+        return replace(found, bias=bias_of(problem, s, inverse))
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()
 
@@ -312,6 +315,9 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
         None if inner is None else back @ inner @ back.T
         for inner in (found.joint, found.fixed)
     )
+    pull, bias = (
+        None if vector is None else back @ vector for vector in (found.pull, found.bias)
+    )
     if np.isfinite(found.matrix).all() and (reason := amiss.overflow(matrix)):
         matrix, notes = np.full_like(C, np.nan), amiss.notes_on(reason, 0, len(C))
         found = replace(found, notes=notes)
@@ -323,7 +329,8 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
         newton_step=None if step is None else back @ step,
         joint=joint,
         fixed=fixed,
-        pull=None if found.pull is None else back @ found.pull,
+        pull=pull,
+        bias=bias,
         later=later,
     )
 
@@ -346,9 +353,9 @@ def _corrected(
     if plain or not np.isfinite(inverse).all():
         return 1.0, 1.0
     leverage = parts.leverages(problem, curvature, inverse)
-    if options.correction in ("HC2", "HC3"):
+    if options.correction in OF_LEVERAGES:
         left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
-        return 1.0 / (left if options.correction == "HC3" else np.sqrt(left)), 1.0
+        return 1.0 / (np.sqrt(left) if options.correction == "HC2" else left), 1.0
     n, used = problem.n, float(leverage.sum())
     above = n - 1.0 if isinstance(options, Cluster) else n
     return 1.0, above / (n - used) if n > used else np.nan
@@ -369,6 +376,8 @@ def _described(
     curvature: parts.Curvature, options: Sandwich, groups: Groups | None
 ) -> str:
     kind = f"sandwich, {options.correction}"
+    if options.correction == "jackknife":
+        kind = "jackknife: sandwich, HC3; intervals and tests allow for bias"
     if options.correction == "nonrobust":
         kind = "nonrobust, from the information of the model"
     if groups is not None:

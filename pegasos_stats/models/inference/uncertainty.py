@@ -153,7 +153,8 @@ class Uncertainty:
         """Coefficients with broom's columns, intervals of this level."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
         given = names, self._theta, self.std_error, nothing, self.covariance.df
-        each = wald.ContrastTests(*given, resampled=self._resampled)
+        known = self._resampled, self._bias
+        each = wald.ContrastTests(*given, *known)
         return each.estimates(level).frame(names)
 
     def original(self, R: Matrix) -> Self:
@@ -173,6 +174,7 @@ class Uncertainty:
             q,
             self.covariance.df,
             None if resampled is None else resampled.combined(R),
+            None if self._bias is None else R @ self._bias,
         )
 
     def wald_test(self, hypotheses: object) -> joint_tests.JointTest:
@@ -185,8 +187,10 @@ class Uncertainty:
                 return joint_tests.resampled_test(V, R, q, written)
         elif np.linalg.matrix_rank(R) > 1 and self._completed.joint is not None:
             joint, rows = self._completed.joint, self._completed.rows
-            return joint_tests.hotelling_test(self._theta, joint, rows, R, q, written)
-        return joint_tests.wald_test(self._theta, V.matrix, R, q, V.df, written)
+            given = self._theta, joint, rows, R, q, written
+            return joint_tests.hotelling_test(*given, self._bias)
+        plain = self._theta, V.matrix, R, q, V.df, written
+        return joint_tests.wald_test(*plain, self._bias)
 
     def remarks(self) -> list[Note]:
         """What the numbers mean, and how far they can be trusted."""
@@ -199,7 +203,7 @@ class Uncertainty:
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
-                [*self._why(), *self._pinned(), *self.covariance.notes],
+                [*self._why(), *self._off(), *self._pinned(), *self.covariance.notes],
             ),
         ]
 
@@ -233,6 +237,16 @@ class Uncertainty:
             return []
         return notes.pinned(list(self.theta.index[self._resampled.pinned]))
 
+    def _off(self) -> list[Note]:
+        """How far estimates are off on average, where intervals allow for it."""
+        if self._bias is None:
+            return []
+        off = np.divide(
+            *(self._bias, self.std_error, np.zeros(len(self.theta))),
+            where=self.std_error > 0.0,
+        )
+        return notes.biased(list(self.theta.index), off)
+
     def _on_covariance(self) -> list[Note]:
         """What there is to say of the covariance; and if undefined, what may help."""
         remarks = [*self.covariance.notes]
@@ -258,6 +272,12 @@ class Uncertainty:
         """The resamples that intervals are from, if they are."""
         found = self.covariance
         return found if isinstance(found, BootstrapResult) else None
+
+    @property
+    def _bias(self) -> Vector | None:
+        """Of the coefficients, where intervals and tests allow for it."""
+        found = self.covariance
+        return found.bias if isinstance(found, Covariance) else None
 
     @property
     def _theta(self) -> Vector:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from pegasos_stats.advice import Cure, Setting, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.groups import Groups
@@ -11,6 +13,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.tables import significant
 
 FEW_GROUPS = 10  # with fewer of which intervals are too short, at times by far
+MATTERS = 0.25  # bias by standard error; with less 95% intervals cover 94.3%
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
 
 
@@ -53,6 +56,26 @@ def few_rows(n: int, k: int) -> list[Note]:
         "one or two they mean nothing."
     )
     return [Note("standard errors", "warning", text)]
+
+
+def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
+    """Note how far estimates of few rows are off on average, if that matters.
+
+    Parameters
+    ----------
+    names : list of str, length k
+    ratios : float64 array, shape (k,)
+        Bias by standard error.
+    """
+    most = int(np.argmax(np.abs(ratios)))
+    if not abs(ratios[most]) > MATTERS:
+        return []
+    text = (
+        "there are few rows of the rarer level to a coefficient: estimates are off on "
+        f"average, by up to {significant(abs(ratios[most]), 2)} standard errors "
+        f"({names[most]}). Intervals and p-values allow for that; estimates do not."
+    )
+    return [Note("standard errors", "note", text)]
 
 
 def few_groups(groups: Groups | None) -> list[Note]:

@@ -211,14 +211,14 @@ def covariance_in(
 
 
 def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
-    if name in ("estimate", "newton_step", "tolerance", "pull"):
+    if name in ("estimate", "newton_step", "tolerance", "pull", "bias"):
         return (k,)
     return (None if name in ("estimates", "fixed") else k, k)
 
 
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
-    perhaps = found.newton_step, found.joint, found.fixed, found.pull
+    perhaps = found.newton_step, found.joint, found.fixed, found.pull, found.bias
     there = [array for array in perhaps if array is not None]
     for array in (found.matrix, found.bread, found.meat, *there):
         if not isinstance(array, np.ndarray):
