@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo check test test-wheel r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo check test test-wheel test-lowest test-newest r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
@@ -35,6 +35,12 @@ mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=
 
 test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, test it there
 	$(BIN)/python scripts/wheel.py
+
+test-lowest: ## test with the lowest versions of all that the package needs
+	$(PYTHON) scripts/dependencies.py lowest
+
+test-newest: ## test with the newest versions of all that the package needs
+	$(PYTHON) scripts/dependencies.py newest
 
 r-package: system-r ## build and check the R package of the reference
 	mkdir -p build/r && cd build/r && R CMD build ../../r_reference && \

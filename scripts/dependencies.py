@@ -1,0 +1,67 @@
+"""Test the package with the lowest or the newest versions of all that it needs.
+
+Usage: dependencies.py lowest|newest [OPTION OF PYTEST ...]. An environment is made in
+build/, the package installed there with its extras, and the tests of `make check` are
+run in it, unless options say which. The lowest versions are those that setup.cfg asks
+for at least; the newest those that pip finds.
+"""
+
+import re
+import subprocess
+import sys
+import venv
+from configparser import ConfigParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = ["-m", "not (r or data or fuzz or slow)", "--numprocesses", "auto"]
+EXTRAS = ["report", "sklearn", "files", "frames"]  # that the package itself imports
+TOOLS = ["pytest", "pytest-xdist", "hypothesis"]  # any versions
+ASKED = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
+
+
+def at_least() -> dict[str, dict[str, str]]:
+    """Lowest versions by name, of the package ("") and of each of its extras."""
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    asked = {"": setup["options"]["install_requires"]}
+    asked |= dict(setup["options.extras_require"])
+    return {extra: dict(ASKED.findall(lines)) for extra, lines in asked.items()}
+
+
+def constraints(which: str) -> list[str]:
+    """One line for each library that the package imports."""
+    if which == "newest":
+        return []
+    known = at_least()
+    lowest = {k: v for extra in ["", *EXTRAS] for k, v in known[extra].items()}
+    return [f"{name}=={version}.*" for name, version in lowest.items()]
+
+
+def run(*command: object) -> None:
+    """Run a command; end with its code if it fails."""
+    print("+", *command, flush=True)
+    done = subprocess.run([str(part) for part in command], check=False, cwd=ROOT)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def main() -> None:
+    """Install, say what was installed, test."""
+    if len(sys.argv) < 2 or sys.argv[1] not in ("lowest", "newest"):
+        sys.exit(__doc__)
+    which, options = sys.argv[1], sys.argv[2:]
+    folder = ROOT / "build" / which
+    venv.create(folder, with_pip=True, clear=True)
+    python, listed = folder / "bin/python", folder / "constraints.txt"
+    listed.write_text("\n".join(constraints(which)) + "\n", encoding="utf-8")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "-q"]
+    package = f"{ROOT}[{','.join(EXTRAS)}]"
+    installing = ["install", "--prefer-binary", "--editable", package, *TOOLS]
+    run(*pip, *installing, "-c", listed)
+    run(*pip, "freeze", "--exclude-editable")
+    run(python, "-m", "pytest", "tests", *(options or QUICK))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What the package needs: lowest versions that are tested, licences that are listed."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_library_is_listed_with_its_licence():
+    """After a change of setup.cfg: python scripts/licences.py."""
+    licences = script("licences")
+    needed, listed = licences.needed(), licences.listed()
+    assert {"numpy", "matplotlib", "scikit-learn", "rpy2"} <= set(needed)
+    assert needed["pyarrow"] == ["files", "frames"]
+    expected = {name: ", ".join(filter(None, each)) for name, each in needed.items()}
+    assert {name: extras for name, (extras, _) in listed.items()} == expected
+    assert [name for name, (_, licence) in listed.items() if not licence] == []
+    assert "not known" not in {licence for _, licence in listed.values()}
+    assert listed["pandas"][1] == "BSD-3-Clause"
+
+
+def test_what_is_imported_is_under_no_copyleft_licence():
+    licences = script("licences")
+    for name, (extras, licence) in licences.listed().items():
+        if "GPL" in licence:
+            assert (name, extras) == ("rpy2", "r")
+
+
+def test_lowest_versions_are_those_that_are_asked_for():
+    lines = script("dependencies").constraints("lowest")
+    assert "numpy==2.0.*" in lines
+    assert "formulaic==1.2.2.*" in lines
+    assert "scikit-learn==1.6.*" in lines
+    names = {line.split("==")[0] for line in lines}
+    assert names >= {"numpy", "pandas", "scipy", "numba", "statsmodels", "narwhals"}
+    assert not names & {"pytest", "ruff", "rpy2"}
+    assert script("dependencies").constraints("newest") == []
+
+
+def test_another_word_is_refused(monkeypatch):
+    dependencies = script("dependencies")
+    monkeypatch.setattr(dependencies.sys, "argv", ["dependencies.py", "oldest"])
+    with pytest.raises(SystemExit, match="lowest or the newest"):
+        dependencies.main()
