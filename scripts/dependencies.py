@@ -1,9 +1,9 @@
 """Test the package with the lowest or the newest versions of all that it needs.
 
 Usage: dependencies.py lowest|newest [OPTION OF PYTEST ...]. An environment is made in
-build/, the package installed there with its extras, and the tests of `make check` are
-run in it, unless options say which. The lowest versions are those that setup.cfg asks
-for at least; the newest those that pip finds.
+build/, the package installed there with the extra dev, and the tests of `make check`
+are run in it, unless options say which. The lowest versions are those that setup.cfg
+asks for at least, of all that the package imports; the newest those that pip finds.
 """
 
 import re
@@ -16,7 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = ["-m", "not (r or data or fuzz or slow)", "--numprocesses", "auto"]
 EXTRAS = ["report", "sklearn", "files", "frames"]  # that the package itself imports
-TOOLS = ["pytest", "pytest-xdist", "hypothesis"]  # any versions
 ASKED = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
 
 
@@ -56,11 +55,10 @@ def main() -> None:
     python, listed = folder / "bin/python", folder / "constraints.txt"
     listed.write_text("\n".join(constraints(which)) + "\n", encoding="utf-8")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "-q"]
-    package = f"{ROOT}[{','.join(EXTRAS)}]"
-    installing = ["install", "--prefer-binary", "--editable", package, *TOOLS]
+    installing = ["install", "--prefer-binary", "--editable", f"{ROOT}[dev]"]
     run(*pip, *installing, "-c", listed)
     run(*pip, "freeze", "--exclude-editable")
-    run(python, "-m", "pytest", "tests", *(options or QUICK))
+    run(python, "-m", "pytest", *(options or ["tests", *QUICK]))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ def test_the_fits_of_the_reference_are_the_same(r, model, data):
     kernel = ps.kernel_svm("y ~ x + g", data, lam=0.1, gamma=0.5)
     X = csr_array(np.where(data[["w", "o"]] > 0.5, data[["w", "o"]], 0.0))
     dates = pd.to_datetime(np.where(data["y"] == "b", "2020-01-02", "2019-05-01"))
+    dates = pd.Categorical(dates, sorted(set(dates), reverse=True))
     runs = [
         (model, ps.Pegasos(3, seed=443)),
         (model, ps.Pegasos(2, seed=1, batch_size=7, average="all", start="random")),

@@ -144,10 +144,12 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
     labels = coding.decode(problem.y).reset_index(drop=True)
     given = Setup(model, solver, problem.X, labels, coding.rule)
     low, high = levels = given.levels
-    if levels != list(coding.levels):
+    in_r = levels == list(coding.levels)
+    if not in_r:
         given = replace(given, labels=pd.Series(np.where(problem.y > 0.0, high, low)))
-    by_rule = coding.rule == "factor" or (
-        coding.rule == "first-seen" and not model.dropped.total
+    by_rule = in_r and (
+        coding.rule == "factor"
+        or (coding.rule == "first-seen" and not model.dropped.total)
     )
     return replace(
         given,
