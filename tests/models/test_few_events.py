@@ -47,7 +47,7 @@ def weighted():
 def test_several_hypotheses_are_tested_by_f(weighted):
     theta, V = weighted.params.to_numpy()[1:], weighted.cov_params().to_numpy()[1:, 1:]
     assert weighted.covariance.description == (
-        "jackknife: sandwich, HC3; intervals and tests allow for bias"
+        "sandwich, HC3 (jackknife); intervals and tests allow for bias"
     )
     w = weighted.problem.weights
     n, m = w.sum() ** 2 / (w @ w), 3
@@ -151,7 +151,7 @@ def test_what_is_said_of_the_bias():
     ratios = fit.covariance.bias / fit.bse
     most = ratios.abs().idxmax()
     assert note.text == (
-        "there are few rows of the rarer level to a coefficient: estimates are off on "
+        "There are few rows of the rarer level to a coefficient: estimates are off on "
         f"average, by up to {ratios.abs().max():.2g} standard errors ({most}). "
         "Intervals and p-values allow for that; estimates do not."
     )

@@ -377,7 +377,7 @@ def _described(
 ) -> str:
     kind = f"sandwich, {options.correction}"
     if options.correction == "jackknife":
-        kind = "jackknife: sandwich, HC3; intervals and tests allow for bias"
+        kind = "sandwich, HC3 (jackknife); intervals and tests allow for bias"
     if options.correction == "nonrobust":
         kind = "nonrobust, from the information of the model"
     if groups is not None:

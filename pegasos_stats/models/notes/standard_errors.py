@@ -71,7 +71,7 @@ def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
     if not abs(ratios[most]) > MATTERS:
         return []
     text = (
-        "there are few rows of the rarer level to a coefficient: estimates are off on "
+        "There are few rows of the rarer level to a coefficient: estimates are off on "
         f"average, by up to {significant(abs(ratios[most]), 2)} standard errors "
         f"({names[most]}). Intervals and p-values allow for that; estimates do not."
     )
