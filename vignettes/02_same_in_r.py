@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, pyplot, styled
 
 sys.path.extend([".", "vignettes"])  # r_cells.py is beside this text
 from r_cells import REFERENCE, check_bits, hexadecimal, r
@@ -285,6 +284,8 @@ for name, params in others.items():
     print(f"{name:18} {differing} of {len(params)} differ, by {largest:.0e} at most")
 
 # %% {"alt": "Distance of every coefficient from R's in units of its last bit: within some hundred units for the other line and for fast arithmetic, 0 for the reference arithmetic.", "tags": ["fold"]}
+from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE, pyplot, styled
+
 exact = fit.params.to_numpy()
 with styled():
     figure, ax = pyplot().subplots(figsize=(6.4, 3.2))

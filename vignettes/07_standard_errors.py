@@ -18,7 +18,6 @@ import pandas as pd
 import statsmodels.api as sm
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import axes_of, lines, styled
 
 # %% [markdown]
 # ## The answer first
@@ -85,6 +84,8 @@ both = pd.DataFrame({"sandwich": sandwich.bse, "bootstrap": result.bse})
 both.assign(ratio=both["bootstrap"] / both["sandwich"]).round(4)
 
 # %% {"alt": "Intervals of six coefficients by sandwich and bootstrap: rate_marriage, age, yrs_married and religious are away from 0, children and educ hold it; the two intervals of a coefficient overlap in most of their length.", "tags": ["fold"]}
+from pegasos_stats.output.plotting.style import axes_of, lines, styled
+
 tables = {"sandwich": sandwich.tidy(), "bootstrap": result.tidy()}
 with styled():
     ax = axes_of(None, 6.4, 3.8)

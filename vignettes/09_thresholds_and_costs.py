@@ -16,7 +16,6 @@ from IPython.display import Markdown, display
 from sklearn.datasets import load_breast_cancer
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import axes_of, styled
 
 # %% [markdown]
 # ## The answer first
@@ -63,6 +62,8 @@ display(
 # the estimate in the table.
 
 # %% {"alt": "Mean cost of a row against the threshold: it falls steeply near 0, is low and nearly flat over a wide range, and rises steeply near 1; a diamond with its error bar is at the threshold chosen, near 0, and the ticks below are the thresholds of the folds, which lie far apart.", "tags": ["fold"]}
+from pegasos_stats.output.plotting.style import axes_of, styled
+
 with styled():
     ax = found.plot(axes_of(None, 6.4, 4.0))
     ax.set_ylim(0.0, 5.0 * usual)

@@ -16,7 +16,6 @@ import statsmodels.api as sm
 from IPython.display import Markdown, display
 
 import pegasos_stats as ps
-from pegasos_stats.output.plotting.style import axes_of, lines, styled
 
 # %% [markdown]
 # ## The answer first
@@ -123,6 +122,8 @@ fits["levels"].margins("rating", contrasts="reference").summary()
 # rest:
 
 # %% {"alt": "Mean predicted probability of an affair by the rating of the marriage, with intervals, from two models: both fall from the lowest rating to the highest, and their intervals overlap at each rating, those of the levels being wider.", "tags": ["fold"]}
+from pegasos_stats.output.plotting.style import axes_of, lines, styled
+
 ratings = sorted(data["rating"].unique())
 numbers = fits["numbers"].predictions(at={"rate_marriage": [float(r) for r in ratings]})
 predicted = {

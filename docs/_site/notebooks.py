@@ -7,6 +7,7 @@ code of the page; text and outputs are the HTML that the page of a single notebo
 import hashlib
 import re
 from html import unescape
+from logging import ERROR, getLogger
 from pathlib import Path
 from textwrap import indent
 
@@ -22,6 +23,7 @@ import pegasos_stats
 LOG = logging.getLogger(__name__)
 ROOT = Path(__file__).parents[2]
 HEADING = re.compile(r"<h([1-3])[^>]*>(.*?)</h\1>", re.DOTALL)
+INLINE = re.compile(r'(?<!tabindex="0">)<code>')  # that of a listing follows its <pre>
 LINES = {"1": "=", "2": "-", "3": "~"}
 
 
@@ -58,6 +60,7 @@ def _notebook(source: Path, *, run: bool) -> nbformat.NotebookNode:
     if kept.is_file():
         return nbformat.read(kept, as_version=4)
     LOG.info("running %s", source.name)
+    getLogger("traitlets").setLevel(ERROR)
     executed = render.executed(source)
     kept.parent.mkdir(parents=True, exist_ok=True)
     for earlier in kept.parent.glob(f"{source.stem}-*.ipynb"):
@@ -110,7 +113,7 @@ def _plain(html: str) -> str:
 
 
 def _raw(html: str) -> str:
-    html = re.sub(r"\n\s*\n", "\n", html.strip())
+    html = INLINE.sub('<code class="literal">', html.strip())
     return f".. raw:: html\n\n{indent(html, '   ')}" if html else ""
 
 
