@@ -163,16 +163,15 @@ class FormulaDesign:
 
     def _coded(self, data: object, unknown: bool = False) -> ModelMatrix:
         """Matrix of `data`; rows with an unknown value are left out if they may be."""
-        data = as_data(data)
-        variables = list(self.variables)
+        data, variables = as_data(data), list(self.variables)
         check_columns(data, variables)
         levels = levels_at_fit(self.spec, self.variables)
         data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
         used = complete_rows(data, variables, np.ones(len(data), dtype=bool))
         if len(used) == 0:
-            nothing = np.empty((0, len(self.names)))
-            return ModelMatrix(nothing, np.zeros(len(data), dtype=bool), data.index)
+            given = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
+            return ModelMatrix(*given, data.index, self._absent(data))
         _check_numbers(used[list(self.numeric)], data.index[used.index])
         check_levels(used, levels, data.index)
         # A copy: formulaic writes into the specification that it is given.
@@ -249,14 +248,15 @@ class FormulaDesign:
         whole = checked_rows(values, labelled.columns, labelled.index)
         kept = np.zeros(len(index), dtype=bool)
         kept[positions[whole]] = True
-        missing: dict[str, NDArray[np.intp]] = {}
-        if len(used) < len(data):
-            absent = {v: np.flatnonzero(data[v].isna()) for v in self.variables}
-            missing |= {name: rows for name, rows in absent.items() if len(rows)}
+        missing = self._absent(data) if len(used) < len(data) else {}
         if not whole.all():
             found = missing_values(values, self.names)
             missing |= {name: positions[rows] for name, rows in found.items()}
         return ModelMatrix(selected(values, whole), kept, index, missing)
+
+    def _absent(self, data: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
+        rows = {v: np.flatnonzero(data[v].isna()) for v in self.variables}
+        return {v: found for v, found in rows.items() if len(found)}
 
 
 def doubtful_in(design: Design) -> tuple[Doubtful, ...]:

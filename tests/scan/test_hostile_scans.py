@@ -14,7 +14,7 @@ from pegasos_stats.errors import (
     LabelError,
     OptionError,
 )
-from tests.scan.scan_files import frame_of
+from tests.scan.scan_files import frame_of, written
 
 SOLVER = ps.SDCA(tol=1e-6, seed=1)
 
@@ -202,6 +202,16 @@ def test_no_complete_row(parts, scanned):
         DataError,
         lambda: ps.svm("y ~ x0", lacking),
     )
+
+
+def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"y": np.tile(["a", "b"], 300), "x": rng.standard_normal(600)})
+    data["z"] = data["x"].where(data.index >= 200)  # none in the first of three
+    data.loc[[250, 599], "x"] = np.nan
+    model = ps.svm("y ~ x + z", ps.scan(written(data, tmp_path, 3)), lam=1.0)
+    found = model.fit(ps.SDCA(seed=1)).dropped
+    assert (found.total, dict(found.missing)) == (202, {"x": 2, "z": 200})
 
 
 def test_missing_values_may_be_refused(parts, scanned):
