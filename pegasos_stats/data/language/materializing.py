@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 from formulaic import ModelMatrix, ModelSpec, SimpleFormula
+from formulaic.errors import FactorEvaluationError
 from formulaic.materializers import PandasMaterializer
 from formulaic.materializers.base import EncodedTermStructure
 from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
@@ -163,8 +164,21 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
     ) -> tuple[Value, set[str]]:
         columns = self.data.columns
         tree = read_expression(expr, columns, self._formula, self._functions)
-        found = column_value(tree, Evaluation(self.data, spec.transform_state))
-        return as_real(found), set()
+        known = spec.transform_state
+        splines = [each for name, each in known.items() if name in expr]
+        ranges = [s for s in splines if {"knots", "lower_bound"} <= s.keys()]  # of fits
+        try:
+            return as_real(column_value(tree, Evaluation(self.data, known))), set()
+        except ValueError as error:
+            if not ranges:
+                raise FactorEvaluationError(f"{expr}: {error}") from error
+            low, high = ranges[0]["lower_bound"], ranges[0]["upper_bound"]
+            raise FactorEvaluationError(
+                f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
+                "at fit; leave such rows out, or fit with extrapolation='clip' in it"
+            ) from error
+        except Exception as error:
+            raise FactorEvaluationError(f"{expr}: {error}") from error
 
     def _evaluate_factor(
         self, factor: Factor, spec: ModelSpec, drop_rows: set[int]

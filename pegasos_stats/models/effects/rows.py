@@ -162,8 +162,15 @@ class Rows:
         return replace(self, frame=frame)
 
     def numbers(self, name: Level) -> Vector:
-        """Values of a numeric predictor."""
-        return np.asarray(self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
+        """Values of a numeric predictor, or `OptionError` if it is text."""
+        try:
+            values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise OptionError(
+                f"{shown(name)} is text in a term that makes numbers of it, and has no "
+                "effect; give other predictors by variables=."
+            ) from None
+        return np.asarray(values)
 
     def spread(self, name: Level) -> float:
         """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
@@ -200,6 +207,11 @@ class Rows:
         dense = np.asarray(values, dtype=np.float64)
         if self.intercept:
             dense = np.column_stack([np.ones(len(dense)), dense])
+        if len(dense) != len(frames) * len(self.frame):
+            raise DataError(
+                "A term of the formula takes values of other rows, as lag() does, so "
+                "that rows have no effects of their own; fit without it for effects."
+            )
         parts = np.split(dense, len(frames))
         return [(self.weights @ Z)[None] for Z in parts] if self.averaged else parts
 

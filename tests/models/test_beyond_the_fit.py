@@ -1,0 +1,100 @@
+"""New rows beyond a spline, terms without effects, and columns called like ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, FormulaError, OptionError
+
+SOLVER = ps.SDCA(seed=1)
+
+
+def rows(n=60):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.uniform(0.0, 1.0, n).round(3)})
+    data["g"] = rng.choice(["a", "b"], n)
+    data["y"] = np.where(data["x"] + 0.4 * rng.normal(size=n) > 0.5, "no", "yes")
+    return data
+
+
+def fitted(formula, data):
+    return ps.logit(formula, data, lam=0.1).fit(SOLVER)
+
+
+def test_rows_beyond_a_spline_are_refused_in_our_words():
+    data = rows()
+    result = fitted("y ~ bs(x, df=4)", data)
+    low, high = data["x"].min(), data["x"].max()
+    with pytest.raises(FormulaError) as caught:
+        result.predict(data.assign(x=data["x"] + 1.0))
+    assert str(caught.value) == (
+        "The formula 'y ~ bs(x, df=4)' cannot be used: bs(x, df=4) has no value below "
+        f"{low:.6g} or above {high:.6g}, the range at fit; leave such rows out, or fit "
+        "with extrapolation='clip' in it."
+    )
+    clipped = fitted("y ~ bs(x, df=4, extrapolation='clip')", data)
+    far = clipped.decision_function(data.assign(x=7.0))
+    at_end = clipped.decision_function(data.assign(x=high))
+    assert far.tolist() == at_end.tolist()
+
+
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        ("poly(x, g)", "poly(x, g): "),
+        ("bs(x, df=1)", "bs(x, df=1): Invalid value for `df`. "),
+        ("I(g + 1)", "I(g + 1): '+' takes numbers, and there is text."),
+    ],
+)
+def test_a_term_that_cannot_be_computed_is_named(term, words):
+    with pytest.raises(FormulaError) as caught:
+        fitted(f"y ~ {term}", rows())
+    begin = f"The formula 'y ~ {term}' cannot be used: "
+    assert str(caught.value).startswith(begin + words)
+
+
+@pytest.mark.parametrize(
+    ("term", "kind", "words"),
+    [
+        (
+            "lag(x)",
+            DataError,
+            "A term of the formula takes values of other rows, as lag() does, so that "
+            "rows have no effects of their own; fit without it for effects.",
+        ),
+        (
+            "hashed(g, levels=4)",
+            OptionError,
+            "'g' is text in a term that makes numbers of it, and has no effect; give "
+            "other predictors by variables=.",
+        ),
+    ],
+)
+def test_terms_without_effects_are_refused(term, kind, words):
+    with pytest.raises(kind) as caught:
+        fitted(f"y ~ {term}", rows()).margins()
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    "name", ["estimate", "term", "actual", "weights", "no", "index", ".fitted", "count"]
+)
+def test_columns_called_like_ours_give_the_same_numbers(name, tmp_path):
+    plain, data = rows(), rows().rename(columns={"x": name})
+    expected, found = fitted("y ~ x + g", plain), fitted(f"y ~ `{name}` + g", data)
+    terms = [name if term == "x" else term for term in expected.tidy()["term"]]
+    assert found.tidy()["term"].tolist() == terms
+    pd.testing.assert_frame_equal(
+        found.tidy().drop(columns="term"), expected.tidy().drop(columns="term")
+    )
+    assert found.confusion(data).table.equals(expected.confusion(plain).table)
+    by_name, by_x = (r.margins().tidy().set_index("term") for r in (found, expected))
+    assert by_name.loc[name].equals(by_x.loc["x"])
+    new = found.augment(data, prefix="our_")
+    assert new["our_score"].tolist() == expected.decision_function(plain).tolist()
+    assert new[name].equals(data[name])
+    both = ps.compare_models({"a": expected, "b": found}).tidy()
+    assert set(both["term"]) == {*expected.tidy()["term"], name}
+    ps.save(found, tmp_path / "a")
+    assert ps.load(tmp_path / "a").predict(data).equals(found.predict(data))
