@@ -12,7 +12,7 @@ from pegasos_stats.compiled import dual
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
-from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.centring import centred, far_centre, moved, on_one_scale
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos_run import (
@@ -97,9 +97,12 @@ def run_sdca(
     at = certificate(problem, found.beta, found.alpha, found.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
         taken_as, enough = ("tol" if dual is None else "refine"), None
+        drawn = found.seed or 0, solver.sample_kind
         if not reached and dual is None and solver.tol > 0.0:
-            drawn = found.seed or 0, solver.sample_kind
             enough = that_reaches(problem, solver.tol, *drawn, failed=solver)
+        scaled = None if reached or enough else on_one_scale(problem)
+        if scaled and that_reaches(scaled, solver.tol or DEFAULT_TOL, *drawn):
+            enough = (Setting("standardize", True),)
         warn_of(at, solver, reached, taken_as, enough)
     return found
 

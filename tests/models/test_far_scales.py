@@ -1,0 +1,46 @@
+"""Predictors far larger than 1, as dates in nanoseconds: a cure is named that helps."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ConvergenceWarning
+
+
+@pytest.fixture(scope="module")
+def dates():
+    rng = np.random.default_rng(0)
+    days, x = rng.integers(0, 2000, 120), rng.normal(size=120)
+    late = x + (days - 1000) / 800 + rng.normal(size=120) > 0
+    found = pd.DataFrame({"ns": 1.42e18 + days * 8.64e13, "x": x})
+    return found.assign(y=np.where(late, "yes", "no"))
+
+
+@pytest.mark.parametrize("formula", ["y ~ ns + x", "y ~ ns"])
+@pytest.mark.parametrize("model", [ps.svm, ps.logit])
+def test_without_intercept_the_cure_that_is_named_reaches_the_optimum(
+    model, formula, dates
+):
+    given = {"data": dates, "lam": 1e-2, "intercept": False}
+    with pytest.warns(ConvergenceWarning, match=r" Try standardize=True\.$"):
+        raw = model(formula, **given).fit(ps.SDCA(seed=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cured = model(formula, **given, standardize=True).fit(ps.SDCA(seed=1))
+        near = model(formula.replace("ns", "I(ns / 1e16)"), **given)
+        near = near.fit(ps.SDCA(seed=1))
+    assert cured.relative_gap <= 1e-6 < raw.relative_gap
+    # In units of 1e16 ns its coefficient costs next to no penalty too, so that the
+    # objective of the raw fit is that of the optimum: 1e-3 is the rest of the penalty.
+    assert raw.objective == pytest.approx(near.objective, rel=1e-3)
+    assert raw.objective <= near.objective * (1.0 + 1e-6)
+
+
+def test_no_cure_is_named_where_scales_are_usual(dates):
+    near = dates.assign(ns=dates["ns"] / 1e18)
+    with pytest.warns(ConvergenceWarning) as caught:
+        ps.svm("y ~ ns + x", near, lam=1e-6).fit(ps.SDCA(epochs=1, tol=1e-15, seed=1))
+    assert "standardize" not in str(caught[0].message)
