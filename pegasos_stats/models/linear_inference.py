@@ -252,8 +252,8 @@ class LinearInference(Results):
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             As for `fit` of the model.
         groups : Series, array or list, shape (n,); or two of them, optional
-            As for `fit`, but not by name, as a result does not hold the data. If left
-            out, those of the fit, for ``"cluster"``, ``"bootstrap"``, ``"default"``.
+            As for `fit`. If left out, those of the fit, for ``"cluster"``,
+            ``"bootstrap"``, ``"default"``.
 
         Raises
         ------
@@ -269,7 +269,9 @@ class LinearInference(Results):
                     "groups= are of the training rows, which a loaded fit does not "
                     "hold; ask for standard errors before saving."
                 )
-            found = self.lines.groups(groups)
+            # The model holds the data, of which a column may be named.
+            known = None if self.model is None else self.model._sample.lines
+            found = (known or self.lines).groups(groups)
         elif not options.goes_with_groups(cov_type):
             found = None
         given = cov_type, self.problem, self.scaling, found

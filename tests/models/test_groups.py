@@ -239,6 +239,9 @@ def test_summary_and_notes_say_it():
 def test_another_covariance_keeps_the_groups_or_leaves_them():
     result = fit(groups="hospital")
     assert str(result.with_covariance("bootstrap").groups) == "24 groups of hospital"
+    by_name = fit().with_covariance("cluster", groups="hospital")
+    assert str(by_name.groups) == "24 groups of hospital"
+    assert by_name.bse.equals(result.bse)
     assert result.with_covariance(ps.Cluster(use_t=False)).groups is result.groups
     for name in ("sandwich", "HC3", "nonrobust", "none"):
         assert result.with_covariance(name).groups is None
