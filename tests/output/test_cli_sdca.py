@@ -92,7 +92,7 @@ def tables_of(facts):
             ["--kernel", "linear", "--solver", "sdca", "--start", "sgd"],
             "--start 'sgd' makes no sense for a kernel model",
         ),
-        (["--weights", "nothing"], "weights='nothing' is no column"),
+        (["--weights", "nothing"], "--weights nothing is no column"),
     ],
 )
 def test_options_that_do_not_go_together(capsys, options, message):
