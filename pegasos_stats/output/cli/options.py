@@ -63,8 +63,10 @@ ERRORS = (  # of the fit: how standard errors are estimated
         "cov_type",
         str,
         get_args(CovName),
-        help="how they are estimated; 'cluster' and 'bootstrap' take --groups",
+        help=f"how they are estimated: {', '.join(get_args(CovName))}; 'cluster' and "
+        "'bootstrap' take --groups",
         default_words="by formula, where that holds",
+        metavar="NAME",
     ),
     Option(
         "groups",

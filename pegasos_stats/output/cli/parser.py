@@ -361,6 +361,7 @@ def _add_option(group: Group, options: list[Option], default: object) -> None:
     elif option.choices:
         every = [choice for each in options for choice in each.choices]
         settings["choices"] = list(dict.fromkeys(every))
+        settings["metavar"] = option.metavar or None  # without one all are listed
     else:
         settings["metavar"] = option.metavar
     no = "--no-" if default is True else "--"
