@@ -6,7 +6,7 @@ stands at the public doors, asks `are_among` and lets `called` make the call.
 
 from collections.abc import Callable, Iterable
 from inspect import BoundArguments
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ LIBRARIES = {
     *("dask", "ibis", "pyspark", "sqlframe"),
 }
 MOST = 3  # items of a list that may be columns: labels and rows, groups of two kinds
+Call = TypeVar("Call", bound=Callable[..., Any])
 ROWS = ("X", "data", "test")  # arguments in which a single column is a predictor
 NULLABLE = {"bool": "boolean"} | {  # of pandas, by the names of arrow
     f"{sign.lower()}int{bits}": f"{sign}Int{bits}"
@@ -59,6 +60,8 @@ def called(call: Callable[..., Any], given: BoundArguments) -> Any:
     """
     arguments = given.arguments
     data = read = arguments.get("data")
+    if is_dask(data) and getattr(call, "is_partitioned", False):
+        return call(*given.args, **given.kwargs)
     if _is_other(data):
         read = arguments["data"] = _read(data)
     every = [item for value in arguments.values() for item in _items(value)]
@@ -74,6 +77,17 @@ def called(call: Callable[..., Any], given: BoundArguments) -> Any:
     import narwhals as nw
 
     return nw.from_native(back, allow_series=True)
+
+
+def partitioned(call: Call) -> Call:
+    """Let a call have frames of Dask as they are, as ``data``."""
+    call.is_partitioned = True  # type: ignore[attr-defined]
+    return call
+
+
+def is_dask(value: object) -> bool:
+    """Whether a value is a frame of Dask."""
+    return _library(value) == "dask" and type(value).__name__ == "DataFrame"
 
 
 def _items(value: object) -> Iterable[object]:
@@ -98,6 +112,11 @@ def _library_of(kind: type) -> str:
 def _read(value: object) -> object:
     """Return a frame or column as one of pyarrow or narwhals; other values as is."""
     name = f"a {type(value).__name__} of {_library(value)}"
+    if _library(value) == "dask":
+        raise DataError(
+            f"The data are {name}, which has its rows elsewhere; give the rows: "
+            "data.compute()."
+        )
     try:
         import narwhals as nw
         import pyarrow as pa

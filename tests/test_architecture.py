@@ -38,7 +38,7 @@ def printed(code):
 
 def test_import_loads_no_heavy_library():
     used = ["scipy", "numba", "formulaic", "statsmodels", "matplotlib", "jinja2"]
-    heavy = [*used, "sklearn", "rpy2", "narwhals", "polars", "duckdb"]
+    heavy = [*used, "sklearn", "rpy2", "narwhals", "polars", "duckdb", "dask"]
     code = (
         "import sys, pegasos_stats; "
         f"print([name for name in {heavy!r} if name in sys.modules])"
@@ -124,6 +124,7 @@ def test_the_rooms_of_compiled_code_name_all_their_modules(name):
 # What is slow to load, or missing on some machines, may be loaded inside a function.
 SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels"}
 SLOW |= {
+    "dask",
     "difflib",
     "importlib.metadata",
     "narwhals",

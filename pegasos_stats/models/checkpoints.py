@@ -12,6 +12,7 @@ import numpy as np
 from pegasos_stats.data.sample import Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError, shown
 from pegasos_stats.models.persist.container import (
     Container,
@@ -127,6 +128,7 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
     """What fits of equal bits have in common: version, options, files, rows."""
     assert isinstance(problem.X, Elsewhere)
     measured = problem.X.measured
+    assert isinstance(measured.scan, Scan)
     options = {each.name: getattr(solver, each.name) for each in fields(solver)}
     rows = hashlib.sha256(measured.y.data)
     moments = measured.means, measured.spread

@@ -11,6 +11,7 @@ from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
@@ -18,6 +19,7 @@ from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.scanned import check_fit, fit_from_files, sample_of_scan
+from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
@@ -62,6 +64,7 @@ class LinearModel(Model):
 
     @classmethod
     @answering
+    @partitioned
     def from_formula(
         cls,
         formula: str,
@@ -88,9 +91,11 @@ class LinearModel(Model):
             numpy that `pegasos_stats.data.language.functions` lists: ``log``,
             ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
             ``x.clip(0, 1)``, ...
-        data : DataFrame or Scan
-            A frame, also of another library, or files that `scan` named; then
-            `weights`, `freq_weights` and `offset` are columns, without `functions`.
+        data : DataFrame or Scan, or a frame of Dask
+            A frame, also of another library, or files that `scan` named, or a frame of
+            Dask, whose partitions stay where they are; of files and of Dask `weights`,
+            `freq_weights` (of files alone) and `offset` are columns, without
+            `functions`.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula means that column too: write ``"y ~ . - w"``.
@@ -117,7 +122,9 @@ class LinearModel(Model):
         check_flag("intercept", intercept)
         weighted = weights, freq_weights, functions, standardize, offset
         given = intercept, coding, na_action, *weighted
-        if isinstance(data, Scan):
+        if is_dask(data):
+            data = Partitions(data)
+        if isinstance(data, Scan | Partitions):
             sample, kept = sample_of_scan(formula, data, *given)
         else:
             sample, kept = samples.sample_of_formula(formula, data, *given)
@@ -229,7 +236,7 @@ class LinearModel(Model):
         check_flag("progress", progress)
         if isinstance(self.problem.X, Elsewhere):
             others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
-            solver = check_fit(solver, others)
+            solver = check_fit(solver, others, self.problem.X)
             given = self.problem, self._sample, solver, cov_type, progress, checkpoint
             return fit_from_files(*given)
         if checkpoint is not None:

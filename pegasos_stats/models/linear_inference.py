@@ -263,7 +263,7 @@ class LinearInference(Results):
         found = self.groups
         if groups is not None:
             if isinstance(self.problem.X, Elsewhere):
-                raise in_memory_only("groups")
+                raise in_memory_only("groups", self.problem.X.title)
             if self.lines is None:
                 raise OptionError(
                     "groups= are of the training rows, which a loaded fit does not "

@@ -12,10 +12,12 @@ from pegasos_stats.data.design import Design, ModelMatrix
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.offset import Offset
-from pegasos_stats.data.scan.agreeing import scanned_frames
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models import frames
+from pegasos_stats.models.partition_wise import of_partitions
+from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
@@ -52,6 +54,7 @@ class Predictor(ABC):
     offsets: Offset | None
 
     @answering
+    @partitioned
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> "pd.Series[float]":
@@ -61,9 +64,10 @@ class Predictor(ABC):
 
         Parameters
         ----------
-        data : DataFrame or array, or a Scan; optional
+        data : DataFrame or array, a Scan, or a frame of Dask; optional
             New rows; those of the fit if left out. Files are read block by block, and
-            their rows numbered from 0.
+            their rows numbered from 0. Of a frame of Dask each partition is predicted
+            where it is, once it is computed.
         unseen : "error" or "missing"
             What levels of a factor that did not occur at fit are: an error, or missing
             values, so that their rows have no prediction; a warning counts them.
@@ -73,7 +77,8 @@ class Predictor(ABC):
 
         Returns
         -------
-        Series, on the index of `data`; NaN in rows with missing values
+        Series, on the index of `data`; NaN in rows with missing values. Of Dask for a
+        frame of Dask, and so are labels and probabilities
 
         Raises
         ------
@@ -82,6 +87,10 @@ class Predictor(ABC):
         OptionError
             If new rows need an offset, or do not.
         """
+        if is_dask(data):
+            like, options = pd.Series([0.0], name="score"), {"unseen": unseen}
+            given = self, data, "decision_function", options | {"offset": offset}
+            return of_partitions(*given, like)  # type: ignore[no-any-return]
         if isinstance(data, Scan):
             offsets = self.offsets
             also = [] if offsets is None else offsets.columns([*data.kinds], offset)
@@ -96,6 +105,7 @@ class Predictor(ABC):
         return self._scores(matrix)
 
     @answering
+    @partitioned
     def predict(
         self,
         data: object = None,
@@ -109,8 +119,8 @@ class Predictor(ABC):
 
         Parameters
         ----------
-        data : DataFrame or array, optional
-            New rows; those of the fit if left out.
+        data : optional
+            As for `decision_function`.
         ties : "na", "positive" or "negative", optional
             Label of a row whose score is exactly 0, or exactly at the threshold:
             missing, the second level or the first. That of the solver if left out,
@@ -144,11 +154,17 @@ class Predictor(ABC):
         >>> bool(sixes[0] > sixes[1])
         True
         """
-        scores = self.decision_function(data, unseen=unseen, offset=offset)
         given = self.problem, self.coding, self._ties(ties), threshold
+        if is_dask(data):
+            like = predicted(pd.Series([1.0, np.nan]), *given)
+            options = {"ties": ties, "unseen": unseen, "offset": offset}
+            options["threshold"] = threshold
+            return of_partitions(self, data, "predict", options, like)  # type: ignore[no-any-return]
+        scores = self.decision_function(data, unseen=unseen, offset=offset)
         return predicted(scores, *given)
 
     @answering
+    @partitioned
     def predict_proba(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> pd.DataFrame:
@@ -179,6 +195,10 @@ class Predictor(ABC):
                 "The hinge loss gives no probabilities; ps.calibrate(model) makes them "
                 "of its scores, ps.logit() fits them, decision_function() has scores."
             )
+        if is_dask(data):
+            like = self.coding.probabilities(pd.Series([0.0]))
+            options = {"unseen": unseen, "offset": offset}
+            return of_partitions(self, data, "predict_proba", options, like)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 

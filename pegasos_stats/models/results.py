@@ -19,6 +19,7 @@ from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.scanned_rows import are_in_files, read_rows
+from pegasos_stats.other_frames import partitioned
 from pegasos_stats.other_names import answer_for, answering
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
@@ -100,6 +101,7 @@ class Results(Predictor, Judged):
         return self.solver.name + (", then SDCA" * bool(self.refinement))
 
     @answering
+    @partitioned
     def confusion(
         self,
         data: object = None,
@@ -123,7 +125,8 @@ class Results(Predictor, Judged):
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`. Files are read once, those of a fit from files too.
+            As for `predict`. Files are read once, those of a fit from files too; a
+            frame of Dask is scored partition by partition, and scores come home.
         actual : Series or array, optional
             Labels of the rows; taken from the outcome's column of `data` if left out.
         positive, mode, prevalence, beta : optional

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -12,10 +13,12 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
-from pegasos_stats.data.scan.agreeing import agree
+from pegasos_stats.data.scan.agreeing import Source, agree
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.measuring import measure
+from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
+from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.checkpoints import Checkpoint, facts_of
@@ -24,8 +27,9 @@ from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads
+from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads, size_of_sample
 from pegasos_stats.solvers.reads.files import InFiles
+from pegasos_stats.solvers.reads.partitions import in_partitions
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import near_enough, warn_of
 from pegasos_stats.solvers.solver import Solver
@@ -35,7 +39,7 @@ SHARE = 8  # of the budget that a sample may take
 
 def sample_of_scan(
     formula: str,
-    scan: Scan,
+    scan: Source,
     intercept: bool,
     coding: Coding,
     na_action: NaAction,
@@ -63,32 +67,47 @@ def sample_of_scan(
     """
     check_flag("standardize", standardize)
     others = {
-        "functions": (functions, "compute the column in the files"),
+        "functions": (functions, f"compute the column in the {scan.noun}"),
     }
+    if isinstance(scan, Partitions):
+        others["freq_weights"] = freq_weights, "give the column of counts as weights="
     for name, (value, cure) in others.items():
         if value is not None:
-            raise OptionError(f"{name}= does not go with ps.scan(); {cure}.")
+            raise OptionError(f"{name}= does not go with {scan.title}; {cure}.")
     named = {"freq_weights": freq_weights, "offset": offset}
     for name, value in named.items():
         if not isinstance(value, str | None):
             raise OptionError(
-                f"{name}={shown(value)} does not go with ps.scan(); give the name of a "
-                "column."
+                f"{name}={shown(value)} does not go with {scan.title}; give the name "
+                "of a column."
             )
     by_name = weights is None or isinstance(weights, str | dict)
     if not by_name:
         raise OptionError(
-            f"weights={shown(weights)} does not go with ps.scan(); give the name of a "
-            "column, 'balanced', or a weight for each level."
+            f"weights={shown(weights)} does not go with {scan.title}; give the name of "
+            "a column, 'balanced', or a weight for each level."
         )
     counts, known = cast("list[str | None]", list(named.values()))
     agreed = agree(scan, formula, intercept, coding, counts, known)
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
-    found = measure(scan, agreed, weights, standardize, na_action, most)
+    if isinstance(scan, Partitions):
+        nowhere = Partition(pd.DataFrame(), scan.memory)
+        lean = replace(agreed, rows=Repeating(nowhere, None))  # which is sent to them
+        measuring = Measuring.of(scan, lean, weights)
+        there, parts = scan.counted(measuring)
+        step = scan.rows_at_once(measuring.wanted)
+        count = Counting.joined(parts)
+        found = count.finished(scan, weights, standardize, na_action, step)
+        size = size_of_sample(found.y.size, len(agreed.design.names))
+        sizes = [part.n for part in parts]
+        home: InFiles = in_partitions(found, there, sizes, min(2 * most, size))
+    else:
+        found = measure(scan, agreed, weights, standardize, na_action, most)
+        home = InFiles(found)
     n, lines = found.y.size, agreed.rows.lines
     sample = Sample(
-        X=Elsewhere(found),
+        X=Elsewhere(found, home),
         y=cast(Vector, found.y),  # a byte a row, not eight
         index=pd.RangeIndex(n),
         design=found.matrices.design,
@@ -103,7 +122,7 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def check_fit(solver: Solver, given: dict[str, object]) -> SDCA:
+def check_fit(solver: Solver, given: dict[str, object], rows: Elsewhere) -> SDCA:
     """Return the solver of a fit from files, or refuse what needs rows in memory.
 
     Parameters
@@ -115,17 +134,17 @@ def check_fit(solver: Solver, given: dict[str, object]) -> SDCA:
     """
     if not isinstance(solver, SDCA):
         raise OptionError(
-            f"A fit from files is one of ps.SDCA(tol=...), and {solver.name} was "
-            "given; leave the solver out, or give SDCA."
+            f"A fit from {rows.noun} is one of ps.SDCA(tol=...), and {solver.name} "
+            "was given; leave the solver out, or give SDCA."
         )
     if solver.algorithm != "newton":
         raise OptionError(
-            "algorithm='perm' takes its rows in random order, and files are read from "
-            "first to last; leave it out."
+            "algorithm='perm' takes its rows in random order, and "
+            f"{rows.noun} are read from first to last; leave it out."
         )
     for name, value in given.items():
         if value is not None and value is not False:
-            raise in_memory_only(name)
+            raise in_memory_only(name, rows.title)
     return solver
 
 
@@ -151,10 +170,15 @@ def fit_from_files(
     """
     assert isinstance(problem.X, Elsewhere)
     options = chosen_options(cov_type, problem)
-    home, began = InFiles(problem.X.measured), time.perf_counter()
+    home, began = problem.X.home, time.perf_counter()
     given = home, problem.lam, problem.loss, problem.intercept, solver
     keeper = None
     if checkpoint is not None:
+        if not isinstance(problem.X.measured.scan, Scan):
+            raise OptionError(
+                "checkpoint= is for fits from files, which ps.scan() names, and the "
+                f"rows are in {problem.X.title}; leave it out."
+            )
         keeper = Checkpoint(checkpoint, facts_of(problem, sample, solver))
     found = few_reads(*given, shown_reads() if progress else None, keeper)
     if keeper is not None and found.reached:

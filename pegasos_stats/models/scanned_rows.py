@@ -1,6 +1,7 @@
 """Scores and labels of rows in files, for what judges a fit by them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.scan.agreeing import (
     columns_of_outcome,
     joined,
-    scanned_frames,
 )
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.frames import scanned_frames
+from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.models.partition_wise import light
+from pegasos_stats.other_frames import is_dask
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads.files import InFiles
-from pegasos_stats.solvers.reads.rows import Block
+from pegasos_stats.solvers.reads.rows import Block, Values, added
 from pegasos_stats.solvers.reads.seeing import Point, scores
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def are_in_files(problem: object, data: object) -> bool:
     """Whether rows are in files: these data, or those of the fit for None."""
     if data is None:
         return isinstance(getattr(problem, "X", None), Elsewhere)
-    return isinstance(data, Scan)
+    return isinstance(data, Scan) or is_dask(data)
 
 
 def read_rows(
@@ -63,7 +66,7 @@ def read_rows(
     Parameters
     ----------
     result : Results
-    data : Scan or None
+    data : Scan, frame of Dask, or None
         None for the rows of a fit from files.
     unseen, offset
         As for `decision_function`.
@@ -78,46 +81,62 @@ def read_rows(
         If a file lacks a column.
     """
     of_fit, solution = result.problem, result.solution
-    if not isinstance(data, Scan):
+    if data is None:
         assert isinstance(of_fit, Problem)
         assert isinstance(solution, Solution)
         found = scores_of_fit(of_fit, solution)
         f = pd.Series(found, result.index, name="score")
         return ReadRows(f, result._rows.labels(), None, seen=True)
-    names = [name for name in columns if isinstance(name, str) and name in data.kinds]
+    source = data if isinstance(data, Scan) else Partitions(data)
+    names = [name for name in columns if isinstance(name, str) and name in source.kinds]
     outcome: list[str] = []
     if labelled and result.design.formula is not None:
-        nothing = pd.DataFrame({name: [] for name in data.kinds})
+        nothing = pd.DataFrame({name: [] for name in source.kinds})
         outcome = columns_of_outcome(str(result.design.formula), nothing)
     elif labelled:
         outcome = [result.coding.name]
     offsets = result.offsets
-    also = [] if offsets is None else offsets.columns([*data.kinds], offset)
-    parts = [
-        (
-            result.decision_function(frame, unseen=unseen, offset=offset),
-            result._rows.labels(frame) if labelled else pd.Series(None, frame.index),
-            frame[names],
-        )
-        for frame in scanned_frames(data, result.design, [*outcome, *names, *also])
-    ]
+    also = [] if offsets is None else offsets.columns([*source.kinds], offset)
+    asked = Asked(unseen, offset, names, labelled)
+    if isinstance(source, Scan):
+        frames = scanned_frames(source, result.design, [*outcome, *names, *also])
+        parts = [asked.of(result, frame) for frame in frames]
+    else:
+        parts = source.mapped(asked.of, light(result))
     f = pd.concat([part[0] for part in parts])
     beside = pd.concat([part[2] for part in parts])
     labels = joined([part[1] for part in parts]).set_axis(f.index)
     X = of_fit.X if isinstance(of_fit, Problem) else None
-    same = isinstance(X, Elsewhere) and X.measured.scan.files == data.files
+    same = isinstance(X, Elsewhere) and X.measured.scan.holds(data)
     return ReadRows(f, labels, beside, same and labelled)
+
+
+class Asked(NamedTuple):
+    """What is asked of rows, see `read_rows`."""
+
+    unseen: Unseen
+    offset: object
+    names: list[str]
+    labelled: bool
+
+    def of(
+        self, result: "Results", frame: pd.DataFrame
+    ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
+        """Scores, labels or missing values, and other columns."""
+        return (
+            result.decision_function(frame, unseen=self.unseen, offset=self.offset),
+            result._rows.labels(frame)
+            if self.labelled
+            else pd.Series(None, frame.index),
+            frame[self.names],
+        )
 
 
 def scores_of_fit(problem: Problem, solution: Solution) -> Vector:
     """Read the rows of a fit from files, and return their scores, shape (n,)."""
-    found, at = np.empty(problem.n), Point(solution.beta, solution.alpha)
+    work = partial(_scores, Point(solution.beta, solution.alpha))
+    return np.concatenate(added(problem.X.home.read(work)))
 
-    def put(block: Block) -> None:
-        found[block.first : block.first + block.y.size] = scores(
-            *(block.X, at, block.offset)
-        )
 
-    for _ in InFiles(problem.X.measured).read(put):
-        pass
-    return found
+def _scores(at: Point, block: Block, values: Values) -> list[Vector]:
+    return [scores(block.X, at, block.offset)]

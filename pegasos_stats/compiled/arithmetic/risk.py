@@ -74,6 +74,30 @@ class Seen(NamedTuple):
     known_rest: float
     known_size: float
 
+    def plus(self, other: "Seen") -> "Seen":
+        """Sums over these rows and others; their rests too."""
+        loss, loss_left = two_sum(self.loss, other.loss)
+        entropy, left = two_sum(self.entropy, other.entropy)
+        known, known_left = two_sum(self.known, other.known)
+        return self._replace(
+            loss=loss,
+            loss_rest=self.loss_rest + other.loss_rest + loss_left,
+            entropy=entropy,
+            entropy_rest=self.entropy_rest + other.entropy_rest + left,
+            errors=self.errors + other.errors,
+            at_zero=(
+                self.at_zero[0] + other.at_zero[0],
+                self.at_zero[1] + other.at_zero[1],
+            ),
+            exposed=self.exposed + other.exposed,
+            dual=self.dual + other.dual,
+            image=self.image + other.image,
+            additions=max(self.additions, other.additions) + 1,
+            known=known,
+            known_rest=self.known_rest + other.known_rest + known_left,
+            known_size=self.known_size + other.known_size,
+        )
+
 
 def risk_and_image(
     X: Rows,

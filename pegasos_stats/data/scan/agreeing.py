@@ -1,14 +1,14 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data.design import Design, check_columns
+from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.formula import (
     offset_terms,
     outcome_of,
@@ -36,8 +36,8 @@ from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.levels import factored
 from pegasos_stats.data.offset import Offset, all_missing
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import NOTHING, Scan
+from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from formulaic import SimpleFormula
 
+Source = Scan | Partitions
 ALLOWED = ("numbers", "text", "booleans", NOTHING)
 BEGIN = 1000  # rows of the first piece that show what terms look like
 MOST_LEVELS = 10_000  # of one factor
@@ -88,7 +89,7 @@ class Agreed:
 
 
 def agree(
-    scan: Scan,
+    scan: Source,
     formula: str,
     intercept: bool,
     coding: Coding,
@@ -108,68 +109,142 @@ def agree(
     DataError
         If no row is complete.
     """
-    nothing = pd.DataFrame({name: [] for name in scan.kinds})
-    offsets = Offset.asked(offset, offset_terms(formula, nothing))
-    known = [] if offsets is None else offsets.columns(list(scan.kinds))
-    for term in () if offsets is None else offsets.terms:
-        _check_by_row(read_expression(term, nothing.columns, formula), formula)
-    terms = read_terms(formula, nothing, intercept)
-    names = [str(term) for term in terms if str(term) != "1"]
-    if not names:
-        raise refused(formula, NO_PREDICTOR)
-    variables = variables_of(terms, formula, nothing)
-    outcome = columns_of_outcome(formula, nothing)
-    used = [*dict.fromkeys([*outcome, *variables, *known])]
+    telling = Telling(formula, intercept, scan.kinds, offset)
+    terms, variables, outcome = telling.terms, telling.variables, telling.outcome
+    used = [*dict.fromkeys([*outcome, *variables, *telling.known])]
     _check(scan, used)
-    factors = Factors(terms, formula, nothing, scan)
     repeating = Repeating(scan, freq_weights)
     labels: list[DataColumn] = []
     rows: list[pd.DataFrame] = []
     total, to_the_end = 0, True
-    lacking: dict[str, int] = {}
-    for piece in repeating.pieces(used):
-        frame = frame_of(piece)
-        total += len(frame)
-        column = outcome_of(formula, frame)
-        usable = column.notna().to_numpy(dtype=bool)
-        for name, values in ({} if offsets is None else offsets.by_part(frame)).items():
-            usable = usable & ~np.isnan(values)
-            lacking[name] = lacking.get(name, 0) + int(np.isnan(values).sum())
-        complete = complete_rows(frame, variables, usable)
+    for size, frame in _looked_at(repeating, used, telling):
+        total += size
+        complete, column, places = telling.places(frame, not rows)
         if len(complete) == 0:
             continue
-        places = factors.new_rows(complete).union(
-            complete.index[: 0 if rows else BEGIN]
-        )
         rows.append(frame.iloc[places])  # with all categories, in their order
         labels.append(column.iloc[complete.index].drop_duplicates())
         many = len(labels) > MOST_LABELS or len(labels[-1]) > MOST_LABELS
-        if many or (not factors.watched and joined(labels).nunique() > 1):
+        if many or (not telling.watched and joined(labels).nunique() > 1):
             to_the_end = False
             break
     if not rows:
-        if none := [name for name, count in lacking.items() if count == total > 0]:
+        every = telling.lacking.items()
+        if none := [name for name, count in every if count == total > 0]:
             raise all_missing(none[0], total)
         raise no_rows(total)
     levels = LabelCoding.from_labels(
         joined(labels), coding, str(labels[0].name), formula
     )
-    pattern = pd.DataFrame(
-        {name: joined([part[name] for part in rows]) for name in variables}
-    )
+    pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
     design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
     return Agreed(
         design=design,
         coding=levels,
-        intercept=len(names) < len(terms),
+        intercept=any(str(term) == "1" for term in terms),
         outcome=tuple(outcome),
         plain=set(design.names) <= set(design.numeric),
         rows=repeating,
-        offsets=offsets,
-        known=tuple(known),
+        offsets=telling.offsets,
+        known=tuple(telling.known),
         n_reads=int(to_the_end) + scan.n_reads,
     )
+
+
+def _looked_at(
+    rows: Repeating, used: list[str], telling: "Telling"
+) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Numbers of rows, and the rows or, of partitions, those of them that tell."""
+    if isinstance(rows.scan, Partitions):
+        yield from rows.scan.telling(used, telling)
+        return
+    for piece in rows.pieces(used):
+        yield piece.num_rows, frame_of(piece)
+
+
+class Telling:
+    """Finds rows that tell what a formula means: new levels, labels, the first rows.
+
+    Attributes
+    ----------
+    terms : SimpleFormula
+    variables, outcome : list of str
+        Columns that the terms use, and the outcome.
+    offsets : Offset or None
+    known : list of str
+        Columns that it uses.
+    lacking : dict
+        How many values each part of the offset lacks in the rows seen.
+
+    Raises
+    ------
+    FormulaError
+        If the formula cannot be read, or computed block by block.
+    """
+
+    def __init__(
+        self,
+        formula: str,
+        intercept: bool,
+        kinds: Mapping[str, str],
+        offset: str | None,
+    ) -> None:
+        self._given = formula, intercept, dict(kinds), offset
+        nothing = pd.DataFrame({name: [] for name in kinds})
+        offsets = Offset.asked(offset, offset_terms(formula, nothing))
+        self.offsets, self.lacking = offsets, dict[str, int]()
+        self.known = [] if offsets is None else offsets.columns(list(kinds))
+        for term in () if offsets is None else offsets.terms:
+            _check_by_row(read_expression(term, nothing.columns, formula), formula)
+        self.terms = read_terms(formula, nothing, intercept)
+        if all(str(term) == "1" for term in self.terms):
+            raise refused(formula, NO_PREDICTOR)
+        self.variables = list(variables_of(self.terms, formula, nothing))
+        self.outcome = columns_of_outcome(formula, nothing)
+        self._factors = Factors(self.terms, formula, nothing, kinds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Telling, self._given
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is a factor: its levels are known after all rows."""
+        return self._factors.watched
+
+    def places(
+        self, frame: pd.DataFrame, first: bool
+    ) -> tuple[pd.DataFrame, DataColumn, pd.Index]:
+        """Complete rows, the outcome, and places of rows that tell new levels.
+
+        Of the first rows the beginning too.
+        """
+        column = outcome_of(self._given[0], frame)
+        usable = column.notna().to_numpy(dtype=bool)
+        parts = {} if self.offsets is None else self.offsets.by_part(frame)
+        for name, values in parts.items():
+            missing = np.isnan(values)
+            usable = usable & ~missing
+            self.lacking[name] = self.lacking.get(name, 0) + int(missing.sum())
+        complete = complete_rows(frame, self.variables, usable)
+        if len(complete) == 0:
+            return complete, column, complete.index
+        begin = complete.index[: BEGIN if first else 0]
+        return complete, column, self._factors.new_rows(complete).union(begin)
+
+    def of(
+        self, pieces: Iterable["pa.RecordBatch"], empty: pd.DataFrame
+    ) -> pd.DataFrame:
+        """All rows that tell, of pieces that follow each other, labels included."""
+        fresh, found = Telling(*self._given), [empty]
+        for piece in pieces:
+            frame = frame_of(piece)
+            complete, column, places = fresh.places(frame, len(found) == 1)
+            if len(complete):
+                labels = column.iloc[complete.index].drop_duplicates()
+                also = labels.index[: MOST_LABELS + 1]
+                found.append(frame.iloc[places.union(also)])
+        return joined_frames(found[1:] or found, list(empty.columns))
 
 
 def no_rows(total: int) -> DataError:
@@ -192,7 +267,7 @@ def columns_of_outcome(formula: str, nothing: pd.DataFrame) -> list[str]:
     return used
 
 
-def _check(scan: Scan, used: list[str]) -> None:
+def _check(scan: Source, used: list[str]) -> None:
     scan.check(used)
     wrong = [name for name in used if scan.kinds[name] not in ALLOWED]
     if wrong:
@@ -231,7 +306,7 @@ class Factors:
         terms: "SimpleFormula",
         formula: str,
         nothing: pd.DataFrame,
-        scan: Scan,
+        kinds: Mapping[str, str],
     ) -> None:
         self._trees: dict[str, Node] = {}
         self._by_name: set[str] = set()
@@ -239,7 +314,7 @@ class Factors:
         for factor in {factor for term in terms for factor in term.factors}:
             name = str(factor.expr)
             if factor.eval_method.value == "lookup":
-                if scan.kinds[name] == "text":
+                if kinds[name] == "text":
                     self._by_name.add(name)
             elif factor.eval_method.value == "python":
                 tree = read_expression(name, nothing.columns, formula)
@@ -287,29 +362,11 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     return found
 
 
-def scanned_frames(
-    scan: Scan, design: Design, also: Sequence[str] = ()
-) -> Iterator[pd.DataFrame]:
-    """The columns that a design uses, and others, some rows at a time.
-
-    Rows are numbered from 0.
-
-    Raises
-    ------
-    ColumnError
-        If a file lacks a column.
-    """
-    inner = design.design if isinstance(design, ScaledDesign) else design
-    variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
-    used = [*dict.fromkeys([*variables, *also])]
-    scan.check(used)
-    first = 0
-    for piece in scan.pieces(used):
-        frame = frame_of(piece)
-        yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
-        first += len(frame)
-    if first == 0:
-        yield pd.DataFrame({name: np.zeros(0) for name in used})
+def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Columns of frames after each other, see `joined`."""
+    return pd.DataFrame(
+        {name: joined([part[name] for part in parts]) for name in names}
+    )
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:

@@ -63,6 +63,13 @@ class Scan:
     memory: int
     stated: tuple[tuple[str, str], ...] = ()
 
+    noun, title = "files", "ps.scan()"
+    more = "scan(paths, memory=)"  # of the budget
+
+    def holds(self, data: object) -> bool:
+        """Whether data are the same files."""
+        return isinstance(data, Scan) and self.files == data.files
+
     @cached_property
     def types(self) -> "dict[str, pa.DataType]":
         """Types of the columns of CSV files, for which these are read once."""
@@ -157,8 +164,7 @@ class Scan:
 
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
-        per_row = 8 * max(1, len(columns))
-        return max(1, min(MOST_ROWS, self.memory // SHARE // per_row))
+        return rows_of_piece(self.memory, len(columns))
 
     def pieces(
         self, columns: Sequence[str], rows: int | None = None
@@ -192,6 +198,11 @@ class Scan:
         more = len(self.files) - 1
         also = f" and {counted(more, 'more file')}" * bool(more)
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
+
+
+def rows_of_piece(memory: int, columns: int) -> int:
+    """How many rows a piece has, within a budget of so many bytes for all work."""
+    return max(1, min(MOST_ROWS, memory // SHARE // (8 * max(1, columns))))
 
 
 NOTHING = "no value at all"

@@ -1,6 +1,6 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,10 +13,12 @@ from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.sample import Dropped, NaAction
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, overflow
-from pegasos_stats.data.scan.agreeing import Agreed, frame_of, no_rows
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.agreeing import Agreed, Source, frame_of, no_rows
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.matrices import Matrices
+from pegasos_stats.data.scan.moments import Columns
+from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import given_weights, row_weights
 from pegasos_stats.errors import DataError, LabelError, counted, shown
@@ -48,60 +50,13 @@ class Piece(NamedTuple):
     usable: Mask | None
 
 
-class Columns:
-    """Means, deviations and ranges of the columns, a piece at a time.
-
-    Means and squares of pieces are put together as by Chan, Golub & LeVeque,
-    *Algorithms for computing the sample variance*, The American Statistician 37 (1983).
-    """
-
-    def __init__(self, p: int) -> None:
-        self.n, self.mean, self._squares = 0, np.zeros(p), np.zeros(p)
-        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
-
-    def add(self, X: Dense) -> None:
-        """Add the rows of a piece."""
-        if len(X) == 0:
-            return
-        count = self.n + len(X)
-        mean = X.mean(axis=0, dtype=np.float64)
-        apart = mean - self.mean
-        self._squares += np.square(X - mean).sum(axis=0)
-        self._squares += np.square(apart) * (self.n * (len(X) / count))
-        self.mean = self.mean + apart * (len(X) / count)
-        self.n = count
-        self.low = np.minimum(self.low, X.min(axis=0))
-        self.high = np.maximum(self.high, X.max(axis=0))
-
-    def scaling(self, intercept: bool) -> Scaling:
-        """Means and standard deviations, as by `Scaling.of`."""
-        deviation = np.sqrt(self._squares / max(self.n - 1, 1))
-        if not np.isfinite(deviation).all():
-            raise overflow()
-        return Scaling.of_moments(self.mean, deviation, intercept)
-
-    def spread(self) -> Vector:
-        """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
-        found = np.sqrt(self._squares / max(self.n, 1))
-        return np.where(self.low == self.high, 0.0, found)
-
-    def radius(self, scaling: Scaling | None) -> float:
-        """A bound of the largest ``||x_i||``."""
-        ends = np.maximum(np.abs(self.low), np.abs(self.high))
-        if scaling is not None:
-            ends = [scaling.apply(each[None])[0] for each in (self.low, self.high)]
-            ends = np.abs(ends).max(axis=0) * (1.0 + 1e-9)
-        with np.errstate(over="ignore"):
-            return float(np.sqrt(ends @ ends))
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """All rows of a scan, but for their predictors.
 
     Attributes
     ----------
-    scan : Scan
+    scan : Scan or Partitions
     agreed : Agreed
     matrices : Matrices
     pieces : tuple of Piece
@@ -123,7 +78,7 @@ class Measured:
         Of all rows, so far.
     """
 
-    scan: Scan
+    scan: Scan | Partition | Partitions
     agreed: Agreed
     matrices: Matrices
     pieces: tuple[Piece, ...]
@@ -146,18 +101,23 @@ class Measured:
         DataError
             If the files are not as they were.
         """
+        assert not isinstance(self.scan, Partitions)  # each of them reads its own
         first, known = 0, iter(self.pieces)
         for table in self.agreed.rows.pieces(self.matrices.variables, self.step):
             piece = next(known, None)
             if piece is None or piece.size != table.num_rows:
-                raise DataError(CHANGED)
+                raise self.changed()
             yield piece, first, table
             first += piece.used
         if next(known, None) is not None:
-            raise DataError(CHANGED)
+            raise self.changed()
 
-
-CHANGED = "The files have changed since they were first read; fit them again."
+    def changed(self) -> DataError:
+        """The error for rows that are not as they were."""
+        return DataError(
+            f"The {self.scan.noun} have changed since they were first read; fit them "
+            "again."
+        )
 
 
 def measure(
@@ -190,19 +150,57 @@ def measure(
     DataError
         If no row is complete, or some row is not and none may be dropped.
     """
-    matrices = Matrices(agreed, scan.is_single(agreed.design.variables))
-    by_column = isinstance(weights, str) and weights != "balanced"
-    extra = [str(weights)] if by_column else []
-    if by_column and weights not in scan.kinds:
-        given_weights(weights, pd.DataFrame(columns=list(scan.kinds)), pd.RangeIndex(0))
-    scan.check(extra)
-    beside = [*dict.fromkeys([*agreed.outcome, *extra, *agreed.known])]
-    wanted = [*dict.fromkeys([*matrices.variables, *beside])]
-    count, step = Counting(agreed, matrices, most), scan.rows_at_once(wanted)
-    for table in agreed.rows.pieces(wanted, step):
-        count.add(table, beside, weights if by_column else None)
-    left = None if by_column else weights
-    return count.finished(scan, left, standardize, na_action, step)
+    measuring = Measuring.of(scan, agreed, weights)
+    step = scan.rows_at_once(measuring.wanted)
+    count = measuring.counted(agreed.rows.pieces(measuring.wanted, step), most)
+    return count.finished(scan, weights, standardize, na_action, step)
+
+
+class Measuring(NamedTuple):
+    """What is counted of rows, wherever they are.
+
+    Attributes
+    ----------
+    agreed : Agreed
+    single : bool
+        Whether all predictors are of single precision.
+    weights : str or None
+        The column of the weights.
+    """
+
+    agreed: Agreed
+    single: bool
+    weights: str | None
+
+    @classmethod
+    def of(cls, scan: Source, agreed: Agreed, weights: object) -> "Measuring":
+        """Check that there is what is to be counted."""
+        column = None
+        if isinstance(weights, str) and weights != "balanced":
+            column = weights
+            if column not in scan.kinds:
+                nothing = pd.DataFrame(columns=list(scan.kinds))
+                given_weights(column, nothing, pd.RangeIndex(0))
+            scan.check([column])
+        return cls(agreed, scan.is_single(agreed.design.variables), column)
+
+    @property
+    def beside(self) -> list[str]:
+        """Columns that are no predictors: of the outcome, and weights."""
+        extra = [] if self.weights is None else [self.weights]
+        return [*dict.fromkeys([*self.agreed.outcome, *extra, *self.agreed.known])]
+
+    @property
+    def wanted(self) -> list[str]:
+        """All columns."""
+        return [*dict.fromkeys([*self.agreed.design.variables, *self.beside])]
+
+    def counted(self, pieces: Iterable["pa.RecordBatch"], most: int) -> "Counting":
+        """Count pieces that follow each other, and sample so many of each class."""
+        count = Counting(self.agreed, Matrices(self.agreed, self.single), most)
+        for piece in pieces:
+            count.add(piece, self.beside, self.weights)
+        return count
 
 
 class Counting:
@@ -263,6 +261,46 @@ class Counting:
         self._pieces.append(Piece(size, len(y), clean, known))
         self._rows, self._n = self._rows + size, self._n + len(y)
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Counting]") -> "Counting":
+        """Count rows that follow each other, which were counted apart, unsampled."""
+        whole = cls(parts[0]._agreed, parts[0]._matrices, 0)
+        for part in parts:
+            whole._join(part)
+        return whole
+
+    def _join(self, other: "Counting") -> None:
+        self._columns.join(other._columns)
+        self._pieces += other._pieces
+        self._y += other._y
+        self._weights += other._weights
+        self._offset += other._offset
+        for name, count in other._lacking.items():
+            self._lack(name, count)
+        self._without += other._without
+        self._rows += other._rows
+        self._n += other._n
+
+    @property
+    def n(self) -> int:
+        """Rows that are used."""
+        return self._n
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What is known of each piece."""
+        return tuple(self._pieces)
+
+    @property
+    def y(self) -> NDArray[np.int8]:
+        """Labels of the rows that are used, shape (n,)."""
+        return np.concatenate([*self._y, np.zeros(0, dtype=np.int8)])
+
+    @property
+    def offset(self) -> Vector | None:
+        """Offsets of the rows that are used, shape (n,); None without."""
+        return np.concatenate(self._offset) if self._offset else None
+
     def _lack(self, name: str, count: int) -> None:
         if count:
             self._lacking[name] = self._lacking.get(name, 0) + count
@@ -276,15 +314,14 @@ class Counting:
 
     def finished(
         self,
-        scan: Scan,
+        scan: Source,
         weights: object,
         standardize: bool,
         na_action: NaAction,
         step: int,
     ) -> Measured:
         """What all pieces say together."""
-        agreed, matrices = self._agreed, self._matrices
-        y = np.concatenate([*self._y, np.zeros(0, dtype=np.int8)])
+        agreed, matrices, y = self._agreed, self._matrices, self.y
         names = tuple(self._lacking.items())
         dropped = Dropped(
             self._without, self._rows - self._without - y.size, missing=names
@@ -317,10 +354,10 @@ class Counting:
             scan=scan,
             agreed=agreed,
             matrices=matrices,
-            pieces=tuple(self._pieces),
+            pieces=self.pieces,
             y=y,
             weights=each,
-            offset=np.concatenate(self._offset) if self._offset else None,
+            offset=self.offset,
             dropped=dropped,
             radius=self._columns.radius(scaling),
             means=self._columns.mean,

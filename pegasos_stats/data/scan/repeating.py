@@ -8,6 +8,7 @@ import pandas as pd
 
 from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import ColumnError, listing
 
@@ -35,10 +36,11 @@ class Repeating:
         If there is no such column of numbers in all files.
     """
 
-    def __init__(self, scan: Scan, column: str | None) -> None:
+    def __init__(self, scan: Scan | Partition | Partitions, column: str | None) -> None:
         self.scan, self.column, self.lines = scan, column, 0
         if column is None:
             return
+        assert isinstance(scan, Scan)  # or it was refused
         if column not in scan.kinds:
             column_named("freq_weights", column, None, ALLOWED)
         scan.check([column])
@@ -60,6 +62,7 @@ class Repeating:
         """
         import pyarrow as pa
 
+        assert not isinstance(self.scan, Partitions)  # each of them has its own
         names, step = list(columns), rows or self.scan.rows_at_once(columns)
         lines = total = 0
         both = [*dict.fromkeys([*names, *self._counts()])]

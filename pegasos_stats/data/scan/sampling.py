@@ -46,7 +46,7 @@ class Sampling:
     def __init__(self, X: Dense) -> None:
         self._X, self._most, self._m = X, len(X), 0
         self._keys, self._numbers = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
-        self.largest = np.inf
+        self.largest = np.inf if len(X) else 0.0
 
     def add(self, keys: Vector, numbers: Rows, X: Dense) -> None:
         """Add rows, with numbers above those of all before; in rising order."""

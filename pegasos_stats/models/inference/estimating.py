@@ -30,7 +30,6 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads.files import InFiles
 
 Estimate = Covariance | BootstrapResult
 
@@ -82,7 +81,7 @@ def chosen_options(
         return default_options(problem, scaling, groups)
     options = checked_cov_type(cov_type)
     if isinstance(problem.X, Elsewhere):
-        _check_for_files(options)
+        _check_for_files(options, problem.X.title)
     if groups is None and isinstance(options, Cluster):
         raise OptionError(
             said(
@@ -140,7 +139,7 @@ def chosen_options(
     return options
 
 
-def _check_for_files(options: CovType) -> None:
+def _check_for_files(options: CovType, title: str) -> None:
     """Raise `OptionError` for what needs all rows at hand."""
     why = ""
     if isinstance(options, Bootstrap):
@@ -149,7 +148,7 @@ def _check_for_files(options: CovType) -> None:
         why = f"cov_type={options.correction!r} asks for the leverage of every row"
     if why:
         raise OptionError(
-            f"{why}, which needs the rows in memory, and does not go with ps.scan(); "
+            f"{why}, which needs the rows in memory, and does not go with {title}; "
             "give 'sandwich', 'HC1' or 'none'."
         )
 
@@ -209,7 +208,7 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
     if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
         return ""
     if isinstance(problem.X, Elsewhere):
-        some = InFiles(problem.X.measured).sample(LOOKED_AT).X.astype(np.float64)
+        some = problem.X.home.sample(LOOKED_AT).X.astype(np.float64)
     else:
         some = problem.X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
     columns = (some if isinstance(some, np.ndarray) else some.toarray()).T
@@ -289,7 +288,7 @@ def estimated_covariance(
             means, spread = scaling.apply(means[None])[0], spread / scaling.scale
         near = problem.loss == "hinge" and relative_gap <= NEAR
         estimate = read_sandwich(
-            *(problem, InFiles(measured), found, options),
+            *(problem, problem.X.home, found, options),
             *(found.dual if near else None, scaling, centre, (means, spread**2)),
         )
         return replace(estimate, why=why)

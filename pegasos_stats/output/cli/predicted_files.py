@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from pegasos_stats.data.scan.agreeing import scanned_frames
+from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import DataError, FormulaError, LabelError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.results import Results

@@ -170,7 +170,7 @@ def checked_source(source: Path | None, result: Fitted, tested: bool) -> Origin:
     formula = result.design.formula
     if source is None:
         X = result.problem.X if isinstance(result, LinearResults) else None
-        if isinstance(X, Elsewhere):
+        if isinstance(X, Elsewhere) and isinstance(X.measured.scan, Scan):
             return of_scan(X.measured.scan, tested)
         return of_memory(formula, tested)
     name = checked_path(source)

@@ -7,10 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pegasos_stats.arrays import Dense
-from pegasos_stats.data.scan.measuring import CHANGED, Measured
-from pegasos_stats.errors import DataError
+from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.parallel import map_in_order
-from pegasos_stats.solvers.reads.rows import Block, Taken, rows_of_block
+from pegasos_stats.solvers.reads.rows import (
+    Block,
+    Column,
+    Here,
+    Taken,
+    Values,
+    rows_of_block,
+    values_of,
+)
 
 Found = TypeVar("Found")
 
@@ -45,14 +52,28 @@ class InFiles:
         known = measured.offset
         self.farthest = None if known is None else float(np.abs(known).max())
         self.n_reads = measured.n_reads
+        self.more = measured.scan.more
         self.most_kept = max(1, measured.scan.memory // SHARE // (8 * self.p))
 
-    def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
+    def read(
+        self, work: Callable[[Block, Values], Found], column: Column | None = None
+    ) -> Iterator[Found]:
         """Read all rows once."""
-        yield from map_in_order(
-            lambda make: work(make()), self._blocks(), self._workers
-        )
+
+        def found(make: Callable[[], Block]) -> Found:
+            block = make()
+            return work(block, values_of(column, block))
+
+        yield from map_in_order(found, self._blocks(), self._workers)
         self.n_reads += 1
+
+    def blank(self, dtype: type) -> Column:
+        """A column of zeros."""
+        return Here(np.zeros(self.n, dtype=dtype))
+
+    def column(self, values: Values) -> Column:
+        """A column of these numbers."""
+        return Here(values)
 
     def sample(self, most: int) -> Taken:
         """Rows drawn at random."""
@@ -88,7 +109,7 @@ class InFiles:
                 if piece.usable is not None:
                     X = X[piece.usable[found.kept]]
             if len(X) != piece.used:
-                raise DataError(CHANGED)
+                raise self._measured.changed()
             for at in range(0, piece.used, step):
                 yield partial(self._block, first + at, np.array, X[at : at + step])
             total += piece.size

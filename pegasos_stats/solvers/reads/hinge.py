@@ -16,7 +16,7 @@ No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 """
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.solvers.reads.kept import Kept
-from pegasos_stats.solvers.reads.rows import Block, Taken
+from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.seeing import (
     NO_BOUND,
     Bound,
@@ -37,7 +37,6 @@ from pegasos_stats.solvers.reads.seeing import (
     risk_and_image,
     scores,
     table_of,
-    together,
 )
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
@@ -59,21 +58,85 @@ class Part(NamedTuple):
         Sums at the point, with the dual weights of the rows fixed.
     above : float64 array, shape (p,)
         ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
-    full : pair of int
+    low, high : int
         ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
-    known : pair of float
+    known_low, known_high : float
         ``sum_i a_i offset_i`` of the same rows.
     table : int array, shape (2, 3)
     violations : int
         Rows with a margin below 1.
+    joined : list of pairs
+        Rows to keep from now on, and their dual weights so far.
+    again : list
+        Rows that an earlier process kept.
     """
 
     seen: Any
     above: Vector
-    full: tuple[int, int]
-    known: tuple[float, float]
+    low: int
+    high: int
+    known_low: float
+    known_high: float
     table: NDArray[np.int64]
     violations: int
+    joined: list[tuple[Taken, Vector]]
+    again: list[Taken]
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What a read does with a block, and with what is known of its rows.
+
+    Attributes
+    ----------
+    point : Point
+    loss : int
+        Its code.
+    reach : float
+        How far rounding may move a margin.
+    delta : float or None
+        About 1, margins of the rows to keep; None after the first read.
+    awaits : bool
+        Whether rows that were kept are to be brought again.
+    """
+
+    point: Point
+    loss: int
+    reach: float
+    delta: float | None
+    awaits: bool
+
+    def __call__(self, block: Block, state: Values) -> Part:
+        """Look at a block, and change what is known of its rows."""
+        first, X, y, w, offset = block
+        o = np.zeros(y.size) if offset is None else offset
+        full = cut(w)
+        f = scores(X, self.point, offset)
+        m = y * f
+        if self.delta is not None:
+            state[:] = np.where(m < 1.0 - self.delta, FULL, ZERO)
+            joins = np.abs(m - 1.0) <= self.delta
+        else:
+            joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
+        rows = np.flatnonzero(joins)
+        old = np.flatnonzero(state == KEPT) if self.awaits else rows[:0]
+        again = Taken(first + old, X[old], y[old], w[old], o[old])
+        began = np.where(state[rows] == FULL, full[rows], 0.0)
+        state[rows] = KEPT
+        a = np.where(state == FULL, full, 0.0)
+        above = y > 0.0
+        return Part(
+            seen=risk_and_image(X, y, self.point, self.loss, a, w, self.reach, offset),
+            above=image(X, np.where(above, a, 0.0)),
+            low=units(a[~above]),
+            high=units(a[above]),
+            known_low=float(a[~above] @ o[~above]),
+            known_high=float(a[above] @ o[above]),
+            table=table_of(y, f),
+            violations=int(np.count_nonzero(m < 1.0)),
+            joined=[(Taken(first + rows, X[rows], y[rows], w[rows], o[rows]), began)],
+            again=[again] if old.size else [],
+        )
 
 
 class Hinge:
@@ -86,8 +149,8 @@ class Hinge:
     bound : Bound
         Of the dual point at hand.
     kept : Kept
-    state : int8 array, shape (n,)
-        `ZERO`, `FULL` or `KEPT`.
+    state : Column
+        `ZERO`, `FULL` or `KEPT` of each row.
     violations : int
         Rows with a margin below 1 at the last read.
     stands : bool
@@ -98,7 +161,7 @@ class Hinge:
         self._problem = problem
         self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
-        self.state = np.full(problem.n, KEPT, dtype=np.int8)
+        self.state = problem.home.blank(np.int8)
         f = scores(sample.X, self.point, sample.offset)
         apart = np.abs(sample.y * f - 1.0)
         share = min(1.0, ROOM * problem.home.most_kept / problem.n)
@@ -107,14 +170,14 @@ class Hinge:
         self._delta = min(delta, widest) if share < 1.0 else delta
         self._is_first, self.stands, self.violations = True, False, 0
         self._awaits = False  # rows that an earlier process kept
-        self._parts: list[Part] = []
+        self._sums: Part | None = None
 
     def packed(self) -> State:
         """What the next read goes by; rows that are kept by their numbers."""
         kept = self.kept
         return {
             "hinge.bound": self.bound.packed(),
-            "hinge.full": np.packbits(self.state == FULL),
+            "hinge.full": np.packbits(self.state.gathered() == FULL),
             "hinge.numbers": kept.numbers,
             "hinge.a": kept.a,
         }
@@ -123,77 +186,49 @@ class Hinge:
         """Go on between two reads; the next one brings the rows that were kept."""
         self.bound = Bound.unpacked(state["hinge.bound"])
         full = np.unpackbits(state["hinge.full"], count=self._problem.n)
-        self.state = np.where(full == 1, FULL, ZERO).astype(np.int8)
-        self.state[state["hinge.numbers"]] = KEPT
+        known = np.where(full == 1, FULL, ZERO).astype(np.int8)
+        known[state["hinge.numbers"]] = KEPT
+        self.state = self._problem.home.column(known)
         numbers, a = state["hinge.numbers"], state["hinge.a"]
         self.kept = Kept.awaited(numbers, a, self._problem.p)
         self._is_first, self._awaits = False, True
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
-        problem, before, self._parts = self._problem, self.kept.m, []
+        problem, before, self._sums = self._problem, self.kept.m, None
         self.kept.add(self._joining())
         if self.kept.m > problem.home.most_kept:
             raise DataError(
                 f"{counted(self.kept.m, 'row')} near the margin are more than the "
-                "budget of memory lets be kept; give more of it: scan(paths, memory=)."
+                f"budget of memory lets be kept; give more of it: {problem.home.more}."
             )
         self.stands = self.kept.m == before
         self._is_first = self._awaits = False
-        self.violations = sum(part.violations for part in self._parts)
-        sums = together(part.seen for part in self._parts)
-        table = np.sum([part.table for part in self._parts], axis=0)
-        return Risk.of(problem, self.point, sums, table)
+        sums = self._found()
+        self.violations = sums.violations
+        return Risk.of(problem, self.point, sums.seen, sums.table)
 
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
-        for part, again, joined, began in self._problem.home.read(
-            partial(self._seen, reach)
-        ):
-            self._parts.append(part)
-            if again.numbers.size:
+        delta = self._delta if self._is_first else None
+        looking = Looking(self.point, self._problem.code, reach, delta, self._awaits)
+        for part in self._problem.home.read(looking, self.state):
+            for again in part.again:
                 self.kept.put_again(again)
-            yield joined, began
+            sums = part._replace(joined=[], again=[])
+            self._sums = sums if self._sums is None else plus(self._sums, sums)
+            yield from part.joined
 
-    def _seen(self, reach: float, block: Block) -> tuple[Part, Taken, Taken, Vector]:
-        """What a read does with a block; its part of `state` is its own."""
-        first, X, y, w, known = block
-        o = np.zeros(y.size) if known is None else known
-        state, full = self.state[first : first + y.size], cut(w)
-        f = scores(X, self.point, known)
-        m = y * f
-        if self._is_first:
-            state[:] = np.where(m < 1.0 - self._delta, FULL, ZERO)
-            joins = np.abs(m - 1.0) <= self._delta
-        else:
-            joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
-        rows = np.flatnonzero(joins)
-        old = np.flatnonzero((state == KEPT) & self._awaits)
-        again = Taken(first + old, X[old], y[old], w[old], o[old])
-        began = np.where(state[rows] == FULL, full[rows], 0.0)
-        state[rows] = KEPT
-        a = np.where(state == FULL, full, 0.0)
-        above = y > 0.0
-        part = Part(
-            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach, known),
-            above=image(X, np.where(above, a, 0.0)),
-            full=(units(a[~above]), units(a[above])),
-            known=(float(a[~above] @ o[~above]), float(a[above] @ o[above])),
-            table=table_of(y, f),
-            violations=int(np.count_nonzero(m < 1.0)),
-        )
-        joined = Taken(first + rows, X[rows], y[rows], w[rows], o[rows])
-        return part, again, joined, began
+    def _found(self) -> Part:
+        assert self._sums is not None  # no home is without rows
+        return self._sums
 
     def solve(self, tol: float, solver: SDCA) -> None:
         """Solve the problem in memory: the next point, and its dual point."""
         problem, kept = self._problem, self.kept
-        sums = together(part.seen for part in self._parts)
-        low, high = (sum(part.full[k] for part in self._parts) for k in (0, 1))
-        above = np.sum([part.above for part in self._parts], axis=0)
+        sums, above, low, high, known_low, known_high, *_ = self._found()
         below = above - sums.image  # which is that of +1 less that of -1
-        known = [sum(part.known[k] for part in self._parts) for k in (0, 1)]
-        others = [(-1.0, low, below, known[0]), (1.0, high, above, known[1])]
+        others = [(-1.0, low, below, known_low), (1.0, high, above, known_high)]
         means = [
             (y, count * UNIT, x / (count * UNIT), o / (count * UNIT))
             for y, count, x, o in others
@@ -225,10 +260,10 @@ class Hinge:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(
-            *(kept.rows, kept.y, self.point, self._problem, kept.a, kept.w),
+            *(kept.rows, kept.y, self.point, self._problem.code, kept.a, kept.w),
             offset=None if self._problem.farthest is None else kept.o,
         )
-        both = together([sums, of_kept])
+        both = sums.plus(of_kept)
         return Bound(rounding.reward(both), rounding.cost(both))
 
     def dual(self, weights: Vector | None) -> Vector:
@@ -236,6 +271,6 @@ class Hinge:
         numbers, of_kept = self.kept.numbers, self.kept.a
         self.kept = Kept(self._problem.p)  # room for a number for each row
         full = 1.0 if weights is None else cut(weights)
-        a: Vector = np.where(self.state == FULL, full, 0.0)
+        a: Vector = np.where(self.state.gathered() == FULL, full, 0.0)
         a[numbers] = of_kept
         return a

@@ -14,14 +14,14 @@ the point of a read is taken off the weights of the sample, which is in memory: 
 and less with every step.
 """
 
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.solvers.reads.rows import Block, Taken
+from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
 from pegasos_stats.solvers.reads.seeing import (
     NO_BOUND,
     Bound,
@@ -33,7 +33,6 @@ from pegasos_stats.solvers.reads.seeing import (
     risk_and_image,
     scores,
     table_of,
-    together,
 )
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
@@ -62,6 +61,58 @@ class Part(NamedTuple):
     second: Matrix
     table: NDArray[np.int64]
     violations: int
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What a read does with a block, and with the dual weights of its rows.
+
+    Attributes
+    ----------
+    point : Point
+    loss : int
+        Its code.
+    reach : float
+        How far rounding may move a margin.
+    intercept : bool
+    sampled : int64 array, shape (m,)
+        Numbers of the rows of the sample.
+    """
+
+    point: Point
+    loss: int
+    reach: float
+    intercept: bool
+    sampled: Rows
+
+    def __call__(self, block: Block, a: Values) -> Part:
+        """Look at a block, and put its dual weights."""
+        first, X, y, w, offset = block
+        f = scores(X, self.point, offset)
+        s = _slopes(y * f)
+        begin, end = np.searchsorted(self.sampled, [first, first + y.size])
+        a[:] = cut(w * s)
+        a[self.sampled[begin:end] - first] = 0.0
+        above = y > 0.0
+        slopes = image(X, w * s * y)
+        if self.intercept:
+            slopes = np.concatenate([[float((w * s * y).sum())], slopes])
+        return Part(
+            seen=risk_and_image(X, y, self.point, self.loss, a, w, self.reach, offset),
+            excess=units(a[above]) - units(a[~above]),
+            first=slopes,
+            second=self._curvature(X, w * s * (1.0 - s)),
+            table=table_of(y, f),
+            violations=int(np.count_nonzero(y * f < 0.0)),
+        )
+
+    def _curvature(self, X: Any, d: Vector) -> Matrix:
+        scaled = X * np.sqrt(d)[:, None]
+        inner = scaled.T @ scaled
+        if not self.intercept:
+            return np.asarray(inner, dtype=np.float64)
+        sums = image(X, d)
+        return np.block([[d.sum(), sums], [sums[:, None], inner]])
 
 
 class Lowest(NamedTuple):
@@ -94,7 +145,8 @@ class Newton:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
         self.violations = 0
-        self._a = np.zeros(problem.n)
+        self._a = problem.home.blank(np.float64)
+        self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
 
     def packed(self) -> State:
@@ -117,53 +169,17 @@ class Newton:
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
         problem = self._problem
-        reach = Rounding(problem, *self.point).reach
-        parts = list(problem.home.read(partial(self._seen, reach)))
-        self.violations = sum(part.violations for part in parts)
-        sums = together(part.seen for part in parts)
-        table = np.sum([part.table for part in parts], axis=0)
-        risk = Risk.of(problem, self.point, sums, table)
-        if self._lowest is None or risk.objective <= self._lowest.objective:
-            first = np.sum([part.first for part in parts], axis=0) / problem.n
-            second = np.sum([part.second for part in parts], axis=0) / problem.n
-            self._lowest = Lowest(self.point, risk.objective, first, second)
-        self.bound = self._bound(sums, sum(part.excess for part in parts))
-        return risk
-
-    def _seen(self, reach: float, block: Block) -> Part:
-        """What a read does with a block."""
-        first, X, y, w, offset = block
-        f = scores(X, self.point, offset)
-        s = _slopes(y * f)
-        a = self._a[first : first + y.size]
-        a[:] = cut(w * s)
-        a[self._in_block(first, y.size)] = 0.0
-        above = y > 0.0
-        return Part(
-            seen=risk_and_image(X, y, self.point, self._problem, a, w, reach, offset),
-            excess=units(a[above]) - units(a[~above]),
-            first=self._with_one(image(X, w * s * y), float((w * s * y).sum())),
-            second=self._curvature(X, w * s * (1.0 - s)),
-            table=table_of(y, f),
-            violations=int(np.count_nonzero(y * f < 0.0)),
-        )
-
-    def _in_block(self, first: int, count: int) -> NDArray[np.int64]:
-        """Places in a block of the rows that are of the sample."""
+        reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
-        begin, end = np.searchsorted(numbers, [first, first + count])
-        return numbers[begin:end] - first
-
-    def _with_one(self, sums: Vector, of_one: float) -> Vector:
-        return np.concatenate([[of_one], sums]) if self._problem.intercept else sums
-
-    def _curvature(self, X: Any, d: Vector) -> Matrix:
-        scaled = X * np.sqrt(d)[:, None]
-        inner = scaled.T @ scaled
-        if not self._problem.intercept:
-            return np.asarray(inner, dtype=np.float64)
-        sums = image(X, d)
-        return np.block([[d.sum(), sums], [sums[:, None], inner]])
+        looking = Looking(self.point, problem.code, reach, free, numbers)
+        found: Part = added(problem.home.read(looking, self._a))
+        self.violations = found.violations
+        risk = Risk.of(problem, self.point, found.seen, found.table)
+        if self._lowest is None or risk.objective <= self._lowest.objective:
+            means = found.first / problem.n, found.second / problem.n
+            self._lowest = Lowest(self.point, risk.objective, *means)
+        self.bound = self._bound(found.seen, found.excess)
+        return risk
 
     def _bound(self, sums: Any, excess: int) -> Bound:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
@@ -171,15 +187,16 @@ class Newton:
         f = scores(sample.X, self.point, sample.offset)
         a = cut(sample.w * _slopes(sample.y * f))
         weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
+        self._of_sample = np.zeros(a.size)
         if weights is None:
             return NO_BOUND
-        self._a[sample.numbers] = weights
+        self._of_sample = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            *(sample.X, sample.y, self.point, problem, weights, sample.w),
+            *(sample.X, sample.y, self.point, problem.code, weights, sample.w),
             offset=sample.offset,
         )
-        both = together([sums, of_sample])
+        both = sums.plus(of_sample)
         return Bound(rounding.reward(both), rounding.cost(both))
 
     def solve(self, tol: float, solver: SDCA) -> None:
@@ -203,7 +220,9 @@ class Newton:
 
     def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows."""
-        return self._a
+        a: Vector = self._a.gathered()
+        a[self._sample.numbers] = self._of_sample
+        return a
 
 
 def _slopes(m: Vector) -> Vector:

@@ -1,9 +1,11 @@
 """Rows wherever they are: all that the method of few reads asks of them."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
 from pegasos_stats.parallel import map_in_order
@@ -48,6 +50,32 @@ class Taken(NamedTuple):
     offset: Vector | None = None
 
 
+Values = NDArray[Any]
+NO_VALUES: Values = read_only(np.zeros(0))
+
+
+class Column(Protocol):
+    """A number for each row, which stays where the rows are."""
+
+    def gathered(self) -> Values:
+        """The numbers of all rows, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """A number for each row, in memory."""
+
+    values: Values
+
+    def gathered(self) -> Values:
+        """The numbers of all rows, shape (n,)."""
+        return self.values
+
+    def of(self, block: Block) -> Values:
+        """Those of the rows of a block, to be changed in place."""
+        return self.values[block.first : block.first + block.y.size]
+
+
 class Home(RowSizes, Protocol):
     """Where rows are.
 
@@ -63,6 +91,8 @@ class Home(RowSizes, Protocol):
         Largest offset by size; None without offsets.
     most_kept : int
         Rows that may be brought home.
+    more : str
+        How to let there be more.
     """
 
     @property
@@ -81,19 +111,82 @@ class Home(RowSizes, Protocol):
     def most_kept(self) -> int:
         """Rows that may be brought home."""
 
-    def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
+    @property
+    def more(self) -> str:
+        """How to let there be more."""
+
+    def read(
+        self, work: Callable[[Block, Values], Found], column: Column | None = None
+    ) -> Iterator[Found]:
         """Read all rows once: what `work` finds in each block, in their order.
 
-        The blocks are the same each time, and `work` may run in several threads.
+        The blocks are the same each time. `work` is given the numbers of the block's
+        rows in the column too, which it may change in place, or `NO_VALUES`. It may run
+        in several threads or elsewhere, where it is sent with all that it holds. What
+        is found in blocks that follow each other may come as one, see `plus`.
         """
+
+    def blank(self, dtype: type) -> Column:
+        """A column of zeros."""
+
+    def column(self, values: Values) -> Column:
+        """A column of these numbers, shape (n,)."""
 
     def sample(self, most: int) -> Taken:
         """Rows drawn at random, about as many of each class, at most so many."""
 
 
+def plus(a: Any, b: Any) -> Any:
+    """What two parts of a read found, together: tuples with names field by field.
+
+    Parts with a method ``plus`` are added by it, and others by ``+``: of lists the
+    items of both.
+    """
+    if hasattr(a, "plus"):
+        return a.plus(b)
+    if isinstance(a, tuple):
+        return type(a)(*map(plus, a, b))
+    return a + b
+
+
+def added(parts: Iterable[Any]) -> Any:
+    """Sum of parts in their order, by `plus`; None of none.
+
+    Examples
+    --------
+    >>> class Pair(NamedTuple):
+    ...     one: float
+    ...     two: list[float]
+    >>> added([Pair(1, [2.0]), Pair(3, [4.0])])
+    Pair(one=4, two=[2.0, 4.0])
+    """
+    total = None
+    for part in parts:
+        total = part if total is None else plus(total, part)
+    return total
+
+
 def rows_of_block(p: int) -> int:
     """How many rows a block has: a function of their length alone."""
     return max(1, NUMBERS // max(1, p))
+
+
+def values_of(column: Column | None, block: Block) -> Values:
+    """Numbers of the rows of a block, from a column in memory if there is one."""
+    if column is None:
+        return NO_VALUES
+    assert isinstance(column, Here)
+    return column.of(block)
+
+
+def drawn(y: Values, most: int) -> list[Rows]:
+    """Numbers of rows drawn at random of each class, in random order."""
+    rng, found = np.random.default_rng(SEED), []
+    for sign in (-1, 1):
+        of_class = np.flatnonzero(y == sign)
+        count = min(most // 2, of_class.size)
+        found.append(rng.choice(of_class, count, replace=False))
+    return found
 
 
 class InMemory:
@@ -112,22 +205,32 @@ class InMemory:
         self.n, self.p, self.radius = problem.n, problem.p, problem.radius
         self.weights, w = problem.weights, problem.row_weights
         below, above = (float(w[problem.y == sign].sum()) for sign in (-1.0, 1.0))
-        self.class_weights, self.most_kept = (below, above), self.n
+        self.class_weights = below, above
+        self.most_kept, self.more = self.n, "all of them"
         self.farthest = problem.farthest
 
-    def read(self, work: Callable[[Block], Found]) -> Iterator[Found]:
+    def read(
+        self, work: Callable[[Block, Values], Found], column: Column | None = None
+    ) -> Iterator[Found]:
         """Read all rows once."""
-        return map_in_order(work, self._blocks(), self._workers)
+        return map_in_order(
+            lambda block: work(block, values_of(column, block)),
+            self._blocks(),
+            self._workers,
+        )
+
+    def blank(self, dtype: type) -> Here:
+        """A column of zeros."""
+        return Here(np.zeros(self.n, dtype=dtype))
+
+    def column(self, values: Values) -> Here:
+        """A column of these numbers."""
+        return Here(values)
 
     def sample(self, most: int) -> Taken:
         """Rows drawn at random."""
-        problem, rng = self._problem, np.random.default_rng(SEED)
-        parts = []
-        for sign in (-1.0, 1.0):
-            of_class = np.flatnonzero(problem.y == sign)
-            count = min(most // 2, of_class.size)
-            parts.append(rng.choice(of_class, count, replace=False))
-        rows = np.sort(np.concatenate(parts))
+        problem = self._problem
+        rows = np.sort(np.concatenate(drawn(problem.y, most)))
         given = problem.X[rows], problem.y[rows], problem.row_weights[rows]
         offset = None if problem.offset is None else problem.offset[rows]
         return Taken(rows, *given, offset)

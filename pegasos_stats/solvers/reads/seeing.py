@@ -1,6 +1,5 @@
 """What one read of the rows says of a fit: its risk, and its bound from below."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -131,7 +130,7 @@ def risk_and_image(
     X: Dense,
     y: Vector,
     at: Point,
-    problem: Described,
+    loss: int,
     a: Vector,
     w: Vector,
     reach: float = 0.0,
@@ -139,7 +138,7 @@ def risk_and_image(
 ) -> "Seen":
     """Sums over some rows, see the function of that name in `arithmetic.risk`."""
     found: Seen = arithmetic.risk.risk_and_image(
-        *(read_only(X), read_only(y), read_only(at.beta), at.alpha, problem.code),
+        *(read_only(X), read_only(y), read_only(at.beta), at.alpha, loss),
         *(read_only(a), read_only(w), reach, offset),
     )
     return found
@@ -153,44 +152,6 @@ def table_of(y: Vector, f: Vector) -> NDArray[np.int64]:
         below, above = np.count_nonzero(of_class < 0), np.count_nonzero(of_class > 0)
         found[line] = below, above, of_class.size - below - above
     return found
-
-
-def together(parts: "Iterable[Seen]") -> "Seen":
-    """Sums over several blocks, added in their order; their rests too."""
-    found, count = None, 0
-    for part in parts:
-        count += 1
-        if found is None:
-            found = part
-            continue
-        loss, loss_left = _two_sum(found.loss, part.loss)
-        entropy, left = _two_sum(found.entropy, part.entropy)
-        known, known_left = _two_sum(found.known, part.known)
-        below, above = found.at_zero
-        found = found._replace(
-            loss=loss,
-            loss_rest=found.loss_rest + part.loss_rest + loss_left,
-            entropy=entropy,
-            entropy_rest=found.entropy_rest + part.entropy_rest + left,
-            errors=found.errors + part.errors,
-            at_zero=(below + part.at_zero[0], above + part.at_zero[1]),
-            exposed=found.exposed + part.exposed,
-            dual=found.dual + part.dual,
-            image=found.image + part.image,
-            additions=max(found.additions, part.additions),
-            known=known,
-            known_rest=found.known_rest + part.known_rest + known_left,
-            known_size=found.known_size + part.known_size,
-        )
-    assert found is not None  # no home is without rows
-    return found._replace(additions=found.additions + count)
-
-
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """``a + b``, and what rounding leaves out of it."""
-    total = a + b
-    back = total - a
-    return total, (a - (total - back)) + (b - back)
 
 
 @dataclass(frozen=True)

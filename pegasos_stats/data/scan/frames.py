@@ -1,0 +1,37 @@
+"""Rows of files as frames, for a design that is known."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.agreeing import frame_of
+from pegasos_stats.data.scan.files import Scan
+
+
+def scanned_frames(
+    scan: Scan, design: Design, also: Sequence[str] = ()
+) -> Iterator[pd.DataFrame]:
+    """The columns that a design uses, and others, some rows at a time.
+
+    Rows are numbered from 0.
+
+    Raises
+    ------
+    ColumnError
+        If a file lacks a column.
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
+    used = [*dict.fromkeys([*variables, *also])]
+    scan.check(used)
+    first = 0
+    for piece in scan.pieces(used):
+        frame = frame_of(piece)
+        yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
+        first += len(frame)
+    if first == 0:
+        yield pd.DataFrame({name: np.zeros(0) for name in used})

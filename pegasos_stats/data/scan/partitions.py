@@ -1,0 +1,164 @@
+"""Rows in the partitions of a Dask frame, which stay where they are."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from pegasos_stats.data.scan.files import kind_of, rows_of_piece
+from pegasos_stats.errors import ColumnError, listing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pegasos_stats.data.scan.agreeing import Telling
+    from pegasos_stats.data.scan.measuring import Counting, Measuring
+
+MEMORY = 2**30  # bytes, if no budget is given
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """One partition, where it is: what a `Scan` is of files.
+
+    Attributes
+    ----------
+    frame : DataFrame
+    memory : int
+        Budget in bytes.
+    """
+
+    frame: pd.DataFrame
+    memory: int
+
+    noun, title = "partitions", "a frame of Dask"
+    more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
+
+    def holds(self, data: object) -> bool:
+        """Whether data are the same rows; nobody asks one partition."""
+        return data is self.frame
+
+    def rows_at_once(self, columns: Sequence[str]) -> int:
+        """How many rows of these columns a piece has."""
+        return rows_of_piece(self.memory, len(columns))
+
+    def pieces(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator["pa.RecordBatch"]:
+        """The rows, some at a time, the same each time."""
+        import pyarrow as pa
+
+        size = rows or self.rows_at_once(columns)
+        for first in range(0, len(self.frame), size):
+            part = self.frame[list(columns)].iloc[first : first + size]
+            yield pa.RecordBatch.from_pandas(part, preserve_index=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Rows of a Dask frame, given to ``svm`` and ``logit`` as data.
+
+    Attributes
+    ----------
+    frame : dask.dataframe.DataFrame
+    memory : int
+        Budget in bytes for rows that are brought home.
+    """
+
+    frame: Any
+    memory: int = MEMORY
+
+    noun, title, more = Partition.noun, Partition.title, Partition.more
+    n_reads = 0  # to know the types of columns
+
+    def holds(self, data: object) -> bool:
+        """Whether data are the same frame."""
+        return data is self.frame
+
+    def rows_at_once(self, columns: Sequence[str]) -> int:
+        """How many rows of these columns a piece of a partition has."""
+        return rows_of_piece(self.memory, len(columns))
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """What each column holds, as of a `Scan`; objects are text."""
+        import pyarrow as pa
+
+        types = self.frame.dtypes.to_dict()
+        plain = {name: of for name, of in types.items() if str(of) != "object"}
+        empty = pd.DataFrame({name: pd.Series(dtype=of) for name, of in plain.items()})
+        schema = pa.Schema.from_pandas(empty, preserve_index=False)
+        known = {field.name: kind_of(field.type) for field in schema}
+        found = {}
+        for name, of in types.items():
+            category = isinstance(of, pd.CategoricalDtype)
+            found[str(name)] = "text" if category else known.get(name, "text")
+        return found
+
+    def check(self, columns: Iterable[str]) -> None:
+        """Raise `ColumnError` for a column that is not there."""
+        if missing := [name for name in columns if name not in self.kinds]:
+            noun = "Column" if len(missing) == 1 else "Columns"
+            raise ColumnError(
+                f"{noun} {listing(missing)} not found in the Dask frame, which has "
+                f"{listing(self.kinds, 8)}; add what lacks."
+            )
+
+    def is_single(self, columns: Iterable[str]) -> bool:
+        """Whether all of these columns are of single precision."""
+        return all(self.frame.dtypes[column] == "float32" for column in columns)
+
+    def parts(self, columns: Sequence[str]) -> list[Any]:
+        """Each partition of these columns, as a task of Dask."""
+        found: list[Any] = self.frame[list(columns)].to_delayed()
+        return found
+
+    def telling(
+        self, columns: Sequence[str], few: "Telling"
+    ) -> Iterator[tuple[int, pd.DataFrame]]:
+        """Rows of each partition, and those of them that tell: the first one's first.
+
+        One partition is looked at first, as it may be enough.
+        """
+        import dask
+
+        sent = dask.delayed(few, traverse=False)
+        tasks = [
+            dask.delayed(_telling)(part, self.memory, sent)
+            for part in self.parts(columns)
+        ]
+        for some in (tasks[:1], tasks[1:]):
+            yield from dask.compute(*some)
+
+    def counted(self, measuring: "Measuring") -> tuple[list[Any], list["Counting"]]:
+        """Count the rows of each partition: what stays there, and what came home."""
+        import dask
+
+        sent = dask.delayed(measuring, traverse=False)
+        tasks = [
+            dask.delayed(_counted)(part, self.memory, sent)
+            for part in self.parts(measuring.wanted)
+        ]
+        there = dask.persist(*tasks)
+        return list(there), list(dask.compute(*there))
+
+    def mapped(self, call: Callable[[Any, pd.DataFrame], Any], given: Any) -> list[Any]:
+        """What a call makes of something given and each partition, brought home."""
+        import dask
+
+        sent, there = (dask.delayed(each, traverse=False) for each in (given, call))
+        tasks = [there(sent, part) for part in self.frame.to_delayed()]
+        return list(dask.compute(*tasks))
+
+
+def _telling(
+    frame: pd.DataFrame, memory: int, few: "Telling"
+) -> tuple[int, pd.DataFrame]:
+    pieces = Partition(frame, memory).pieces(list(frame.columns))
+    return len(frame), few.of(pieces, frame.head(0))
+
+
+def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":
+    return measuring.counted(Partition(frame, memory).pieces(list(frame.columns)), 0)

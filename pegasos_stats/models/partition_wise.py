@@ -1,0 +1,67 @@
+"""Predictions for a frame of Dask, made where its partitions are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.solvers.problem import Problem, Solution
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.predicting import Predictor
+
+
+def light(result: "Predictor") -> "Predictor":
+    """A linear fit as a rule for new rows: without anything that there is of each row.
+
+    It is what is sent to the partitions.
+    """
+    problem, found = result.problem, result.solution
+    if not isinstance(problem, Problem) or not isinstance(found, Solution):
+        return result
+    given = problem.lam, problem.loss, problem.intercept
+    few = Problem(np.zeros((1, problem.p)), np.ones(1), *given)
+    vars(few)["prior_shift"] = problem.prior_shift
+    solution = replace(found, dual=np.zeros(1))
+    return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What a method of a fit gives for new rows."""
+
+    result: "Predictor"
+    method: str
+    options: Mapping[str, object]
+
+    def __call__(self, frame: pd.DataFrame) -> pd.Series | pd.DataFrame:
+        """The rows of one partition."""
+        found: pd.Series | pd.DataFrame = getattr(self.result, self.method)(
+            frame, **self.options
+        )
+        return found
+
+
+def of_partitions(
+    result: "Predictor",
+    frame: Any,
+    method: str,
+    options: Mapping[str, object],
+    like: pd.Series | pd.DataFrame,
+) -> Any:
+    """What a method gives, as a Series or frame of Dask that is not computed yet.
+
+    Parameters
+    ----------
+    result : Predictor
+    frame : dask.dataframe.DataFrame
+    method : str
+    options : dict
+        Arguments of the method.
+    like : Series or DataFrame
+        Rows of the same kind.
+    """
+    rule = Rule(light(result), method, options)
+    return frame.map_partitions(rule, meta=like.iloc[:0])

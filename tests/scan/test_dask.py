@@ -1,0 +1,227 @@
+"""Fits from a frame of Dask: what fits of the same rows in memory are, anywhere."""
+
+import logging
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, FormulaError, OptionError
+from pegasos_stats.solvers.reads import rows as blocks
+from tests.scan.scan_files import frame_of
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+from pegasos_stats.dask import rows  # noqa: E402
+
+SOLVER = ps.SDCA(tol=1e-8, seed=1)
+LAM = 0.01
+BALANCED = {"weights": "balanced", "standardize": True}
+CASES = [
+    (ps.svm, "y ~ . - w", BALANCED),
+    (ps.svm, "y == 'yes' ~ x0 + ifelse(x2 > 0, 'up', 'down')", {"weights": "balanced"}),
+    (ps.logit, "y ~ log(abs(x0)) + C(k) * x1 + g - 1", {"weights": "w"}),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return frame_of().set_axis(np.arange(2400) * 2)
+
+
+@pytest.fixture(scope="module")
+def there(data):
+    # Partitions of unequal size; one has no complete row, one ends in a new level.
+    data = data.copy()
+    data.loc[data.index[100:130], "x0"] = np.nan
+    parts = [
+        data.iloc[a:b] for a, b in [(0, 100), (100, 130), (130, 1500), (1500, 2400)]
+    ]
+    return dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case[1])
+def both(request, there):
+    model, formula, options = request.param
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(blocks, "NUMBERS", 2000)  # several blocks in a partition
+        far = model(formula, there, lam=LAM, **options).fit(SOLVER, cov_type="sandwich")
+        far.bse  # noqa: B018, computed while the scheduler is this one
+        near = model(formula, there.compute(), lam=LAM, **options)
+    return far, near.fit(SOLVER, cov_type="sandwich")
+
+
+def test_coefficients_are_those_of_rows_in_memory(both):
+    far, near = both
+    assert list(far.params.index) == list(near.params.index)
+    # By strong convexity, of the penalised coefficients.
+    apart = sum(np.sqrt(2.0 * each.gap / LAM) for each in both)
+    assert np.linalg.norm(far.coef - near.coef) <= apart
+    assert far.objective == pytest.approx(near.objective, rel=2e-8)
+    assert far.converged
+    assert far.relative_gap <= SOLVER.tol
+    assert 4 <= far.n_reads <= 10
+
+
+def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
+    far, near = both
+    assert (far.problem.y == near.problem.y).all()
+    assert far.problem.row_weights == pytest.approx(near.problem.row_weights, rel=1e-14)
+    assert (far.dropped.outcome, far.dropped.total) == (
+        *(near.dropped.outcome, near.dropped.total),
+    )
+    assert dict(far.dropped.missing) == dict(near.dropped.missing)
+    assert far.coding.levels == near.coding.levels
+    assert far.training_table.table.equals(near.training_table.table)
+
+
+def test_standard_errors_are_those_of_rows_in_memory(both):
+    far, near = both
+    # Both optima are known to a relative gap of 1e-8, coefficients to about 1e-4.
+    assert far.bse.to_numpy() == pytest.approx(near.bse.to_numpy(), rel=5e-3)
+
+
+@pytest.fixture(scope="module")
+def fitted(there):
+    with dask.config.set(scheduler="synchronous"):
+        return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
+
+
+def test_predictions_are_made_partition_by_partition(fitted, there, tmp_path):
+    here = there.compute()
+    ps.save(fitted, tmp_path / "fit")
+    for fit in (fitted, ps.load(tmp_path / "fit")):
+        for method, options in (
+            ("decision_function", {}),
+            ("predict", {"threshold": 0.7, "ties": "positive"}),
+            ("predict_proba", {}),
+        ):
+            found = getattr(fit, method)(there, **options)
+            assert type(found).__module__.startswith("dask")
+            with dask.config.set(scheduler="synchronous"):
+                rows_of_it = found.compute()
+            expected = getattr(fit, method)(here, **options)
+            assert rows_of_it.equals(expected.astype(rows_of_it.dtypes))
+            assert rows_of_it.isna().to_numpy().any()
+
+
+def test_confusion_counts_all_partitions(fitted, there):
+    here = there.compute()
+    with dask.config.set(scheduler="synchronous"):
+        far, new = fitted.confusion(there), there[there["x1"] > 0.0]
+        of_new, of_fit = fitted.confusion(new), fitted.confusion()
+    assert far.source == of_fit.source == "training"
+    assert (far.table.iloc[:, :2].to_numpy() == of_fit.table.to_numpy()).all()
+    near = fitted.confusion(here[here["x1"] > 0.0])
+    assert of_new.table.equals(near.table)
+    assert of_new.source != "training"
+    assert of_new.overall.equals(near.overall)
+
+
+def test_an_array_has_its_columns_named():
+    rng = np.random.default_rng(2)
+    values = rng.standard_normal((600, 3))
+    values[:, 0] = values[:, 1] + rng.standard_normal(600) > 0.3
+    array = dask.array.from_array(values, chunks=(250, 2))
+    data = rows(array, columns=["y", "a", "b"], memory="64MiB")
+    with dask.config.set(scheduler="synchronous"):
+        far = ps.svm("y ~ .", data, lam=LAM).fit(SOLVER)
+    near = ps.svm("y ~ .", pd.DataFrame(values, columns=["y", "a", "b"]), lam=LAM)
+    assert far.params.to_numpy() == pytest.approx(near.fit(SOLVER).params, abs=2e-3)
+
+
+def test_what_does_not_go_is_said_in_one_sentence(there, fitted, monkeypatch):
+    def said(error, call, *given, **named):
+        with dask.config.set(scheduler="synchronous"), pytest.raises(error) as info:
+            call(*given, **named)
+        return str(info.value)
+
+    few = rows(there, memory="64MiB")
+    assert said(ColumnError, ps.svm, "y ~ z", there).startswith("Column 'z' not found")
+    assert said(ColumnError, ps.svm, "y ~ x0", there, weights="v") == (
+        "weights='v' is not a column of the data; give the name of one, one number for "
+        "each row, a weight for each level, or 'balanced'."
+    ) or "v" in said(ColumnError, ps.svm, "y ~ x0", there, weights="v")
+    assert said(OptionError, ps.svm, "y ~ x0", few, freq_weights="k") == (
+        "freq_weights= does not go with a frame of Dask; give the column of counts as "
+        "weights=."
+    )
+    assert said(FormulaError, ps.svm, "y ~ scale(x0)", there).endswith(
+        "give standardize=True for scales, or compute the column in the files."
+    )
+    assert said(OptionError, fitted.with_covariance, "HC3") == (
+        "cov_type='HC3' asks for the leverage of every row, which needs the rows in "
+        "memory, and does not go with a frame of Dask; give 'sandwich', 'HC1' or "
+        "'none'."
+    )
+    assert said(DataError, rows, [1.0]) == (
+        "A list is no frame of Dask, nor an array of Dask of two dimensions; give one "
+        "of these."
+    )
+    assert said(OptionError, rows, there, columns=["a"]) == (
+        "columns=['a'] is for an array, and a frame has names already; leave it out."
+    )
+    ones = dask.array.ones((4, 2))
+    assert said(OptionError, rows, ones, columns=["a"]) == (
+        "columns=['a'] is not allowed; name each of the 2 columns of the array."
+    )
+    incomplete = there.assign(x0=np.nan)
+    assert said(DataError, ps.svm, "y ~ x0", incomplete) == (
+        "None of 2,400 rows is complete; give data with values for the outcome and all "
+        "predictors."
+    )
+    assert said(DataError, ps.kernel_svm, "y ~ x0", there) == (
+        "The data are a DataFrame of dask, which has its rows elsewhere; give the "
+        "rows: data.compute()."
+    )
+    with dask.config.set(scheduler="synchronous"):
+        svm = ps.svm("y ~ x0", there, lam=LAM, weights="balanced")
+    monkeypatch.setattr(svm.problem.X.home, "most_kept", 1)
+    assert said(DataError, svm.fit).endswith(
+        "rows near the margin are more than the budget of memory lets be kept; give "
+        "more of it: pegasos_stats.dask.rows(data, memory=)."
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes, one thread each."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",  # any port that is free
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_worker_that_is_killed_in_mid_round_changes_no_bit(there, cluster, tmp_path):
+    def deadly(part, calls=str(tmp_path / "calls"), at=15):
+        """Count calls, and kill the worker at one of them, in the fourth read."""
+        with open(calls, "ab") as file:
+            file.write(b".")
+        if os.path.getsize(calls) == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    given = "y ~ . - w", LAM
+    with dask.config.set(scheduler="synchronous"):
+        calm = ps.svm(given[0], there, lam=LAM, **BALANCED).fit(SOLVER)
+    frame = there.map_partitions(deadly, meta=there)
+    killed = ps.svm(given[0], frame, lam=LAM, **BALANCED).fit(SOLVER)
+    assert os.path.getsize(tmp_path / "calls") > 4 * killed.n_reads  # some twice
+    for name in ("beta", "dual", "alpha"):
+        one, other = (getattr(fit.solution, name) for fit in (calm, killed))
+        assert np.array_equal(one, other)
+    assert calm.certificate == killed.certificate
+    assert (calm.bse == killed.bse).all()
