@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo check test test-wheel test-lowest test-newest r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo check test test-wheel test-dask test-lowest test-newest r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --report demo-report.html
@@ -35,6 +35,9 @@ mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=
 
 test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, test it there
 	$(BIN)/python scripts/wheel.py
+
+test-dask: $(VENV)/.dev ## kill a worker of Dask in the middle of a fit
+	PEGASOS_STATS_CLUSTER=1 $(BIN)/python -m pytest -n 0 tests/scan/test_dask.py -k killed
 
 test-lowest: ## test with the lowest versions of all that the package needs
 	$(PYTHON) scripts/dependencies.py lowest
