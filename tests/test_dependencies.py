@@ -20,7 +20,7 @@ def test_every_library_is_listed_with_its_licence():
     licences = script("licences")
     needed, listed = licences.needed(), licences.listed()
     assert {"numpy", "matplotlib", "scikit-learn", "rpy2"} <= set(needed)
-    assert needed["pyarrow"] == ["files", "frames"]
+    assert needed["pyarrow"] == ["files", "dask", "frames"]
     expected = {name: ", ".join(filter(None, each)) for name, each in needed.items()}
     assert {name: extras for name, (extras, _) in listed.items()} == expected
     assert [name for name, (_, licence) in listed.items() if not licence] == []
