@@ -224,24 +224,29 @@ def labels(draw: Any) -> Any:
     held = np.empty(N, dtype=object)
     for i, value in enumerate(values):
         held[i] = value
-    return draw(
-        st.sampled_from(
-            [
-                lambda: values,
-                lambda: held,
-                lambda: pd.Series(held),
-                lambda: pd.DataFrame({"y": held}),
-                lambda: pd.Series(np.arange(N) % 2, name=draw(NAMES)),
-                lambda: pd.Series(held, index=pd.Index(list("ab" * 6))),
-                lambda: np.array(np.arange(N) % 2).astype(
-                    draw(st.sampled_from(DTYPES))
-                ),
-                lambda: cast(np.arange(N) % 2, draw(st.sampled_from(EXTENSIONS))),
-                lambda: pd.Categorical.from_codes(np.arange(N) % 2, ["a", b"a"]),
-                lambda: pd.Categorical.from_codes(np.arange(N) % 2, [1.5, "\ud800"]),
-            ]
-        )
-    )()
+    try:
+        return draw(
+            st.sampled_from(
+                [
+                    lambda: values,
+                    lambda: held,
+                    lambda: pd.Series(held),
+                    lambda: pd.DataFrame({"y": held}),
+                    lambda: pd.Series(np.arange(N) % 2, name=draw(NAMES)),
+                    lambda: pd.Series(held, index=pd.Index(list("ab" * 6))),
+                    lambda: np.array(np.arange(N) % 2).astype(
+                        draw(st.sampled_from(DTYPES))
+                    ),
+                    lambda: cast(np.arange(N) % 2, draw(st.sampled_from(EXTENSIONS))),
+                    lambda: pd.Categorical.from_codes(np.arange(N) % 2, ["a", b"a"]),
+                    lambda: pd.Categorical.from_codes(
+                        np.arange(N) % 2, [1.5, "\ud800"]
+                    ),
+                ]
+            )
+        )()
+    except UnicodeEncodeError:  # pyarrow has no place for half a character
+        reject()
 
 
 @st.composite
