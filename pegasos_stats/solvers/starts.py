@@ -66,10 +66,10 @@ def _by_name(start: Any) -> dict[str, float]:
     found = {str(name): number_of(value) for name, value in start.items()}
     if len(found) < len(start):
         raise OptionError("start has a name twice; give one coefficient for each.")
-    for name, value in found.items():
-        if not math.isfinite(value):
+    for name, value in start.items():
+        if not math.isfinite(number_of(value)):
             raise OptionError(
-                f"start[{name!r}] is {shown(start[name])}; give finite numbers."
+                f"start[{shown(name)}] is {shown(value)}; give finite numbers."
             )
     return found
 
