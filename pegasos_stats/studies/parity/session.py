@@ -98,9 +98,13 @@ class Embedded(R):
 
     def __init__(self, folder: Path | None = None) -> None:
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")  # needs no compiler
+        path = os.environ.get("LD_LIBRARY_PATH")
         import rpy2.rinterface as rinterface
 
         rinterface.initr()
+        os.environ.pop("LD_LIBRARY_PATH", None)  # R's is not for other programs
+        if path is not None:
+            os.environ["LD_LIBRARY_PATH"] = path
         self._bytes = rinterface.ByteSexpVector
         self._loaded = rinterface.evalr(loading_code(folder or reference_folder()))
         self._function = self._loaded["answered_bytes"]
