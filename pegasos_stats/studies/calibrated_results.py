@@ -1,22 +1,30 @@
 """A fit with Platt's sigmoid: probabilities, labels by them, what they are worth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.checks import check_rows_have_own
+from pegasos_stats.data.counts import column_of_counts
+from pegasos_stats.metrics.catalogue import Source
+from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
-from pegasos_stats.studies.calibrated_table import calibrated_table
-from pegasos_stats.studies.calibrated_thresholds import calibrated_thresholds
+from pegasos_stats.rng import RRandom
+from pegasos_stats.studies.calibrated_thresholds import (
+    calibrated_parts,
+    check_folds_are_drawn,
+)
 from pegasos_stats.studies.platt import Sigmoid
 from pegasos_stats.studies.reliability import Reliability, Strategy, reliability
 from pegasos_stats.studies.selection import cross_validation, fold_metrics
-from pegasos_stats.studies.threshold_results import Thresholds
+from pegasos_stats.studies.threshold_results import Thresholds, judged, probability
+from pegasos_stats.studies.thresholds import INNER, checked_target, new_rows, parts_of
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
@@ -139,9 +147,38 @@ class CalibratedResults:
             As for `predict`.
         actual, positive, freq_weights : optional
             As for ``result.confusion()``.
+
+        Raises
+        ------
+        OptionError
+            If `threshold` is no probability, or something is given of rows that are
+            not.
         """
-        options = data, actual, threshold, positive, freq_weights, offset
-        return calibrated_table(self, *options)
+        result, counts = self.result, None
+        labels: object
+        source: Source = "out of fold"
+        if data is None:
+            check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
+            chances, labels = self.probabilities, self.validation.actual
+            cut = probability_of(threshold)
+            predicted = result.coding.predicted(chances.iloc[:, 1], "na", cut)
+        else:
+            chances = self.predict_proba(data, offset=offset)
+            predicted = self.predict(data, threshold=threshold, offset=offset)
+            labels = result._rows.labels(data) if actual is None else actual
+            counts = column_of_counts(freq_weights, result.counted, data)
+            matrix = result._rows.matrix(data, offset=offset)
+            source = "training" if result._rows.are(matrix, labels, counts) else "new"
+        table = confusion(
+            labels,
+            predicted,
+            positive,
+            levels=result.coding.levels,
+            scores=chances.iloc[:, 1],
+            probabilities=chances,
+            freq_weights=counts,
+        )
+        return replace(table, source=source)
 
     @answering
     def thresholds(
@@ -193,20 +230,23 @@ progress
         >>> found.scale, found.usual, found.threshold < 0.5
         ('probability', 0.5, True)
         """
-        return calibrated_thresholds(
-            *(self, data, actual),
-            metric=metric,
-            cost=cost,
-            positive=positive,
-            folds=folds,
-            repeats=repeats,
-            groups=groups,
-            seed=seed,
-            freq_weights=freq_weights,
-            offset=offset,
-            workers=workers,
-            progress=progress,
-        )
+        result, drawn = self.result, self.validation.folds
+        target, at = checked_target(metric, cost, positive, result.coding)
+        new = not (data is None and actual is None)
+        if new:
+            rng = RRandom(seed)
+            counts = column_of_counts(freq_weights, result.counted, data)
+            table = self.confusion(data, actual, freq_weights=counts, offset=offset)
+            rows, codes = new_rows(table, data, counts, groups)
+            size = INNER if folds is None else folds, 1 if repeats is None else repeats
+            parts, drawn = parts_of(rows, codes, *size, rng)
+        else:
+            check_rows_have_own(freq_weights=freq_weights, offset=offset)
+            check_folds_are_drawn(folds=folds, repeats=repeats, groups=groups)
+            rng = RRandom(seed, sample_kind=self.validation.solver.sample_kind)
+            parts = calibrated_parts(self, rng, workers, progress)
+        made = rng.seed, target, probability(), result.coding, at
+        return judged(parts, drawn, *made, out_of_fold=not new)
 
     @property
     def probabilities(self) -> pd.DataFrame:

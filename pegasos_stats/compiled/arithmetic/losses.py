@@ -17,7 +17,7 @@ class Loss(IntEnum):
     LOG = 1
 
 
-HINGE = int(Loss.HINGE)
+HINGE, LOG = int(Loss.HINGE), int(Loss.LOG)
 
 
 @inlined

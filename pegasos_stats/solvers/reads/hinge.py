@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.errors import DataError, counted
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
@@ -90,8 +91,6 @@ class Looking:
     Attributes
     ----------
     point : Point
-    loss : int
-        Its code.
     reach : float
         How far rounding may move a margin.
     delta : float or None
@@ -101,7 +100,6 @@ class Looking:
     """
 
     point: Point
-    loss: int
     reach: float
     delta: float | None
     awaits: bool
@@ -126,7 +124,9 @@ class Looking:
         a = np.where(state == FULL, full, 0.0)
         above = y > 0.0
         return Part(
-            seen=risk_and_image(X, y, self.point, self.loss, a, w, self.reach, offset),
+            seen=risk_and_image(
+                X, y, self.point, arithmetic.losses.HINGE, a, w, self.reach, offset
+            ),
             above=image(X, np.where(above, a, 0.0)),
             low=units(a[~above]),
             high=units(a[above]),
@@ -211,7 +211,7 @@ class Hinge:
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
         delta = self._delta if self._is_first else None
-        looking = Looking(self.point, self._problem.code, reach, delta, self._awaits)
+        looking = Looking(self.point, reach, delta, self._awaits)
         for part in self._problem.home.read(looking, self.state):
             for again in part.again:
                 self.kept.put_again(again)
@@ -260,7 +260,7 @@ class Hinge:
         """The dual point: rows fixed, and rows kept with their weights."""
         kept, rounding = self.kept, Rounding(self._problem, *self.point)
         of_kept = risk_and_image(
-            *(kept.rows, kept.y, self.point, self._problem.code, kept.a, kept.w),
+            *(kept.rows, kept.y, self.point, arithmetic.losses.HINGE, kept.a, kept.w),
             offset=None if self._problem.farthest is None else kept.o,
         )
         both = sums.plus(of_kept)

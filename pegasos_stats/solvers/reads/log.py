@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
 from pegasos_stats.solvers.reads.seeing import (
     NO_BOUND,
@@ -70,8 +71,6 @@ class Looking:
     Attributes
     ----------
     point : Point
-    loss : int
-        Its code.
     reach : float
         How far rounding may move a margin.
     intercept : bool
@@ -80,7 +79,6 @@ class Looking:
     """
 
     point: Point
-    loss: int
     reach: float
     intercept: bool
     sampled: Rows
@@ -98,7 +96,9 @@ class Looking:
         if self.intercept:
             slopes = np.concatenate([[float((w * s * y).sum())], slopes])
         return Part(
-            seen=risk_and_image(X, y, self.point, self.loss, a, w, self.reach, offset),
+            seen=risk_and_image(
+                X, y, self.point, arithmetic.losses.LOG, a, w, self.reach, offset
+            ),
             excess=units(a[above]) - units(a[~above]),
             first=slopes,
             second=self._curvature(X, w * s * (1.0 - s)),
@@ -171,7 +171,7 @@ class Newton:
         problem = self._problem
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
-        looking = Looking(self.point, problem.code, reach, free, numbers)
+        looking = Looking(self.point, reach, free, numbers)
         found: Part = added(problem.home.read(looking, self._a))
         self.violations = found.violations
         risk = Risk.of(problem, self.point, found.seen, found.table)
@@ -193,7 +193,7 @@ class Newton:
         self._of_sample = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            *(sample.X, sample.y, self.point, problem.code, weights, sample.w),
+            *(sample.X, sample.y, self.point, arithmetic.losses.LOG, weights, sample.w),
             offset=sample.offset,
         )
         both = sums.plus(of_sample)

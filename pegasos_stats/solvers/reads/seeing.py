@@ -1,7 +1,6 @@
 """What one read of the rows says of a fit: its risk, and its bound from below."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,12 +60,6 @@ class Described:
     def farthest(self) -> float | None:
         """Largest offset by size; None without offsets."""
         return self.home.farthest
-
-    @cached_property
-    def code(self) -> int:
-        """Code of the loss."""
-        codes = arithmetic.losses.Loss
-        return int(codes.HINGE if self.loss == "hinge" else codes.LOG)
 
 
 State = dict[str, NDArray[Any]]  # of a fit between two reads, by name
