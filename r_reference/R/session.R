@@ -9,10 +9,15 @@ answered <- function(request, environment) {
     setNames(request$arguments, request$names)
   }
   evaluated <- function(code) eval(parse(text = code, encoding = "UTF-8"), environment)
+  # As R calls functions: a variable of the same name is passed over.
+  callable <- function(code) {
+    found <- get0(code, environment, mode = "function")
+    if (is.null(found)) evaluated(code) else found
+  }
   tryCatch(
     list(value = switch(request$do,
       eval = evaluated(request$code),
-      call = do.call(evaluated(request$code), named(request), quote = TRUE),
+      call = do.call(callable(request$code), named(request), quote = TRUE),
       set = {
         assign(request$name, request$value, environment)
         NULL

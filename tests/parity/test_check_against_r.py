@@ -247,6 +247,14 @@ def test_values_go_to_r_and_back_in_every_bit(r):
     assert from_r(to_r([1, 2])).tolist() == [1, 2]
 
 
+def test_a_function_is_found_behind_a_variable_of_its_name(r):
+    r.set("nchar", np.array([1.0]))
+    assert r.call("nchar", "abc") == 3
+    assert r.eval("nchar") == 1.0
+    r.eval("rm(nchar)")
+    assert r.call("function(x) x + 1", 2.0) == 3.0
+
+
 def test_a_reason_that_is_not_known_is_said(r, model, monkeypatch):
     setup = setup_of(model, ps.Pegasos(2, seed=443))
     real = check.in_r
