@@ -299,25 +299,8 @@ def _assembled(
     return Svmlight(_labels(entries.labels), matrix, zero_based, n_dropped)
 
 
-def _row_order(
-    rows: Integers, columns: Integers, lines: Integers, name: str
-) -> slice | NDArray[np.intp]:
-    """Order in which columns rise within each row; an index twice is an error."""
-    order: slice | NDArray[np.intp] = slice(None)
-    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
-        order = np.lexsort((columns, rows))
-    same = (np.diff(columns[order]) == 0) & (np.diff(rows[order]) == 0)
-    if same.any():
-        row = rows[order][int(same.argmax())]
-        raise DataError(
-            f"Line {lines[row]} of {name} has the same index twice; each feature may "
-            "stand once in a row."
-        )
-    return order
-
-
 def _labels(labels: Floats) -> DataColumn:
-    whole = np.isfinite(labels).all() and (labels == np.rint(labels)).all()
+    whole = (np.abs(labels) < 2.0**63).all() and (labels == np.rint(labels)).all()
     return pd.Series(labels.astype(np.int64) if whole else labels, name="label")
 
 

@@ -109,6 +109,12 @@ def test_labels_that_are_no_whole_numbers_stay_floats(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("label", ["1e300", "-1e300", "9223372036854775808"])
+def test_whole_labels_beyond_64_bits_stay_floats(label, tmp_path):
+    y = read_svmlight(written(tmp_path, f"{label} 1:1\n2 1:1\n".encode())).y
+    assert y.tolist() == [float(label), 2.0]
+
+
 def test_windows_line_ends(tmp_path):
     y, X = read_svmlight(written(tmp_path, TEXT.replace(b"\n", b"\r\n")))
     assert y.tolist() == [1, -1, -1, 1]
