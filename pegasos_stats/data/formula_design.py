@@ -27,6 +27,14 @@ from pegasos_stats.data.design import (
     check_columns,
 )
 from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
+from pegasos_stats.data.factor_levels import (
+    Blanked,
+    as_at_fit,
+    blanked,
+    check_levels,
+    levels_at_fit,
+    plain_factors,
+)
 from pegasos_stats.data.formula import (
     as_data,
     cannot_use,
@@ -35,14 +43,6 @@ from pegasos_stats.data.formula import (
 )
 from pegasos_stats.data.language.expressions import BEYOND, Functions
 from pegasos_stats.data.language.syntax import refused
-from pegasos_stats.data.levels import (
-    Blanked,
-    as_at_fit,
-    blanked,
-    check_levels,
-    levels_at_fit,
-    plain_factors,
-)
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import ColumnError, DataError, listing
 

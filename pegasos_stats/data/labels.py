@@ -13,7 +13,7 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import column_of_scores
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
-from pegasos_stats.data.more_levels import not_the_pair, not_two_levels
+from pegasos_stats.data.outcome_levels import not_the_pair, not_two_levels
 from pegasos_stats.errors import (
     LabelError,
     OptionError,

@@ -18,11 +18,11 @@ from pegasos_stats.data.design import (
     row_labels,
 )
 from pegasos_stats.data.digests import digest_of, rows_digest
+from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
 from pegasos_stats.data.formula import as_data, outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.levels import UNSEEN, Unseen
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign

@@ -11,11 +11,11 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.cures import Trials
 from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import about_fit
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.notes.predictors import about_data, about_penalty, spreads
-from pegasos_stats.models.trying import Trials
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution

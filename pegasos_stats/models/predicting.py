@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.design import Design, ModelMatrix
+from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import LabelCoding, Ties
-from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pegasos_stats.data.counts import Counts, column_of_counts
+from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import Ties
-from pegasos_stats.data.levels import Unseen
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import counted

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.levels import Unseen
+from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.scan.agreeing import (
     columns_of_outcome,
     joined,

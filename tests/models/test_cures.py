@@ -7,8 +7,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.advice import as_options, in_python
-from pegasos_stats.models import trying
-from pegasos_stats.models.trying import Trials
+from pegasos_stats.models import cures
+from pegasos_stats.models.cures import Trials
 from pegasos_stats.solvers.refining import run_kernel
 
 RNG = np.random.default_rng(3)
@@ -177,7 +177,7 @@ def test_smaller_lambdas_are_tried_until_one_comes_to_no_end(monkeypatch):
         runs.append((problem.lam, found.n_iter))
         return found
 
-    monkeypatch.setattr(trying, "run_kernel", counting)
+    monkeypatch.setattr(cures, "run_kernel", counting)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150, 3))
     noise = np.where(rng.random(150) > 0.7, "b", "a")

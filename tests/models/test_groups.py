@@ -9,7 +9,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ColumnError, DataError, OptionError
-from pegasos_stats.models.inference.amiss import without_negative
+from pegasos_stats.models.inference.defects import without_negative
 
 # At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
 TINY, PEER = 1e-10, 1e-6

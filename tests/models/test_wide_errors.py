@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
+from pegasos_stats.models.inference import defects
 from pegasos_stats.models.inference import sandwich as sandwiches
 from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.solvers.problem import Problem
@@ -75,7 +75,7 @@ def test_variances_that_are_lost_are_raised_to_the_bound_of_rounding():
     matrix = inverse @ meat @ inverse * 0.5  # the first is 1 - 1, exactly 0
     assert matrix[0, 0] == 0.0
     before = matrix.copy()
-    lost = amiss.raise_to_rounding(matrix, inverse, meat, 0.5)
+    lost = defects.raise_to_rounding(matrix, inverse, meat, 0.5)
     assert lost == 1
     assert matrix[0, 0] == pytest.approx(1e-13 * 0.5 * 4.0, rel=1e-12)
     before[0, 0] = matrix[0, 0]

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pegasos_stats.output.cli.places import predictions_path
+from pegasos_stats.output.cli.output_paths import predictions_path
 from tests.output.cli_folders import (
     DEMO,
     FIT,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
     offset_terms,
     outcome_of,
@@ -34,7 +35,6 @@ from pegasos_stats.data.language.expressions import (
 )
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
-from pegasos_stats.data.levels import factored
 from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.scan.files import NOTHING, Scan
 from pegasos_stats.data.scan.partitions import Partitions

@@ -13,11 +13,11 @@ from pegasos_stats.checks import number_of
 from pegasos_stats.data.columns import Mask, is_sparse
 from pegasos_stats.data.counts import Positions
 from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.factor_levels import factored, levels_at_fit
 from pegasos_stats.data.foreign import check_memory, position_of
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Level
-from pegasos_stats.data.levels import factored, levels_at_fit
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import (
     DataError,

@@ -13,8 +13,8 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.inference import amiss
 from pegasos_stats.models.inference import bread_and_meat as parts
+from pegasos_stats.models.inference import defects
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.bias import bias_of
 from pegasos_stats.models.inference.clustering import clustered_meat
@@ -191,17 +191,17 @@ def put_together(
     """The covariance, or why it is not defined; without `joint`."""
     n, H, inverse = problem.n, given.bread, given.inverse
     matrix, fixed = given.middle * (given.factor / n), None
-    matrix, below = amiss.without_negative(matrix, groups)
-    lost = amiss.raise_to_rounding(matrix, inverse, given.meat, given.factor / n)
+    matrix, below = defects.without_negative(matrix, groups)
+    lost = defects.raise_to_rounding(matrix, inverse, given.meat, given.factor / n)
     if given.stacked is not None:
         matrix, fixed = given.stacked.covariances(inverse, n / given.factor)
-        matrix, below = amiss.without_negative(matrix, groups)
-        fixed = amiss.without_negative(fixed, groups)[0]
+        matrix, below = defects.without_negative(matrix, groups)
+        fixed = defects.without_negative(fixed, groups)[0]
     elif given.is_scaled:
         fixed = matrix  # given the predictors: their means and deviations are known
-    reason = amiss.reason_of(problem, curvature, inverse, given.meat) or amiss.overflow(
-        matrix
-    )
+    reason = defects.reason_of(
+        problem, curvature, inverse, given.meat
+    ) or defects.overflow(matrix)
     can_resample = not isinstance(problem.X, Elsewhere) and (
         groups is None or len(groups.numbers) == 1
     )
@@ -215,7 +215,7 @@ def put_together(
         newton_step=_newton_step(problem, beta, given.slopes, inverse),
         df=float(df),
         description=_described(curvature, options, groups),
-        notes=amiss.notes_on(reason, lost, len(H), below, can_resample),
+        notes=defects.notes_on(reason, lost, len(H), below, can_resample),
         fixed=None if reason else fixed,
         pull=_pull(problem, beta, H, inverse),
     )
@@ -318,8 +318,11 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
     pull, bias = (
         None if vector is None else back @ vector for vector in (found.pull, found.bias)
     )
-    if np.isfinite(found.matrix).all() and (reason := amiss.overflow(matrix)):
-        matrix, notes = np.full_like(C, np.nan), amiss.notes_on(reason, 0, len(C))
+    if np.isfinite(found.matrix).all() and (reason := defects.overflow(matrix)):
+        matrix, notes = (
+            np.full_like(C, np.nan),
+            defects.notes_on(reason, 0, len(C)),
+        )
         found = replace(found, notes=notes)
     return replace(
         found,

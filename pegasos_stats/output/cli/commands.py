@@ -16,7 +16,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli import pages, printed, studied
+from pegasos_stats.output.cli import cross_validation, pages, printed
 from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.input import (
     Rows,
@@ -27,7 +27,11 @@ from pegasos_stats.output.cli.input import (
     style_of,
 )
 from pegasos_stats.output.cli.options import model_of, solver_of
-from pegasos_stats.output.cli.places import PREDICTIONS, check_places, predictions_path
+from pegasos_stats.output.cli.output_paths import (
+    PREDICTIONS,
+    check_places,
+    predictions_path,
+)
 from pegasos_stats.output.cli.predicted_files import predicted_files, predictions_of
 from pegasos_stats.output.cli.printed import Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
@@ -195,7 +199,9 @@ def _fitted(
     seconds = time.perf_counter() - start
     tables = _tables(result, tests, _choices(result, options))
     if studies[1] is not None:
-        tables["out-of-fold"] = studied.out_of_fold(studies[1], result, options)
+        tables["out-of-fold"] = cross_validation.out_of_fold(
+            studies[1], result, options
+        )
     if options.save is not None:
         about = {"format": train.format, "zero_based": train.zero_based}
         about |= asdict(train.style)
@@ -203,7 +209,7 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = [*cautions(result), *_unseen_in(tests)]
-    chosen = studied.choice_told(studies, options)
+    chosen = cross_validation.choice_told(studies, options)
     threshold = getattr(options, "threshold", None)  # demo has none
     given = title, result, tables, notes, warned, options.save, seconds, chosen
     found = printed.PrintedFit(*given, threshold)
@@ -212,7 +218,7 @@ def _fitted(
 
 def _choices(result: Results, options: argparse.Namespace) -> dict[str, Any]:
     """What is asked of confusion tables: ``--positive`` statistics of a class."""
-    positive = studied.level_of(result, getattr(options, "positive", None))
+    positive = cross_validation.level_of(result, getattr(options, "positive", None))
     found = {} if positive is None else {"positive": positive, "mode": "sens_spec"}
     threshold = getattr(options, "threshold", None)  # demo has none
     return found if threshold is None else found | {"threshold": threshold}
@@ -237,12 +243,12 @@ def _studied_fit(
     train: Rows,
     tests: dict[str, Rows],
     options: argparse.Namespace,
-) -> tuple[Fitted, dict[str, Rows], studied.Studies]:
+) -> tuple[Fitted, dict[str, Rows], cross_validation.Studies]:
     """The fit, the test data as its model takes them, and what ``--cv`` asks for."""
-    solver, studies = solver_of(options), studied.NO_STUDIES
+    solver, studies = solver_of(options), cross_validation.NO_STUDIES
     model = _model(formula, train, solver, options)
     if getattr(options, "cv", None) is not None:  # demo has none
-        model, studies = studied.validated(model, solver, bool(tests), options)
+        model, studies = cross_validation.validated(model, solver, bool(tests), options)
     return *_fit(model, solver, tests, options), studies
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegasos_stats.data import datasets
+from pegasos_stats.output.cli.cross_validation import Studies, level_of
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
-from pegasos_stats.output.cli.studied import Studies, level_of
-from pegasos_stats.output.report.deciding import checked_deciding
 from pegasos_stats.output.report.origin import Fitted, Origin, literal, of_csv
 from pegasos_stats.output.report.report import Report, report_of
+from pegasos_stats.output.report.threshold import checked_deciding
 
 WIDTH = 76  # of a line of the command
 TRAIN_ROWS = 200  # of the data that come with the package

@@ -12,11 +12,11 @@ from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from pegasos_stats.advice import flag
-from pegasos_stats.data.levels import UNSEEN
+from pegasos_stats.data.factor_levels import UNSEEN
 from pegasos_stats.data.scan.files import MEMORY
 from pegasos_stats.models.linear import SVM
+from pegasos_stats.output.cli import cross_validation
 from pegasos_stats.output.cli import options as cli
-from pegasos_stats.output.cli import studied
 from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
@@ -104,8 +104,8 @@ def _add_fit(commands: Commands) -> None:
         description="Fit a two-level outcome; print confusion tables and error rates.",
     )
     _add_files(fit)
-    studied.add_options(fit)
-    studied.add_positive(fit)
+    cross_validation.add_options(fit)
+    cross_validation.add_positive(fit)
     _add_option(fit, [cli.THRESHOLD], None)
     _add_model_options(fit)
     _add_error_options(fit)
@@ -132,8 +132,8 @@ def _add_report(commands: Commands) -> None:
         "report.html); an earlier report is replaced, any other file is not",
     )
     _add_overwrite(report)
-    studied.add_options(report)
-    studied.add_positive(report, studied.POSITIVE)
+    cross_validation.add_options(report)
+    cross_validation.add_positive(report, cross_validation.POSITIVE)
     _add_option(report, [cli.THRESHOLD], None)
     report.add_argument("--title", help="of the report (default: from the outcome)")
     report.add_argument(
@@ -217,7 +217,7 @@ def _add_predict(commands: Commands) -> None:
         action="store_true",
         help="the labels in DATA mean nothing: predict only",
     )
-    studied.add_positive(predict)
+    cross_validation.add_positive(predict)
     _add_unseen(predict, "DATA")
     for option in (cli.THRESHOLD, offered(Pegasos)["ties"]):
         _add_option(predict, [option], None)

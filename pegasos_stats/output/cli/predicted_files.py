@@ -11,9 +11,9 @@ from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import DataError, FormulaError, LabelError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.results import Results
-from pegasos_stats.output.cli import printed, studied
+from pegasos_stats.output.cli import cross_validation, printed
 from pegasos_stats.output.cli.input import Rows
-from pegasos_stats.output.cli.places import PREDICTIONS
+from pegasos_stats.output.cli.output_paths import PREDICTIONS
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left, write_output
 from pegasos_stats.writing import checked_place, outputs
 
@@ -91,7 +91,7 @@ def _table(
     """The confusion table, for which the rows are read once; or why there is none."""
     if options.unlabelled:
         return None, []
-    positive = studied.level_of(result, options.positive)
+    positive = cross_validation.level_of(result, options.positive)
     choices: dict[str, Any] = {"unseen": options.unseen} | deciding
     if positive is not None:
         choices |= {"positive": positive, "mode": "sens_spec"}

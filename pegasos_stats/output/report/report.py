@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from pegasos_stats.checks import check_choice
+from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text, refusing
 from pegasos_stats.data.formula_design import blanked_for
-from pegasos_stats.data.levels import UNSEEN, Unseen
 from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
@@ -30,7 +30,6 @@ from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
 from pegasos_stats.output.report.answer import answer
 from pegasos_stats.output.report.coefficients import coefficients
-from pegasos_stats.output.report.deciding import Deciding, checked_deciding
 from pegasos_stats.output.report.destination import Format, checked_page, write_page
 from pegasos_stats.output.report.document import Document, Section
 from pegasos_stats.output.report.errors_made import errors_made
@@ -39,6 +38,7 @@ from pegasos_stats.output.report.origin import Fitted, Origin, checked_source
 from pegasos_stats.output.report.question import data, glossary, model_name, question
 from pegasos_stats.output.report.repeating import repeating
 from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.output.report.threshold import Deciding, checked_deciding
 from pegasos_stats.session import session_info
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath

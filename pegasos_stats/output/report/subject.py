@@ -23,8 +23,8 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.predicting import thresholded
-from pegasos_stats.output.report.deciding import Deciding
 from pegasos_stats.output.report.origin import Fitted, Origin
+from pegasos_stats.output.report.threshold import Deciding
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath

@@ -1,4 +1,4 @@
-"""Cross-validation and the positive class: options, and what they ask for."""
+"""Options for cross-validation and the positive class, and what follows from them."""
 
 import argparse
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Cures tried on the very fit that needs one: fitted again with an option changed."""
+"""Cures of a poor fit, tried on that very fit: fitted again with an option changed."""
 
 import warnings
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Where the command line writes: never to a file that it reads, nor twice to one."""
+"""Paths the command line writes to: never a file that it reads, nor one file twice."""
 
 import argparse
 import csv

@@ -1,4 +1,4 @@
-"""The threshold that a report's labels are predicted by, and where it came from."""
+"""The threshold by which the labels of a report are predicted, and its origin."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What can be amiss with a covariance: not defined, lost in rounding, below zero."""
+"""Defects of an estimated covariance: undefined, lost in rounding, not positive."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What helps where an outcome has more levels than two: the very lines to write."""
+"""Errors for an outcome that does not have two levels, with the lines that help."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Levels of factors: those at fit, and what new data have of them and beside them."""
+"""Levels of factors: those found at fit, and those of new data that are unknown."""
 
 import re
 from collections.abc import Hashable
