@@ -90,7 +90,7 @@ class Model(ABC):
 
     @property
     def design(self) -> Design:
-        """How data become a matrix."""
+        """Design: the rule that turns data into a matrix of predictors."""
         return self._sample.design
 
     @property
@@ -105,33 +105,33 @@ class Model(ABC):
 
     @property
     def counted(self) -> Counts | None:
-        """How rows were counted, where each stands for several; else None."""
+        """Counts of the rows, if ``freq_weights=`` was given; else None."""
         return self._sample.counted
 
     @property
     def offsets(self) -> Offset | None:
-        """Where the offset of the rows is from, if there is one."""
+        """Source of the offset: a column, a term or numbers; None without an offset."""
         return self._sample.offsets
 
     @property
     def scaling(self) -> Scaling | None:
-        """How the predictors were scaled; None if they were not."""
+        """Centres and scales of ``standardize=True``; None without it."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
     def in_columns(self, solver: Pegasos | SDCA) -> Pegasos | SDCA:
-        """The solver, coefficients to start from in the order of the columns.
+        """Return the solver with its start in the order of the columns.
 
         Raises
         ------
         OptionError
-            If they are given by names that are not those of `names`.
+            If the start has names that are not in `names`.
         """
         if not isinstance(solver, Pegasos):
             return solver
         return solver.for_columns(self.names, self.problem.intercept)
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
-        """Make a record for one run; it has the error on `held_out` rows, if any."""
+        """Make the recorder of a run's trace, with the error on any `held_out` rows."""
         if held_out is None:
             return Recorder(self.problem, ties)
         X, y, offset = held_out
@@ -158,7 +158,7 @@ class Model(ABC):
 
     @answering
     def held_out(self, test: object) -> HeldOut:
-        """Turn held-out rows into numbers, as those of the fit; drop incomplete ones.
+        """Code held-out rows as those of the fit are coded; drop incomplete ones.
 
         Parameters
         ----------

@@ -39,18 +39,18 @@ class Judged(ABC):
     def certificate(self) -> Certificate:
         """Primal and dual objective of the fit, and the gap between them.
 
-        At the dual point that the run brought; see `shortfall` for a better one.
+        The dual point is the one the solver ended with; `shortfall` has better bounds.
         """
         return certificate_of(self.problem, self.solution)
 
     @cached_property
     def shortfall(self) -> Shortfall:
-        """How far the objective is above its minimum, from both sides.
+        """Lower and upper bounds on the distance of the objective from its minimum.
 
-        Where `certificate` leaves more than a relative gap of 1e-6, SDCA goes on from
-        its dual point, for as much work as the fit took or a tenth of a second; the
-        better bounds are here. Kernels, and models that were saved without it, have the
-        certificate's.
+        If the relative gap of `certificate` is above 1e-6, SDCA continues from its dual
+        point for as much work as the fit took, or a tenth of a second, to improve the
+        bounds. For kernel models, and for models saved without them, these are the
+        bounds of the certificate.
 
         Examples
         --------
@@ -69,7 +69,7 @@ class Judged(ABC):
 
     @cached_property
     def cures(self) -> dict[Topic, Cure | None]:
-        """What helps against warnings that stand, by topic: tried on this fit."""
+        """Remedies for the warnings of this fit, by topic, each tried on this fit."""
         trials = Trials(
             self.problem,
             self.solver,
@@ -83,7 +83,7 @@ class Judged(ABC):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What there is to say of the fit; `summary` says more on standard errors.
+        """Notes on the fit and warnings; `summary` adds those on standard errors.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class Judged(ABC):
 
     @property
     def dual_objective(self) -> float:
-        """Dual objective at a feasible point: no model has a smaller risk."""
+        """Dual objective: a lower bound on the objective of any model."""
         return self.certificate.dual_objective
 
     @property
@@ -128,13 +128,13 @@ class Judged(ABC):
 
     @property
     def converged(self) -> bool | None:
-        """Whether a tolerance was reached; None for a run without one."""
+        """Whether the solver reached its tolerance; None for a run without one."""
         at, last = self.certificate, self.refinement or self.solver
         return last.converged(at, self.solution.settled)
 
     @property
     def scaling(self) -> Scaling | None:
-        """How the predictors were scaled, by ``standardize=True``; else None."""
+        """Centres and scales of ``standardize=True``; None without it."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
     @abstractmethod

@@ -29,9 +29,9 @@ class KernelSVM(Model):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. SDCA goes to the optimum and keeps a dual
-    weight for each row, Pegasos a count of violations; only rows where it is above zero
-    are needed for prediction.
+    functions ``f = sum_j b_j K(x_j, .)``. SDCA finds the optimum and has a dual weight
+    for each row, Pegasos a count of violations; only rows where this is above zero are
+    needed for prediction.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ class KernelSVM(Model):
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
         ``exp(-gamma ||x - z||^2)``, ``(x'z + offset)^degree`` or ``x'z``.
     degree : int, optional
-        Of the polynomial, at least 1; 2 if left out.
+        Degree of the polynomial kernel, at least 1; default 2.
     offset : float, optional
-        Of the polynomial, at least 0; 1 if left out.
+        Constant of the polynomial kernel, at least 0; default 1.
     gamma : float, optional
-        Of the Gaussian kernel, above zero; 1 / p if left out.
+        Parameter of the Gaussian kernel, above zero; default 1 / p.
     coding, na_action, weights, freq_weights, standardize
         As for `SVM`; a precomputed kernel takes no counts.
     memory : int, default 512 MiB
-        Bytes that rows of the Gram matrix may take: all of them where they fit,
-        otherwise rows are computed when needed and those used most are kept. Results
-        of Pegasos do not depend on it, and those of SDCA by no more than its tolerance.
+        Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
+        needed and those used most are kept. Results of Pegasos do not depend on this;
+        those of SDCA vary within its tolerance.
 
     Raises
     ------
@@ -242,8 +242,9 @@ class KernelSVM(Model):
         Parameters
         ----------
         solver : Pegasos or SDCA, optional
-            ``SDCA()`` if none is given: to the optimum. With ``Pegasos`` one row a
-            step, no projection, no average: the numbers of the R reference.
+            ``SDCA()`` by default, which finds the optimum. ``Pegasos`` takes one row
+            per step, without projection or averaging, and gives the numbers of the R
+            reference.
         refine, trace, test, progress
             As for ``SVM.fit``.
 
@@ -254,8 +255,8 @@ class KernelSVM(Model):
         Raises
         ------
         OptionError
-            If the solver has an option that kernels do not have, `test` comes without
-            `trace`, or `refine` with SDCA.
+            If the solver has an option that kernel models do not have, or for `test`
+            without `trace`, or `refine` with SDCA.
 
         Warns
         -----

@@ -30,7 +30,7 @@ class KernelResults(Results):
     problem : KernelProblem
     solution : KernelSolution
     columns : int64 array or None
-        For a precomputed kernel the columns, among those given, of the rows used.
+        For a precomputed kernel, the columns of the given matrix for the rows used.
 
     The other attributes are those of `Results`.
 
@@ -58,7 +58,7 @@ class KernelResults(Results):
         Raises
         ------
         OptionError
-            If the fit is one of SDCA, which keeps dual weights.
+            If the fit is by SDCA, which has dual weights instead.
         """
         if self.solution.counts is None:
             raise OptionError(
@@ -69,15 +69,15 @@ class KernelResults(Results):
 
     @property
     def n_support(self) -> int:
-        """Number of training rows that predictions depend on."""
+        """Number of support rows: training rows that predictions depend on."""
         return len(self._support)
 
     @property
     def dual_coef(self) -> "pd.Series[float]":
-        """What each support row adds, times the kernel.
+        """Coefficients of the support rows: multipliers of their kernel values.
 
-        ``c_j w_j y_j / (lam T)`` with the counts ``c`` of ``T`` steps of Pegasos, ``a_j
-        y_j / (lam n)`` with the dual weights ``a`` of SDCA.
+        ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation counts
+        ``c``; ``a_j y_j / (lam n)`` for SDCA with dual weights ``a``.
         """
         support, each = kernels.support_of(self.problem, self.solution)
         return pd.Series(each, index=self.index[support], name="dual_coef")
@@ -104,7 +104,7 @@ class KernelResults(Results):
         return counted(self.n_support, "support row")
 
     def tidy(self) -> pd.DataFrame:
-        """The intercept, and what each support row adds to a score.
+        """Intercept and coefficients of the support rows, as a data frame.
 
         Returns
         -------

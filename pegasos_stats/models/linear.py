@@ -92,20 +92,20 @@ class LinearModel(Model):
             ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
             ``x.clip(0, 1)``, ...
         data : DataFrame or Scan, or a frame of Dask
-            A frame, also of another library, or files that `scan` named, or a frame of
-            Dask, whose partitions stay where they are; of files and of Dask `weights`,
-            `freq_weights` (of files alone) and `offset` are columns, without
-            `functions`.
+            A data frame, of pandas or another library; files named by `scan`; or a Dask
+            frame, whose partitions stay where they are. For files and Dask, `weights`,
+            `freq_weights` (files only) and `offset` must be columns, and `functions` is
+            not allowed.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
-            formula means that column too: write ``"y ~ . - w"``.
+            formula includes that column: write ``"y ~ . - w"``.
         freq_weights : optional
-            As for the class, or the name of a column of `data`; data given to
-            ``confusion`` and the like count by it too, where they have it.
+            As for the class, or the name of a column of `data`; ``confusion`` and
+            similar methods use that column of new data too, if it is there.
         offset : optional
             As for the class, or the name of a column of `data`, which is then read from
-            new data too. So is ``offset(x)`` in the formula; all offsets add up. As in
-            R, ``.`` means these columns as well: write ``"y ~ . - x + offset(x)"``.
+            new data too, as is ``offset(x)`` in the formula; all offsets are added up.
+            As in R, ``.`` includes these columns: write ``"y ~ . - x + offset(x)"``.
         lam, intercept, coding, na_action, standardize
             As for the class.
         functions : dict of str to callable, optional
@@ -132,7 +132,7 @@ class LinearModel(Model):
 
     @classmethod
     def of_sample(cls, sample: samples.Sample, lam: float, intercept: bool) -> Self:
-        """Build the model from rows that are numbers already."""
+        """Build the model from a sample, whose rows are numbers already."""
         model = cls.__new__(cls)
         model._set_up(sample, lam, intercept)
         return model
@@ -167,26 +167,27 @@ class LinearModel(Model):
         Parameters
         ----------
         solver : Pegasos or SDCA, optional
-            ``SDCA()`` if none is given: the optimum to a relative gap of 1e-6.
+            ``SDCA()`` by default: the optimum to a relative gap of 1e-6.
         refine : float, optional
             After Pegasos, go on with SDCA from the dual weights that Pegasos reached,
             down to this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
-            Standard errors of the result, computed when they are first asked for. The
-            default is the sandwich; for the hinge, where predictors have few values or
-            a class is rare, and for standardized predictors with long tails, the
-            bootstrap with symmetric intervals, which cover there; with `groups` that of
-            whole groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``,
-            ``"HC3"``; ``"jackknife"`` and ``"nonrobust"`` for the log loss;
+            Kind of standard errors, computed when they are first asked for. The default
+            is the sandwich. It is the bootstrap with symmetric intervals where sandwich
+            intervals are too short: for the hinge with predictors of few values or a
+            rare class, and for standardized predictors with long tails. With `groups`
+            both allow for the groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``,
+            ``"HC2"``, ``"HC3"``; ``"jackknife"`` and ``"nonrobust"`` for the log loss;
             ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
             ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or
             ``Bootstrap(replicates=...)``.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
-            the name of a column of the data, or a label for each row of the data, rows
-            that were left out included. Two are two ways of grouping. They go with
-            ``"default"``, ``"cluster"`` and, one of them, with ``"bootstrap"``. Row
-            counts of ``freq_weights=`` are of the group of their row.
+            the name of a column of the data, or a label for each row of the data,
+            including rows that were left out. A list of two gives two-way clustering.
+            Groups are allowed with ``"default"``, ``"cluster"`` and, a single grouping,
+            ``"bootstrap"``. With ``freq_weights=`` all repetitions of a row are in its
+            group.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
             after every epoch, in ``result.trace``.
@@ -195,11 +196,11 @@ class LinearModel(Model):
         progress : bool, default False
             Whether to show a progress bar.
         checkpoint : str or path, optional
-            File in which a fit from files is kept after each read of the rows. A fit
-            that was interrupted or killed goes on from there if it is asked for again
-            in the same way, and comes to the same bits. Once the tolerance is reached
-            the file is removed; if the limit of epochs ends the fit it stays, and the
-            fit goes on with more of them.
+            File in which the state of a fit from files is saved after each read of the
+            rows. If the fit is interrupted or killed, the same call continues from
+            there and gives the same bits. The file is removed once the tolerance is
+            reached; if the limit of epochs ends the fit, the file stays, and a call
+            with more epochs continues.
 
         Returns
         -------
@@ -208,18 +209,18 @@ class LinearModel(Model):
         Raises
         ------
         OptionError
-            If the solver does not go with the model, `test` comes without `trace`,
-            `refine` with SDCA, `groups` with a covariance of single rows, or
+            If the solver does not suit the model, or these are combined: `test` without
+            `trace`, `refine` with SDCA, `groups` with a covariance for single rows,
             `checkpoint` with rows in memory.
         DataError
-            If there is not one group for each row; or if a checkpoint is of another
-            fit, or damaged, or cannot be written.
+            If there is not one group for each row; or if a checkpoint belongs to
+            another fit, is damaged, or cannot be written.
 
         Warns
         -----
         ConvergenceWarning
-            If SDCA does not reach its tolerance; of the default one, if it is not even
-            within 1e-3.
+            If SDCA does not reach its tolerance; for the default tolerance only if the
+            relative gap is above 1e-3.
 
         Examples
         --------
@@ -291,8 +292,8 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse. The model keeps a copy, which needs as much
-        memory again, so that later changes of `X` do not reach it.
+        columns of a frame, stay sparse. The model keeps a copy, which takes as much
+        memory again, so later changes of `X` do not affect it.
     lam : float, default 1.0
         Penalty, above zero (lambda in the literature).
     intercept : bool, default True
@@ -300,25 +301,24 @@ class SVM(LinearModel):
     coding : "factor", "first-seen" or a pair (negative, positive)
         Which level is coded -1, see `LabelCoding`.
     na_action : "drop" or "raise"
-        What becomes of rows with missing values: left out and counted, or an error.
+        Rows with missing values are left out and counted, or raise an error.
     weights : array or Series, shape (n,); "balanced"; or dict, optional
-        How much the loss of each row counts, 0 or more. ``"balanced"`` gives both
-        levels the same total weight, ``{level: weight}`` each row that of its level.
+        Weight of each row's loss, 0 or more. ``"balanced"`` gives both levels the same
+        total weight, ``{level: weight}`` gives each row the weight of its level.
         Weights are scaled to a mean of 1, so only their ratios matter.
     freq_weights : array or Series of whole numbers, shape (n,), optional
-        How many rows each row stands for, as in a table of counts; 0 leaves it out.
-        All results are those of a table in which each row stands so many times, which
-        is what is fitted.
+        How many rows each row stands for, as in a table of counts; 0 leaves it out. All
+        results are those of the table in which each row is repeated that many times.
     offset : array or Series, shape (n,), optional
         A known part of each row's score, as in ``glm(offset=)``: the score is
         ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows
-        need theirs: give ``offset=`` to ``predict`` and the like.
+        need an offset too: give ``offset=`` to ``predict`` and similar methods.
     standardize : bool, default False
-        Whether to bring the predictors to mean 0 and standard deviation 1; if they
-        are sparse, or there is no intercept, to standard deviation 1 alone. Means and
-        standard deviations are of all rows used, without their weights. The penalty
-        is on the coefficients of the scaled predictors; ``params_original`` gives
-        coefficients of the predictors as they were.
+        Whether to bring the predictors to mean 0 and standard deviation 1; sparse ones,
+        or without intercept, to standard deviation 1 only. Means and standard
+        deviations are of all rows used, without weights. The penalty is on the
+        coefficients of the scaled predictors; ``params_original`` gives those on the
+        original scale.
 
     Raises
     ------
@@ -327,7 +327,7 @@ class SVM(LinearModel):
     ColumnError
         If a column is not numeric or holds infinite values.
     DataError
-        If `y` and `X` do not fit together, or no complete row is left.
+        If `y` and `X` differ in length or row labels, or no complete row is left.
     OptionError
         If an option is not allowed.
 
@@ -357,7 +357,7 @@ class Logit(LinearModel):
     """Penalised logistic regression with an intercept that is not penalised.
 
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
-    Parameters and errors are those of `SVM`; the fit also gives probabilities.
+    Parameters and exceptions are those of `SVM`; the fit also gives probabilities.
 
     See Also
     --------

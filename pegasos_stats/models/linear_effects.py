@@ -38,46 +38,48 @@ class LinearEffects(LinearInference):
     ) -> Margins:
         """Average marginal effects of the predictors on the probability.
 
-        For a number ``x`` the mean over the rows of ``dP/dx = P (1 - P) df/dx``, the
-        derivative of the score ``f`` going through every term that ``x`` is in, such as
-        ``log(x)`` or ``x:g``. For factors and booleans the mean change of ``P`` from
-        the reference level to each other. Of a hinge fit, which has no probabilities,
-        the change of the share of rows that it predicts positive.
+        For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
+        df/dx``; the derivative of the score ``f`` includes every term with ``x``, such
+        as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
+        ``P`` from the reference level to each other level. For a hinge fit, which has
+        no probabilities, it is the change in the share of rows predicted positive.
 
         Parameters
         ----------
         variables : str or list of str, optional
-            Predictors, as the data have them; all if left out.
+            Predictors by their names in the data; all if omitted.
         data : DataFrame or array, optional
-            Rows to average over; those of the fit if left out.
+            Rows to average over; those of the fit if omitted.
         at : "mean" or mapping of name to values, optional
-            Effects at the means of the predictors, of factors at the shares of their
-            levels; or with these values in all rows, in every combination.
+            ``"mean"``: effects at the means of the predictors, and for factors at the
+            shares of their levels. A mapping sets predictors to these values in all
+            rows, in every combination.
         contrasts : "reference" or "pairwise"
-            Levels against the reference level, or all pairs.
+            Each level against the reference level, or all pairs of levels.
         change : "sd", float or mapping of name to these, optional
-            For numbers the effect of a value that is larger by a standard deviation or
-            by so much, in place of the derivative. For the hinge, a step function, and
-            for numbers in terms that are steps, such as ``I(x > 3)``, it is ``"sd"``
-            if left out. Where a term has no value for what is larger, as beyond the
-            range of a spline, the change is that from what is smaller by so much.
+            For numeric predictors, the effect of an increase by one standard deviation
+            or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
+            and for predictors in step functions such as ``I(x > 3)``, which have no
+            derivative. Where a term has no value for the increased predictor, as beyond
+            the range of a spline, the change is from the value that is smaller by this
+            amount.
         scale : "response" or "link"
             ``"link"``: effects on the score, which for the log loss is the log odds.
         dummy : bool, default False
-            Whether numbers that are all 0 or 1 count as levels, as booleans do.
+            Whether to treat numeric predictors with only the values 0 and 1 as factors,
+            as booleans are.
         weights : array, Series or a column's name, optional
-            Weights of the rows of `data` in the means. Rows of the fit have those of
-            the fit, other than weights of classes, and the counts of
-            ``freq_weights=``.
+            Weights of the rows of `data` in the means. For the rows of the fit its own
+            row weights (not class weights) and ``freq_weights=`` are used.
         offset : array, Series or a column's name, optional
-            Of the rows of `data`, for a fit whose own was given as numbers; in the
-            place of the column that the fit had.
+            Offset of the rows of `data`, if that of the fit was given as numbers; or
+            instead of the column that the fit used.
 
         Returns
         -------
         Margins
-            With ``tidy()``; standard errors by the delta method from the covariance of
-            the fit, or from its resamples. Those of hinge shares are always from
+            With ``tidy()``. Standard errors are by the delta method from the covariance
+            of the fit, or from its bootstrap resamples; for hinge shares always from
             resamples, 399 if the fit has none.
 
         Raises
@@ -85,16 +87,15 @@ class LinearEffects(LinearInference):
         OptionError
             If a name or an option is not known.
         DataError
-            If there are no rows: of a loaded fit without `data`.
+            If there are no rows, as for a loaded fit without `data`.
 
         Notes
         -----
-        An offset stays that of its row, also where a predictor in it is changed.
-        Errors are those of the coefficients, the rows taken as given, as by
-        ``get_margeff`` of statsmodels and by the packages margins and marginaleffects.
-        The latter's Python version takes classes of its own alone, on polars frames, so
-        that it cannot be handed a fit. ``result.plot.margins`` is something else: the
-        margins ``y f(x)`` of rows.
+        Each row keeps its offset, even if a predictor in the offset is changed.
+        Standard errors are conditional on the rows, as in ``get_margeff`` of
+        statsmodels and the packages margins and marginaleffects; the Python version of
+        the latter accepts its own model classes only. ``result.plot.margins`` is
+        something else: it draws the margins ``y f(x)`` of rows.
 
         References
         ----------
@@ -128,23 +129,23 @@ class LinearEffects(LinearInference):
     ) -> Margins:
         """Average adjusted predictions: mean probabilities by levels of predictors.
 
-        The mean over the rows of the probability of the second level, all rows having
-        this value of the predictors named and their own of the others. Of a hinge fit
-        the share predicted.
+        The mean over the rows of the probability of the second level, with the named
+        predictors set to the same values in all rows and the others as observed. For a
+        hinge fit, the share of rows predicted positive.
 
         Parameters
         ----------
         variables : str or list of str, optional
-            Predictors: a factor at each of its levels, a number at its minimum, its
-            quartiles and maximum; several in every combination. Without any, the mean
-            prediction. Other numbers go into ``at=``.
+            Predictors to set: a factor to each of its levels, a numeric predictor to
+            its minimum, quartiles and maximum; several in every combination. Without
+            any, the mean prediction. Give other values by ``at=``.
         data, at, scale, weights, offset
             As for `margins`.
 
         Returns
         -------
         Margins
-            With ``tidy()``, as of `margins`, but without tests.
+            With ``tidy()``, as for `margins`, but without tests.
 
         Examples
         --------

@@ -57,7 +57,7 @@ class LinearInference(Results):
 
     @property
     def params(self) -> "pd.Series[float]":
-        """Intercept first, if the model has one, then the coefficients."""
+        """Intercept, if the model has one, and coefficients, by name."""
         if not self.problem.intercept:
             return self.coef.rename("params")
         first = pd.Series({"Intercept": self.intercept})
@@ -65,10 +65,10 @@ class LinearInference(Results):
 
     @property
     def params_original(self) -> "pd.Series[float]":
-        """`params` for the predictors as they were before ``standardize=True``.
+        """`params` on the scale of the predictors before ``standardize=True``.
 
         ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``; the same
-        as `params` where nothing was scaled.
+        as `params` if nothing was scaled.
 
         Examples
         --------
@@ -91,10 +91,10 @@ class LinearInference(Results):
 
     @property
     def covariance(self) -> estimating.Estimate:
-        """The estimate as a whole.
+        """The estimated covariance with all that it was computed from.
 
-        Of the sandwich bread, meat and bandwidth; of the bootstrap the coefficients of
-        all replicates, and the seed.
+        For the sandwich: bread, meat and bandwidth. For the bootstrap: the coefficients
+        of all replicates, and the seed.
         """
         return self._errors.covariance
 
@@ -102,20 +102,20 @@ class LinearInference(Results):
     def bse(self) -> "pd.Series[float]":
         """Standard errors of `params`.
 
-        Square roots of the diagonal of `cov_params`. For this ``lam`` they are those of
-        the minimiser of the penalised risk; estimated when first asked for.
+        Square roots of the diagonal of `cov_params`, estimated when first asked for.
+        They are for the minimiser of the penalised risk at this ``lam``.
 
         Raises
         ------
         OptionError
             With ``cov_type="none"``.
         DataError
-            For a loaded model that was saved without them.
+            For a loaded model that was saved without standard errors.
 
         Warns
         -----
         ConvergenceWarning
-            If the fit may be further from its optimum than is small beside them.
+            If the distance of the fit from its optimum may be large relative to them.
         UndefinedMetricWarning
             If they are not defined.
         """
@@ -131,9 +131,9 @@ class LinearInference(Results):
     def pvalues(self) -> "pd.Series[float]":
         """Two-sided p-values of the hypotheses that a coefficient is 0.
 
-        That is one of the minimiser of the penalised risk in the population, ``lam``
-        fixed beforehand: with a strong penalty and correlated predictors not 0 for a
-        predictor without effect of its own.
+        The hypothesis is about the minimiser of the penalised risk in the population,
+        with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
+        that coefficient may differ from 0 for a predictor without effect of its own.
         """
         return self._column("p_value", "pvalues")
 
@@ -152,25 +152,25 @@ class LinearInference(Results):
         Returns
         -------
         DataFrame, shape (k, 2)
-            Lower limits in column 0 and upper ones in column 1.
+            Lower limits in column 0, upper limits in column 1.
 
         Raises
         ------
         OptionError
-            If `alpha` is not between 0 and 1; and as for `bse`.
+            If `alpha` is not between 0 and 1, or as for `bse`.
         """
         level = 1.0 - check_fraction("alpha", alpha)
         limits = self._errors.frame(level)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
     def t_test(self, r_matrix: object) -> ContrastTests:
-        """Test linear hypotheses ``R theta = q`` about `params`, each alone.
+        """Test each linear hypothesis ``R theta = q`` about `params` separately.
 
         Parameters
         ----------
         r_matrix : str, list of str, dict, array or pair (R, q)
-            ``"p34 = p43"``, ``"x1 - x2 = 0, x3 = 1"``; or a matrix with a column for
-            each of `params`, the values ``q`` being 0 unless they are given.
+            ``"p34 = p43"``, ``"x1 - x2 = 0, x3 = 1"``; or a matrix ``R`` with a column
+            for each of `params`; ``q`` is 0 unless given.
 
         Returns
         -------
@@ -180,12 +180,12 @@ class LinearInference(Results):
         Raises
         ------
         OptionError
-            If the hypotheses cannot be read; and as for `bse`.
+            If the hypotheses cannot be read, or as for `bse`.
         """
         return self._errors.t_test(r_matrix)
 
     def wald_test(self, r_matrix: object) -> JointTest:
-        """Test linear hypotheses ``R theta = q`` about `params` together.
+        """Test linear hypotheses ``R theta = q`` about `params` jointly.
 
         Parameters
         ----------
@@ -195,24 +195,24 @@ class LinearInference(Results):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: by the chi-squared law; by F
-            for the hinge, ``"HC3"`` and ``"jackknife"``, see `Sandwich`; from resamples
-            with symmetric intervals.
+            With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for the
+            hinge, ``"HC3"`` and ``"jackknife"``, see `Sandwich`; from the resamples,
+            for a bootstrap with symmetric intervals.
         """
         return self._errors.wald_test(r_matrix)
 
     def wald_test_terms(self) -> pd.DataFrame:
-        """Test every term alone: that all its coefficients are 0.
+        """Test each term separately: that all its coefficients are 0.
 
-        A factor is one term, however many levels it has. Each line is ``wald_test`` of
-        the coefficients of a term.
+        A factor is one term, however many levels it has. Each row is the ``wald_test``
+        of a term's coefficients.
 
         Returns
         -------
         DataFrame
             Columns ``term, statistic, df, df_denom, p_value``; `df_denom` is infinite
-            where the statistic is of the chi-squared law, else it is of F, or missing
-            where it is compared with resamples. The intercept is the first line.
+            for a chi-squared statistic, finite for F, and missing where the statistic
+            is compared with resamples. The intercept is the first row.
 
         Raises
         ------
@@ -252,13 +252,13 @@ class LinearInference(Results):
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             As for `fit` of the model.
         groups : Series, array or list, shape (n,); or two of them, optional
-            As for `fit`. If left out, those of the fit, for ``"cluster"``,
-            ``"bootstrap"``, ``"default"``.
+            As for `fit`. If omitted, ``"cluster"``, ``"bootstrap"`` and ``"default"``
+            use the groups of the fit.
 
         Raises
         ------
         OptionError
-            If these do not go together.
+            If `cov_type` and `groups` cannot be combined.
         """
         found = self.groups
         if groups is not None:
@@ -287,7 +287,7 @@ class LinearInference(Results):
 
     @cached_property
     def estimated(self) -> estimating.Estimate:
-        """The covariance with notes on it; `covariance` warns of them.
+        """The estimated covariance with its notes, of which `covariance` warns.
 
         Raises
         ------
@@ -313,7 +313,7 @@ class LinearInference(Results):
 
     @cached_property
     def nearness(self) -> Nearness | None:
-        """How near coefficients are, if by the certificate they may be too far."""
+        """Distance of coefficients from the optimum; None if the certificate is enough."""
         found, problem = self._by_certificate, self.problem
         if not found.far.any() or not estimating.has_rows(problem):
             return None

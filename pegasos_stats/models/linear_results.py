@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class LinearResults(LinearEffects):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    `Results` says what every fit has: certificate, predictions, reports.
-    `LinearInference` has coefficients, standard errors and tests, `LinearEffects` what
-    they mean for predictions.
+    `Results` documents what every fit has: certificate, predictions, reports.
+    `LinearInference` adds coefficients, standard errors and tests, `LinearEffects`
+    marginal effects and adjusted predictions.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class LinearResults(LinearEffects):
     def llf(self) -> float:
         """Log-likelihood at the fit, ``-sum_i w_i log(1 + exp(-m_i))``.
 
-        The penalty is not in it, so it is below its maximum. NaN for the hinge loss,
-        which is no likelihood.
+        The penalty is not included, so this is below the maximum of the likelihood. NaN
+        for the hinge loss, which is not a likelihood.
         """
         if self.problem.loss != "log":
             return float("nan")
@@ -67,9 +67,9 @@ class LinearResults(LinearEffects):
     def llnull(self) -> float:
         """Log-likelihood of the intercept alone, ``sum_c W_c log(W_c / n)``.
 
-        ``W_c`` is the weight of the rows of level ``c``, their number without weights.
-        With an offset it is that of offset and intercept, of the offset alone without
-        one, as the null deviance of R's ``glm``. NaN for the hinge loss.
+        ``W_c`` is the total weight of the rows of level ``c``; without weights, their
+        number. With an offset the null model has the offset and the intercept (if the
+        model has one), as for the null deviance of R's ``glm``. NaN for the hinge loss.
         """
         if self.problem.loss != "log":
             return float("nan")
@@ -83,8 +83,8 @@ class LinearResults(LinearEffects):
     def prsquared(self) -> float:
         """McFadden's ``R^2 = 1 - llf / llnull``, with `llf` at the penalised fit.
 
-        The penalty makes it smaller than that of the maximum likelihood fit. NaN for
-        the hinge loss.
+        The penalty makes it smaller than for the maximum likelihood fit. NaN for the
+        hinge loss.
         """
         return 1.0 - self.llf / self.llnull
 
@@ -92,9 +92,10 @@ class LinearResults(LinearEffects):
     def df_effective(self) -> float:
         """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
 
-        ``H`` is the curvature of the penalised risk: without penalty the number of
-        coefficients and intercept, less with it. NaN for the hinge loss; where it would
-        take long; and for a loaded fit that was saved without the sandwich.
+        ``H`` is the curvature of the penalised risk. Without penalty it is the number
+        of coefficients including the intercept; the penalty makes it smaller. NaN for
+        the hinge loss, where it would take long, and for a loaded fit that was saved
+        without the sandwich.
 
         References
         ----------
@@ -131,7 +132,7 @@ class LinearResults(LinearEffects):
 
     @cached_property
     def n_reads(self) -> int | None:
-        """Times that all rows of a fit from files were read; None of other fits."""
+        """Number of reads of all rows in a fit from files; None for other fits."""
         return None
 
     @property
@@ -141,20 +142,20 @@ class LinearResults(LinearEffects):
 
     @property
     def df_resid(self) -> int:
-        """Rows minus coefficients and intercept, as counted: below 0 for wide data.
+        """Number of rows minus coefficients and intercept; below 0 for wide data.
 
-        The penalty makes a fit simpler than this count says.
+        The penalty is not allowed for: see `df_effective`.
         """
         return self.nobs - self.df_model - int(self.problem.intercept)
 
     def glance(self) -> pd.DataFrame:
-        """The fit in one row, as by broom's ``glance``.
+        """The fit as one row, with the columns of broom's ``glance``.
 
         Returns
         -------
         DataFrame, one row
-            Columns as `Results.glance` has them, then ``llf, df_effective, aic, bic,
-            prsquared``, which are NaN for the hinge loss: it is no likelihood.
+            The columns of `Results.glance`, then ``llf, df_effective, aic, bic,
+            prsquared``, which are NaN for the hinge loss, as it is not a likelihood.
         """
         of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
         return super().glance().assign(**{n: getattr(self, n) for n in of_likelihood})
@@ -165,29 +166,29 @@ class LinearResults(LinearEffects):
         original: bool = False,
         exponentiate: bool = False,
     ) -> pd.DataFrame:
-        """Coefficients, a row each, with the columns of broom's ``tidy``.
+        """Coefficients as a data frame, with the columns of broom's ``tidy``.
 
         Parameters
         ----------
         conf_level : float, default 0.95
         original : bool, default False
-            Of a fit with ``standardize=True`` whether to give `params_original`, the
-            coefficients of the predictors as they were, instead.
+            Whether to give `params_original`, the coefficients on the original scale of
+            the predictors, for a fit with ``standardize=True``.
         exponentiate : bool, default False
-            Of the log loss whether to give odds ratios ``exp(beta)``: `estimate`,
-            `conf_low` and `conf_high` are exponentiated, and the rest is of the log
-            odds, as by broom.
+            Whether to give odds ratios ``exp(beta)``, for the log loss: `estimate`,
+            `conf_low` and `conf_high` are exponentiated; the other columns are for the
+            log odds, as in broom.
 
         Returns
         -------
         DataFrame
             Columns ``term, estimate, std_error, statistic, p_value, conf_low,
-            conf_high``; with ``cov_type="none"`` NaN but for the first two.
+            conf_high``; with ``cov_type="none"`` all but the first two are NaN.
 
         Raises
         ------
         OptionError
-            If `conf_level` is not between 0 and 1, or odds ratios are asked for of the
+            If `conf_level` is not between 0 and 1, or odds ratios are requested for the
             hinge loss.
         """
         level = check_fraction("conf_level", conf_level)
@@ -217,11 +218,11 @@ class LinearResults(LinearEffects):
         return inference.frame(level)
 
     def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """The score ``x'beta + alpha`` as one SQL expression, for scores in a database.
+        """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
 
-        Factors are ``CASE``; a row with a missing value, or with a level that did not
-        occur at fit, has the score NULL. Names are quoted, and booleans that are
-        predictors themselves are 0 and 1.
+        Factors become ``CASE`` expressions. A row with a missing value, or with a level
+        not seen in the fit, has the score NULL. Names are quoted, and boolean
+        predictors are 0 and 1.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class LinearResults(LinearEffects):
         Raises
         ------
         OptionError
-            If a term has no form in SQL, such as ``poly()`` and ``bs()``.
+            If a term cannot be written in SQL, such as ``poly()`` or ``bs()``.
 
         Examples
         --------
@@ -255,10 +256,10 @@ class LinearResults(LinearEffects):
         ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and
         the sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
         A part is a list that begins with its operation: ``["column", name]``,
-        ``["number", x]``, ``["levels", part, levels, values]`` (the value beside the
-        level), ``["if", condition, part, part]``, ``["+", part, part]``,
-        ``["ln", part]``, and so on. Numbers are objects of ``value`` and ``hex``, the
-        same double in decimal digits and bit for bit.
+        ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
+        level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
+        part]``, and so on. Numbers are objects with ``value`` and ``hex``: the same
+        double in decimal and in hexadecimal digits.
 
         Returns
         -------
@@ -267,7 +268,7 @@ class LinearResults(LinearEffects):
         Raises
         ------
         OptionError
-            If a term has no such form, such as ``poly()`` and ``bs()``.
+            If a term cannot be written in this form, such as ``poly()`` or ``bs()``.
 
         Examples
         --------
@@ -285,10 +286,10 @@ class LinearResults(LinearEffects):
         Parameters
         ----------
         alpha : float, default 0.05
-            Intervals are of level ``1 - alpha``.
+            Intervals have level ``1 - alpha``.
         max_terms : int or None, default 30
-            With more coefficients than this only the largest by absolute value are
-            shown, as many; ``None`` shows all.
+            With more coefficients than this, only the `max_terms` largest by absolute
+            value are shown; ``None`` shows all.
 
         Returns
         -------
@@ -325,12 +326,12 @@ class LinearResults(LinearEffects):
         return summaries.brief(self, self._plain_table()).as_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
-        """Columns as of `tidy`; NaN for intervals that would take long, or are none."""
+        """The columns of `tidy`; NaN if standard errors are off or would take long."""
         known = not self._missing()
         return self._uncertainty.frame(level) if known else self._plain_table()
 
     def notes_on_errors(self) -> list[Note]:
-        """What there is to say of standard errors, computed if that is quick."""
+        """Notes on the standard errors, which are computed here if that is quick."""
         return self._missing() or self._uncertainty.remarks()
 
     @property

@@ -58,34 +58,34 @@ class Predictor(ABC):
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> "pd.Series[float]":
-        """Scores ``x'beta + alpha``; above 0 speaks for the second level.
+        """Scores ``x'beta + alpha``; a score above 0 predicts the second level.
 
         The offset is added, if the fit has one.
 
         Parameters
         ----------
         data : DataFrame or array, a Scan, or a frame of Dask; optional
-            New rows; those of the fit if left out. Files are read block by block, and
-            their rows numbered from 0. Of a frame of Dask each partition is predicted
-            where it is, once it is computed.
+            New rows; those of the fit if omitted. Files are read block by block, and
+            their rows are numbered from 0. A Dask frame gives a lazy result, which
+            scores each partition where it is.
         unseen : "error" or "missing"
-            What levels of a factor that did not occur at fit are: an error, or missing
-            values, so that their rows have no prediction; a warning counts them.
+            Factor levels not seen in the fit raise an error, or count as missing
+            values: their rows have no prediction, and a warning gives their number.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows, where that of the fit was given as numbers; in the
-            place of its column, if it was one.
+            Offset of new rows, if that of the fit was given as numbers; or instead of
+            the column that the fit used.
 
         Returns
         -------
-        Series, on the index of `data`; NaN in rows with missing values. Of Dask for a
-        frame of Dask, and so are labels and probabilities
+        Series, on the index of `data`; NaN in rows with missing values. For a Dask
+        frame it is a Dask series; so are labels and probabilities
 
         Raises
         ------
         ColumnError
-            If `data` lack a column, or hold values that the model cannot use.
+            If `data` lacks a column, or has values that the model cannot use.
         OptionError
-            If new rows need an offset, or do not.
+            If new rows need an offset that is not given, or must not have one.
         """
         if is_dask(data):
             like, options = pd.Series([0.0], name="score"), {"unseen": unseen}
@@ -123,16 +123,16 @@ class Predictor(ABC):
             As for `decision_function`.
         ties : "na", "positive" or "negative", optional
             Label of a row whose score is exactly 0, or exactly at the threshold:
-            missing, the second level or the first. That of the solver if left out,
-            which is ``"na"`` by default.
+            missing, the second level or the first. By default the `ties` of the solver,
+            ``"na"`` unless set there.
         unseen, offset : optional
             As for `decision_function`.
         threshold : float, optional
-            Rows above it are of the second level, rows below it of the first. With the
-            log loss it is compared with the probability of the second level that
-            `predict_proba` gives, from 0 to 1; with the hinge, which has none, with the
-            score. `thresholds` chooses one. If left out the score is compared with 0;
-            that is a probability of 0.5, unless classes were weighted.
+            Rows above it get the second level, rows below it the first. With the log
+            loss it is a probability of the second level, as in `predict_proba`; with
+            the hinge, which has no probabilities, a score. `thresholds` chooses one. By
+            default the score is compared with 0, which is a probability of 0.5 unless
+            classes were weighted.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class Predictor(ABC):
         Raises
         ------
         OptionError
-            If `threshold` is no such number.
+            If `threshold` is not such a number.
 
         Examples
         --------
@@ -170,10 +170,10 @@ class Predictor(ABC):
     ) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
 
-        ``z`` is the score; with weights of the classes, such as ``"balanced"``, less
-        ``log(w+ / w-)``, what they do to the odds: probabilities are for levels as
-        frequent as at fit. Weights that differ from row to row stay in the odds.
-        `predict` goes by the sign of the score.
+        ``z`` is the score. With class weights, such as ``"balanced"``, ``log(w+ / w-)``
+        is subtracted from it, so that probabilities are for levels as frequent as in
+        the training data. Weights that differ from row to row are not corrected for.
+        `predict` uses the sign of the score.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Predictor(ABC):
         Raises
         ------
         OptionError
-            If the model was fitted by the hinge loss, which has no probabilities.
+            If the model has the hinge loss, which gives no probabilities.
         """
         if self.problem.loss != "log":
             raise OptionError(
@@ -214,19 +214,19 @@ class Predictor(ABC):
         threshold: float | None = None,
         offset: object = None,
     ) -> pd.DataFrame:
-        """The data with predictions beside them, as by broom's ``augment``.
+        """The data with columns of predictions added, as by broom's ``augment``.
 
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows. If left out, the rows of the fit: the outcome and the columns
-            of the matrix, factors as columns of 0 and 1.
+            New rows. If omitted, the rows of the fit: the outcome and the columns of
+            the design matrix, factors as columns of 0 and 1.
         actual, ties, unseen : optional
-            As for `confusion`; without labels there is neither margin nor loss.
+            As for `confusion`; without labels there are no margins and losses.
         prefix : str, default ""
-            Put before the new names, if the data have columns of such names already.
+            Prefix of the new names, for data that have columns of these names already.
         threshold : float, optional
-            Of ``predicted``, as for `predict`.
+            Threshold for ``predicted``, as for `predict`.
         offset : optional
             As for `decision_function`.
 
@@ -241,7 +241,7 @@ class Predictor(ABC):
         Raises
         ------
         ColumnError
-            If the data have a column of one of these names.
+            If the data already have a column of one of these names.
         """
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         labels = self._rows.known_labels(data, actual)

@@ -42,13 +42,13 @@ class Results(Predictor, Judged):
     dropped : Dropped
         Counts of the rows left out for missing values.
     trace : DataFrame or None
-        One line per epoch, where ``fit(trace=True)`` asked for it.
+        One line per epoch, with ``fit(trace=True)``; else None.
     refinement : SDCA or None
-        The solver that went on from the first one's dual point, by ``fit(refine=)``.
+        The solver of ``fit(refine=)``, which went on from the dual point of the first.
     seconds : float or None
         Run time of the fit.
     counted : Counts or None
-        How rows were counted, where ``freq_weights=`` was given.
+        Counts of the rows, if ``freq_weights=`` was given.
     model : Model or None
         What was fitted; None for a loaded fit.
     """
@@ -82,22 +82,22 @@ class Results(Predictor, Judged):
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs that Pegasos ran, those of ``refine=`` left out; None if unknown."""
+        """Epochs that the solver ran, without those of ``refine=``; None if unknown."""
         return self.solution.n_epochs
 
     @property
     def n_violations(self) -> int:
-        """Visits of rows with a margin below 1; for the log loss, below 0."""
+        """Number of visits of rows with a margin below 1; for the log loss, below 0."""
         return int(self.solution.n_violations)
 
     @property
     def seed(self) -> int | None:
-        """Seed of the run; ``set.seed()`` of R with it repeats the fit."""
+        """Seed of the run; R's ``set.seed()`` with this seed repeats the fit."""
         return self.solution.seed
 
     @property
     def solver_name(self) -> str:
-        """The solver, and the one that went on from it if there is one."""
+        """Name of the solver, with that of ``refine=`` if there was one."""
         return self.solver.name + (", then SDCA" * bool(self.refinement))
 
     @answering
@@ -118,31 +118,34 @@ class Results(Predictor, Judged):
         threshold: float | None = None,
         offset: object = None,
     ) -> ConfusionMatrix:
-        """Table of actual against predicted labels, with all that follows from it.
+        """Confusion table of actual against predicted labels, with its statistics.
 
-        With the area under the ROC curve; of a logistic fit log loss and Brier score.
+        It includes the area under the ROC curve, and for a logistic fit log loss and
+        Brier score.
 
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`. Files are read once, those of a fit from files too; a
-            frame of Dask is scored partition by partition, and scores come home.
+            As for `predict`. Files are read once, also those of a fit from files; a
+            Dask frame is scored partition by partition, and the scores are collected
+            here.
         actual : Series or array, optional
-            Labels of the rows; taken from the outcome's column of `data` if left out.
+            Labels of the rows; if omitted, the outcome's column of `data`.
         positive, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
-            How many rows each stands for: the fit's column of that name if left out.
+            How many rows each row stands for; if omitted, the column that the fit used.
         weights : array or Series, or a column's name; optional
-            What each row counts, as for `pegasos_stats.metrics.confusion`; 1 if left
-            out, also where the fit had weights.
+            Weight of each row, as for `pegasos_stats.metrics.confusion`; 1 if omitted,
+            even if the fit had weights.
         offset : optional
             As for `decision_function`.
 
         Returns
         -------
         ConfusionMatrix
-            Without intervals and tests if the rows are those of the fit, in order.
+            Without intervals and tests if these are the rows of the fit in the same
+            order.
         """
         read = matrix = None
         if are_in_files(self.problem, data):
@@ -208,38 +211,37 @@ class Results(Predictor, Judged):
     ) -> "Thresholds":
         """Choose the threshold for ``predict(threshold=)``, and judge the choice.
 
-        It is chosen by scores of rows that no fit has seen: those out of fold, of the
-        same model and solver, as `cross_validate` draws and fits them; or those of new
-        rows. How good it will be is estimated by choosing anew in each fold, without
-        its rows, by 5 folds of the rows that the fold is fitted on; or of new rows by
-        the other folds.
+        The choice uses scores of rows that no fit has seen: out-of-fold scores of the
+        same model and solver, from folds as in `cross_validate`, or scores of new rows.
+        The performance of the procedure is estimated by nesting: in each fold a
+        threshold is chosen without the rows of that fold, by 5 inner folds of the
+        training rows; for new rows, by the other folds.
 
-        Thresholds lie in the middle between two neighbouring scores, or where the usual
-        one is between them, there. Of several that are equally good the one nearest to
-        the usual threshold is taken. It is on the scale of `predict`.
+        Candidates are the midpoints between neighbouring scores; if the usual threshold
+        lies between the two, it is the candidate. Of several equally good ones the
+        nearest to the usual threshold is taken. The scale is that of `predict`.
 
-        Rows count as often as they stand in the data, and with weights that differ from
-        row to row; weights of the classes, such as ``"balanced"``, are in the fits, and
-        not in metrics and costs.
+        Metrics and costs use ``freq_weights=`` and weights that differ from row to row.
+        Class weights, such as ``"balanced"``, are used in the fits only.
 
         Parameters
         ----------
         data, actual, unseen, freq_weights, offset : optional
             New rows, as for `confusion`; out-of-fold scores if left out.
         metric : str, optional
-            What is to be largest: ``"balanced_accuracy"``, the default, ``"youden"``,
+            Metric to maximise: ``"balanced_accuracy"``, the default, ``"youden"``,
             ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
-            smallest: ``"error_rate"``.
+            to minimise: ``"error_rate"``.
         cost : dict, optional
-            What is to be smallest, in the place of a metric: the mean cost of a row,
-            with the cost of a wrong decision of each kind, ``{"false_positive": 1,
-            "false_negative": 5}``; or by the actual level, ``{"no": 1, "yes": 5}``.
+            Costs, instead of a metric; their mean over the rows is minimised. Give the
+            cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``,
+            or of an error in each actual level, ``{"no": 1, "yes": 5}``.
         positive : label, optional
-            Positive class: the second level if left out, which is that of ROC curves
-            and probabilities (in `confusion` it is the first, as in caret).
+            Positive class; by default the second level, as for ROC curves and
+            probabilities (in `confusion` it is the first, as in caret).
         folds, repeats, groups, seed, workers, progress
-            As for `cross_validate`. Folds keep the groups of ``fit(groups=)`` whole, if
-            there were any; of two kinds those of the first.
+            As for `cross_validate`. By default folds keep the groups of
+            ``fit(groups=)`` whole; with two groupings, those of the first.
 
         Returns
         -------
@@ -292,7 +294,7 @@ class Results(Predictor, Judged):
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
-        """Confusion table of the rows of the fit; a loaded model has its counts."""
+        """Confusion table of the training rows; for a loaded model, its counts."""
         pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
         return replace(confusion(*pair, levels=levels), source="training")
 
@@ -301,10 +303,10 @@ class Results(Predictor, Judged):
 
     @abstractmethod
     def tidy(self) -> pd.DataFrame:
-        """What predictions are made of, a row for each term."""
+        """Terms of the fit with their estimates, as a data frame."""
 
     def glance(self) -> pd.DataFrame:
-        """The fit in one row, as by broom's ``glance``.
+        """The fit as one row, with the columns of broom's ``glance``.
 
         Returns
         -------
@@ -312,8 +314,8 @@ class Results(Predictor, Judged):
             Columns ``nobs, dropped`` (rows used, and left out for missing values),
             ``loss, lam, objective, dual_objective, gap, relative_gap, n_iter,
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
-            seed`` (missing where nothing was drawn) and ``converged`` (missing for a
-            run without tolerance). ``pd.concat`` of several compares fits.
+            seed`` (missing if nothing was drawn) and ``converged`` (missing for a run
+            without a tolerance). ``pd.concat`` of several compares fits.
         """
         facts = ("objective", "dual_objective", "gap", "relative_gap")
         counts = ("n_iter", "n_violations", "n_support")
@@ -349,7 +351,7 @@ class Results(Predictor, Judged):
         threshold: object = None,
         overwrite: bool = False,
     ) -> "Report":
-        """Report the fit on one page; as `pegasos_stats.report`."""
+        """Make a one-page report of the fit; see `pegasos_stats.report`."""
         from pegasos_stats.output.report.report import report
 
         return report(

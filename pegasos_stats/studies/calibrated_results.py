@@ -136,7 +136,7 @@ class CalibratedResults:
         freq_weights: object = None,
         offset: object = None,
     ) -> ConfusionMatrix:
-        """Table of actual against predicted labels, with all that follows from it.
+        """Confusion table of actual against predicted labels, with its statistics.
 
         Without new rows it is that of the out-of-fold `probabilities`, which are no
         independent trials: there are no intervals and tests.

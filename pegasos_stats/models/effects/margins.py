@@ -80,7 +80,7 @@ class Margins:
         Parameters
         ----------
         alpha : float, default 0.05
-            Intervals are of level ``1 - alpha``.
+            Intervals have level ``1 - alpha``.
         """
         alpha, df = check_fraction("alpha", alpha), self.estimates.df_denom
         found = self.estimates.estimates(1.0 - alpha)

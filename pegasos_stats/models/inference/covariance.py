@@ -27,7 +27,7 @@ class Covariance:
         ``-H^-1 grad P`` for the log loss: how far the optimum is from the fit, very
         nearly. None for the hinge, which has no gradient at its optimum.
     df : float
-        Degrees of freedom of tests and intervals; infinite for the normal law.
+        Degrees of freedom of tests and intervals; infinite for the normal distribution.
     description : str
         The estimate in words.
     notes : tuple of Note

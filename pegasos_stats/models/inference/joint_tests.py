@@ -21,16 +21,16 @@ class JointTest:
     Attributes
     ----------
     statistic : float
-        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for the F law divided by `df_num`.
+        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for an F test divided by `df_num`.
     pvalue : float
     df_num : int
         Number of hypotheses that do not follow from the others.
     df_denom : float
-        Of the F law; infinite for the chi-squared law.
+        Of the F distribution; infinite for chi-squared.
     hypotheses : list of str
     replicates : int
         Resamples of the bootstrap whose statistics this one is compared with, instead
-        of a law; 0 if there are none.
+        of a distribution; 0 if there are none.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def wald_test(
     hypotheses: Sequence[str] = (),
     bias: Vector | None = None,
 ) -> JointTest:
-    """Test ``R theta = q`` by the chi-squared law, by the F law for finite `df`.
+    """Test ``R theta = q`` by chi-squared; by F if `df` is finite.
 
     Hypotheses that follow from the others are not counted twice. With a bias ``b`` of
-    `theta` the law is the noncentral one, by ``b'R' (R V R')^-1 R b``.
+    `theta` the distribution is the noncentral one, by ``b'R' (R V R')^-1 R b``.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def wald_test(
     R : float64 array, shape (m, k)
     q : float or float64 array, shape (m,)
     df : float
-        Of the covariance; infinite for the chi-squared law.
+        Of the covariance; infinite for chi-squared.
     hypotheses : list of str, length m
         What the rows say, in names.
     bias : float64 array, shape (k,), optional
@@ -127,7 +127,7 @@ def wald_test(
 
 
 def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> float:
-    """By the chi-squared law, for finite `df` by that of F; noncentral by ``off'off``.
+    """P-value by chi-squared, or by F if `df` is finite; noncentral by ``off'off``.
 
     Examples
     --------
@@ -172,9 +172,9 @@ def hotelling_test(
 ) -> JointTest:
     """Test ``R theta = q`` with a covariance that is worth so many rows.
 
-    For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F law with
-    ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are too few rows. With a
-    bias of `theta` it is the noncentral one, as for `wald_test`.
+    For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F
+    distribution with ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are
+    too few rows. With a bias of `theta` it is the noncentral one, as for `wald_test`.
 
     References
     ----------

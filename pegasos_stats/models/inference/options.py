@@ -32,8 +32,8 @@ class Sandwich:
 
         H = (1/n) sum_i k_h(u_i) z~_i z~_i' + lam J,    z~_i = z_i - u_i c_{y_i}
 
-    where ``c_y`` is the slope of the regression of ``z = (1, x)`` on ``u`` among the
-    rows of class ``y``: every row is moved to the margin along the line of its class.
+    where ``c_y`` is the slope of the regression of ``z = (1, x)`` on ``u`` in class
+    ``y``: each row is moved to the margin along the regression line of its class.
 
     Parameters
     ----------
@@ -43,26 +43,25 @@ class Sandwich:
         ``"bofinger"`` are the rules of quantile regression, at the share of rows
         beyond the margin.
     factor : float, default 1.0
-        ``h`` is multiplied by it.
+        Multiplier of ``h``.
     move : bool, default True
-        Hinge only: ``False`` leaves the rows where they are, ``z~_i = z_i``. The
-        standard errors of the coefficients that matter most are then too small.
+        Hinge only. ``False`` does not move the rows, ``z~_i = z_i``; the standard
+        errors of the largest effects are then too small.
     correction : "HC0", "HC1", "HC2", "HC3", "jackknife" or "nonrobust"
         ``"HC0"`` is the formula. ``"HC1"`` multiplies it by ``n / (n - d)``, with the
         effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
-        by ``1 - h_i``, which is the jackknife's. The names are those of linear models.
-        ``"jackknife"``, for the log loss, has the errors of ``"HC3"``, and intervals
-        and tests that allow for the bias of the estimates: with few rows to a
-        coefficient they are too far from 0. With an estimate normal about ``theta +
-        b`` the interval is ``estimate +- c``, with ``P(|N(b, se^2)| <= c)`` the level.
-        By default the correction is ``"HC0"``, but for the log loss ``"jackknife"``
-        where the rarer level has fewer than 20 rows to a coefficient. With the log
-        loss, ``"HC3"`` and ``"jackknife"`` tests of several hypotheses together are
-        Hotelling's, by F.
-        ``"nonrobust"``, for the log loss without weights, takes the variance that the
-        model gives the scores: ``G`` is the information ``H - lam J``, which for
-        ``lam -> 0`` makes the covariance ``H^-1 / n``, as of any logistic regression.
+        by ``1 - h_i``, as the jackknife does. The names are those used for linear
+        models. ``"jackknife"``, for the log loss, has the standard errors of ``"HC3"``,
+        and its intervals and tests allow for the bias of the estimates, which are too
+        far from 0 with few rows per coefficient. For an estimate that is normal with
+        mean ``theta + b`` the interval is ``estimate +- c``, where ``P(|N(b, se^2)| <=
+        c)`` is the confidence level. The default is ``"HC0"``; for the log loss it is
+        ``"jackknife"`` where the rarer level has fewer than 20 rows per coefficient.
+        For the log loss with ``"HC3"`` or ``"jackknife"``, joint tests are Hotelling's,
+        by F. ``"nonrobust"``, for the log loss without weights, is model-based: ``G``
+        is the information ``H - lam J``, so that for ``lam -> 0`` the covariance is
+        ``H^-1 / n``, as in any logistic regression.
 
     Raises
     ------
@@ -72,13 +71,13 @@ class Sandwich:
     Notes
     -----
     Intervals of nominal 95% covered 93% to 97% in simulations with 500 and 2,000 rows,
-    classes 50/50 and 20/80 (``benchmarks/interval_coverage.py``); at the lower edge is
-    the log loss with 500 rows and classes 20/80 (92.8% to 95%). They need rows: with 10
-    to a coefficient 93% to 95%, with 5 89% to 94%, with 1 or 2 less than 91%, down to
-    nothing (``benchmarks/few_rows.py``). They fall short for the hinge where a rare
-    level is hardly separated from the other, so that in some samples the optimum is
-    ``beta = 0``; and the density at the margin is a rough description of predictors
-    with few different values: take `Bootstrap` there.
+    classes 50/50 and 20/80 (``benchmarks/interval_coverage.py``); the lowest coverage
+    is that of the log loss with 500 rows and classes 20/80 (92.8% to 95%). With few
+    rows coverage falls: 10 per coefficient give 93% to 95%, 5 give 89% to 94%, 1 or 2
+    less than 91%, down to 0% (``benchmarks/few_rows.py``). Coverage is too low for the
+    hinge where a rare level is hardly separated from the other, so that in some samples
+    the optimum is ``beta = 0``. Where predictors have few different values, a density
+    at the margin describes them poorly: use `Bootstrap` there.
 
     References
     ----------
@@ -88,11 +87,11 @@ class Sandwich:
     Nonparametric and semiparametric methods in econometrics and statistics (1991), for
     the kernel.
     Li, *Sliced inverse regression for dimension reduction*, JASA 86 (1991), condition
-    3.1, for the lines: with elliptical classes they are exact.
+    3.1, for the regression lines, which are exact for elliptical classes.
     MacKinnon & White, *Some heteroskedasticity-consistent covariance matrix estimators
     with improved finite sample properties*, Journal of Econometrics 29 (1985).
     Armstrong & Kolesar, *Optimal inference in a class of regression models*,
-    Econometrica 86 (2018), for intervals of estimates with a bias.
+    Econometrica 86 (2018), for intervals of biased estimates.
 
     Examples
     --------
@@ -116,14 +115,15 @@ class Sandwich:
 class Cluster(Sandwich):
     """Options of the sandwich covariance of rows that come in groups.
 
-    Groups are independent of each other, rows of a group need not be. The scores of a
-    group are added before they are squared::
+    Groups are taken as independent of each other; rows of one group may depend on each
+    other. The scores of a group are summed before they are squared::
 
         G = (1/n) c sum_g S_g S_g',    S_g = sum of the centred scores of group g
         c = M / (M - 1) for M groups
 
     For two ways of grouping, ``a`` and ``b``, it is ``G_a + G_b - G_ab``, each with the
-    factor of its own groups; those of ``ab`` are the pairs that occur.
+    factor ``c`` of its own groups; the groups of ``ab`` are the pairs that occur in the
+    data.
 
     Parameters
     ----------
@@ -133,8 +133,9 @@ class Cluster(Sandwich):
         ``"HC1"`` multiplies by ``(n - 1) / (n - d)``, with ``d`` as for `Sandwich`;
         ``"HC0"`` does not.
     use_t : bool, default True
-        Whether tests and intervals are by Student's t, and by F, with ``M - 1`` degrees
-        of freedom (of the smaller ``M`` of two ways), and not by the normal law.
+        Whether tests and intervals use Student's t and F with ``M - 1`` degrees of
+        freedom (the smaller ``M``, if there are two groupings) instead of the normal
+        and the chi-squared distribution.
 
     Raises
     ------
@@ -144,12 +145,12 @@ class Cluster(Sandwich):
     Notes
     -----
     For the log loss and ``lam -> 0`` the standard errors are those of
-    ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which test by the normal law
-    for a logistic regression: ``use_t=False``. In simulations with 30 and 100 groups
-    of 4 to 16 rows intervals by t covered 93% to 97%, those by the normal law 92% to
-    96%, and those of rows taken for independent 78% to 93%
-    (``benchmarks/cluster_coverage.py``). Standard errors need groups as they need rows:
-    with fewer than 10 they are rough.
+    ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which use the normal
+    distribution for a logistic regression, as ``use_t=False`` does. In simulations with
+    30 and 100 groups of 4 to 16 rows intervals by t covered 93% to 97%, normal ones 92%
+    to 96%, and intervals that take rows as independent 78% to 93%
+    (``benchmarks/cluster_coverage.py``). Standard errors are rough with fewer than 10
+    groups.
 
     References
     ----------
@@ -158,7 +159,7 @@ class Cluster(Sandwich):
     Cameron, Gelbach & Miller, *Robust inference with multiway clustering*, Journal of
     Business & Economic Statistics 29 (2011), for two ways.
     Cameron & Miller, *A practitioner's guide to cluster-robust inference*, Journal of
-    Human Resources 50 (2015), section VI, for the factors and the t law.
+    Human Resources 50 (2015), section VI, for the factors and the t distribution.
 
     Examples
     --------
@@ -203,26 +204,26 @@ def checked_bandwidth(value: object) -> Bandwidth | float:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Options of the pairs bootstrap: rows drawn with replacement, and fitted again.
+    """Options of the pairs bootstrap: rows are drawn with replacement and fitted again.
 
     Replicate ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
-    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is. Where a fit has
-    ``groups=``, whole groups are drawn, all rows of each: by ``sample(M, M, replace =
-    TRUE)`` of the ``M`` groups in the order in which they first appear.
+    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is. With
+    ``fit(groups=...)`` whole groups are drawn, each with all its rows, by ``sample(M,
+    M, replace = TRUE)`` from the ``M`` groups in order of first appearance.
 
     Parameters
     ----------
     replicates : int, default 1000
     seed : int, optional
-        As for R's ``set.seed()``; drawn, and kept in the result, if left out.
+        As for R's ``set.seed()``. If omitted, one is drawn and kept in the result.
     interval : "normal", "percentile", "basic" or "symmetric", default "normal"
         ``"normal"``: the estimate, plus and minus a normal quantile times the standard
-        deviation of the replicates. ``"percentile"``: quantiles of the replicates,
-        R's type 7. ``"basic"``: these reflected at the estimate, ``2 estimate -
-        quantile``. ``"symmetric"``: the estimate, plus and minus the larger of its
+        deviation of the replicates. ``"percentile"``: quantiles of the replicates, R's
+        type 7. ``"basic"``: these quantiles reflected about the estimate, ``2 estimate
+        - quantile``. ``"symmetric"``: the estimate, plus and minus the larger of its
         distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
-        floor((m + 1) (1 - level) / 2)``; p-values are from the replicates as well then,
-        ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
+        floor((m + 1) (1 - level) / 2)``; p-values then come from the replicates as
+        well, ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
         estimate as the hypothesis is, on the side where there are more.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
@@ -231,7 +232,7 @@ class Bootstrap:
         lam`` it keeps the error of the refits far below their standard deviation,
         unless `lam` is tiny; `BootstrapResult.distance` is that bound.
     workers : int, optional
-        Number of threads; all usable cores if left out. It changes no number.
+        Number of threads; all usable cores if omitted. Results do not depend on it.
 
     Raises
     ------
@@ -243,15 +244,15 @@ class Bootstrap:
     Notes
     -----
     In simulations with 500 rows (``benchmarks/interval_coverage.py --bootstrap 200``)
-    normal intervals of nominal 95% covered 93% to 97%, those of the quantiles 91% to
-    96% with the log loss, whose small-sample bias they double, and basic ones 92% to
-    95% with the hinge. With 2,000 rows normal intervals covered 94% to 96%, those of
-    the quantiles 93% to 96% and basic ones 92% to 95%.
+    normal intervals of nominal 95% covered 93% to 97%, percentile intervals 91% to 96%
+    with the log loss, whose small-sample bias they double, and basic ones 92% to 95%
+    with the hinge. With 2,000 rows normal intervals covered 94% to 96%, percentile
+    intervals 93% to 96% and basic ones 92% to 95%.
 
     Predictors with few values let whole groups of rows tie at the margin of the hinge,
     and estimates jump from one tie to another. Symmetric intervals covered there, where
-    normal ones covered 73% to 84%. They contain the intervals of the quantiles, which
-    follow an estimate through any monotone transformation.
+    normal ones covered 73% to 84%. They contain the percentile intervals, which respect
+    any monotone transformation of the estimate.
 
     References
     ----------

@@ -80,7 +80,7 @@ class BootstrapResult:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of tests: infinite, as for the normal law."""
+        """Degrees of freedom of tests: infinite, as for the normal distribution."""
         return float("inf")
 
     @property

@@ -40,7 +40,7 @@ class Estimates:
         shape (m,)
         NaN where the standard error is.
     df : float
-        Degrees of freedom of Student's t; infinite for the normal law.
+        Degrees of freedom of Student's t; infinite for the normal distribution.
     level : float
         Confidence level of the intervals.
     """
@@ -76,7 +76,7 @@ class ContrastTests:
     null : float64 array, shape (m,)
         Values ``q`` under the hypotheses.
     df_denom : float
-        Degrees of freedom of Student's t; infinite for the normal law.
+        Degrees of freedom of Student's t; infinite for the normal distribution.
     resampled : BootstrapResult or None
         The bootstrap of these combinations, where intervals are from it.
     bias : float64 array, shape (m,), or None
@@ -180,7 +180,7 @@ def estimates(
     ----------
     estimate, std_error : float64 array, shape (m,)
     df : float
-        Of Student's t; infinite for the normal law.
+        Of Student's t; infinite for the normal distribution.
     level : float, default 0.95
     null : float or float64 array, shape (m,)
         Value under the hypothesis.
