@@ -313,7 +313,7 @@ class LinearInference(Results):
 
     @cached_property
     def nearness(self) -> Nearness | None:
-        """Distance of coefficients from the optimum; None if the certificate is enough."""
+        """Distance of coefficients from the optimum; None if certified to be small."""
         found, problem = self._by_certificate, self.problem
         if not found.far.any() or not estimating.has_rows(problem):
             return None
