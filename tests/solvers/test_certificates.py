@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import padded
 from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.dual import refits
@@ -260,8 +261,9 @@ def test_the_distance_of_a_refit_is_that_of_its_gap(loss):
     name = loss.name.lower()
     problem = problem_of(6, name)
     n, p = problem.X.shape
-    none = np.zeros(0)
-    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), np.ones(n), 1.0, none
+    none = read_only(np.zeros(0))
+    weights = read_only(np.ones(n))
+    nothing = np.zeros(padded(p)), 0.0, np.zeros(n), weights, 1.0, none
     estimates, found = np.zeros((1, p + 1)), np.zeros((1, 3))
     given = problem.X, problem.lam, True, 0.2, np.arange(n)[None]
     room = refits.room(problem.X, n, p, int(loss), none)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.best_intercept import middle_intercept
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
@@ -63,14 +64,18 @@ class Room(NamedTuple):
     ----------
     X : array, shape (n, p), or CSR
         The drawn rows in its first places.
-    drawn : float64 array, shape (n,)
-        How often each row was drawn, in the order of all rows.
-    at, to, state
-        Scratch of the steps, for ``n`` rows.
+    y, weights, drawn : float64 array, shape (n,)
+        Theirs; and how often each row was drawn, in the order of all rows.
+    rows, at, to, state
+        Scratch of the steps, for ``n`` rows. ``X``, ``y`` and ``weights`` are read only
+        in ``rows`` and ``at``, as they are in a fit, whose code is so taken as it is.
     """
 
     X: Rows
+    y: Vector
+    weights: Vector
     drawn: Vector
+    rows: Rows
     at: Smooth
     to: Direction
     state: Proximal
@@ -78,10 +83,20 @@ class Room(NamedTuple):
 
 def room(X: Rows, n: int, p: int, loss: int, offset: Vector) -> Room:
     """Return scratch for refits of rows like those of ``X``, with such an offset."""
-    y, weights, a = (np.zeros(n) for _ in range(3))
-    at = smooth(y, weights, a, loss, p, np.zeros(offset.size))
+    gathered, (y, weights, a, drawn) = room_for(X), np.zeros((4, n))
+    seen = read_only(y), read_only(weights)
+    at = smooth(*seen, a, loss, p, np.zeros(offset.size))
     state = proximal(n, p, np.zeros(padded(p)))
-    return Room(room_for(X), np.zeros(n), at, direction(p), state)
+    return Room(
+        X=gathered,
+        y=y,
+        weights=weights,
+        drawn=drawn,
+        rows=read_only(gathered),
+        at=at,
+        to=direction(p),
+        state=state,
+    )
 
 
 @kernel
@@ -138,7 +153,7 @@ def refit(
     part: Room,
 ) -> None:
     """Fit the rows that were gathered."""
-    X, _, at, to, state = part
+    X, at, to, state = part.rows, part.at, part.to, part.state
     put(origin.w, state.w)
     width = origin.width * origin.y.shape[0] / at.y.shape[0]
     begin_at(X, lam, free, origin.alpha, width, at, state)
@@ -162,7 +177,7 @@ def gather(X: Rows, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
     Their weights, counted as often as they were drawn, are scaled to mean 1 over these
     rows; the dual weights of the origin, as often, are the centre.
     """
-    drawn, at = room.drawn, room.at
+    drawn, at, y, weights = room.drawn, room.at, room.y, room.weights
     drawn[:] = 0.0
     for k in range(rows.shape[0]):
         drawn[rows[k]] += 1.0
@@ -171,23 +186,23 @@ def gather(X: Rows, rows: NDArray[np.int64], origin: Origin, room: Room) -> int:
         weight = drawn[i] * origin.weights[i]
         if weight > 0.0:
             row_copy(X, i, room.X, count)
-            at.y[count], at.weights[count] = origin.y[i], weight
+            y[count], weights[count] = origin.y[i], weight
             at.centre[count] = drawn[i] * origin.dual[i]
             if origin.offset.shape[0] > 0:
                 at.offset[count] = origin.offset[i]
             total += weight
             count += 1
     for k in range(count):
-        at.weights[k] *= count / total
+        weights[k] *= count / total
         at.centre[k] *= count / total
     return count
 
 
 @inlined
 def first(room: Room, count: int) -> Room:
-    """Return the scratch of the first ``count`` rows, not copied; ``X`` is whole."""
+    """Return the scratch of the first ``count`` rows, not copied, to be fitted."""
     at, state = room.at, room.state
-    rows = Smooth(
+    kept = Smooth(
         at.y[:count],
         at.weights[:count],
         at.centre[:count],
@@ -208,7 +223,9 @@ def first(room: Room, count: int) -> Room:
         state.best_a[:count],
         state.scalars,
     )
-    return Room(room.X, room.drawn, rows, room.to, steps)
+    return Room(
+        room.X, room.y, room.weights, room.drawn, room.rows, kept, room.to, steps
+    )
 
 
 @inlined

@@ -252,7 +252,7 @@ class Refit:
             )
             a = origin.dual * weights / origin.weights
             problem = replace(problem, weights=weights)
-            origin = origin._replace(weights=weights, dual=a)
+            origin = origin._replace(weights=read_only(weights), dual=a)
         if not self._standardizes:
             return self._refitted(problem, origin, rows)
         means, deviations = moments(problem.X, drawn)
