@@ -1,4 +1,4 @@
-"""Dual weights moved by last bits, so that the sums over far columns cancel.
+"""Changes of dual weights in the last bits, so that sums over far columns cancel.
 
 At the optimum ``sum_i a_i y_i x_ij = lam n beta_j``. In a column of dates in
 nanoseconds the left side is a sum of numbers of 1e15 that cancel to 1e-15; with

@@ -1,4 +1,4 @@
-"""Columns far from zero, such as dates in seconds, brought near it while fitting."""
+"""Centring, for the time of a fit, of columns far from zero, such as dates."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Newton steps on dual weights between their bounds, that rounds are slow to move."""
+"""Newton steps on dual weights between their bounds, which pair steps move slowly."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Kernel values of many rows at a time, and rows of the Gram matrix that are kept."""
+"""Kernel values of many rows at a time, and a cache of rows of the Gram matrix."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""In which order rows are visited: R's permutations, draws, or a given list."""
+"""Orders in which rows are visited: R's permutations, draws, or a given list."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

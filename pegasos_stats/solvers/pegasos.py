@@ -1,4 +1,4 @@
-"""Solvers: how a problem is minimised."""
+"""The solver Pegasos: its options."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 @answering_class
 @dataclass(frozen=True, eq=False)
 class Pegasos(Solver):
-    """Stochastic sub-gradient steps, of size ``eta = 1 / (lam * t)`` unless told.
+    """Stochastic sub-gradient descent, by default with steps ``eta = 1 / (lam * t)``.
 
     Each step takes a batch ``A`` of rows (Shalev-Shwartz et al. 2011, figures 1 and 2,
     with an intercept that is not penalised)::
@@ -62,8 +62,8 @@ class Pegasos(Solver):
     Parameters
     ----------
     epochs : int, optional
-        Passes over the rows: 20 if left out; for an explicit `order` 1. With `tol` or
-        `change_tol` the limit, 1000 if left out.
+        Passes over the rows; default 20, or 1 for an explicit `order`. With `tol` or
+        `change_tol` it is the maximum, default 1000.
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
         and shown in its summary.
@@ -74,60 +74,64 @@ class Pegasos(Solver):
         from zero among those of the fit: one list for every epoch, or, in two
         dimensions, one list for each epoch.
     steps : int, optional
-        Number of steps, for order ``"replace"`` only, which needs it.
+        Number of steps; required for order ``"replace"``, not allowed otherwise.
     batch_size : int, default 1
-        Rows in a step. The last batch of an epoch may be smaller; it is averaged over
-        its own size.
+        Number of rows per step. The last batch of an epoch may be smaller; its mean is
+        over its own size.
     project : bool, default False
-        Shrink beta to norm ``1 / sqrt(lam)`` after each step where it is longer.
+        Whether to project beta onto the ball of radius ``1 / sqrt(lam)`` after each
+        step.
     average : "none", "all" or int, default "none"
-        Return the last iterate, the mean of all, or that of the last so many epochs.
+        Return the last iterate, the mean of all iterates, or that of the last `average`
+        epochs.
     refit_intercept : bool, default False
-        At the end replace the intercept by the exact minimiser for these coefficients.
+        Whether to replace the intercept, at the end, by the exact minimiser for the
+        coefficients.
     arithmetic : "reference" or "fast"
-        ``"fast"`` sums in an order that suits the machine: the same to rounding.
+        ``"fast"`` sums in an order that suits the machine; results agree to rounding.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
-        What ``predict`` makes of a score of exactly 0 unless it is told.
+        Default of ``predict(ties=)``: the label of a score of exactly 0.
     intercept : False, optional
-        ``False`` marks a form that goes with models without intercept only.
+        ``False`` restricts the solver to models without intercept.
     start : "zero", "random", a fit, Series, dict or array of float
-        What the run begins with. ``"random"``: R's ``rnorm(p)``, drawn before the first
-        row and brought to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its
-        `params`, `first_step` counting on from its last step. Coefficients by name, or
-        in the order of `params`, the intercept first.
+        Starting point. ``"random"``: R's ``rnorm(p)``, drawn before the first row and
+        scaled to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its `params`;
+        `first_step` then follows its last step. Or coefficients, by name or in the
+        order of `params`, the intercept first.
     first_step : int, default 1
-        Number ``t`` of the first step. The step ``t = 1`` of size ``1 / lam`` keeps
-        nothing of `start` but the intercept: only its margins know the coefficients.
+        Number ``t`` of the first step. The step ``t = 1`` of size ``1 / lam`` discards
+        the coefficients of `start`, which enter through the margins only; the intercept
+        is kept.
     step : "pegasos", "1/(lambda n)", "1/sqrt(t)", float or array of float
         Size of the steps: ``1 / (lam t)``, ``1 / (lam n)`` for n rows, ``1 / sqrt(t)``,
-        one number, or one for each step of the run. All but the first give plain
+        one number, or one for each step of the run. All but ``"pegasos"`` give plain
         stochastic gradient descent.
     tol : float, default 0
-        End after an epoch whose relative duality gap, ``gap / objective``, is at most
+        Stop after an epoch with a relative duality gap, ``gap / objective``, of at most
         this.
     change_tol : float, default 0
-        End after an epoch in which none of `params` has changed by more than this share
-        of the largest of them. Either is enough; where the limit of epochs comes first
-        the run warns.
+        Stop after an epoch in which no coefficient has changed by more than this
+        fraction of the largest coefficient. With both tolerances, either is enough; a
+        run that reaches the maximum of epochs first warns.
 
     Notes
     -----
-    With a fit as `start` rows are drawn from the seed anew, and averages and dual
-    weights begin anew. One run in two parts, with the same coefficients in every bit
-    on dense rows, gives `order` as rows: ``Pegasos(order=rows[:10])``, and then
-    ``Pegasos(order=rows[10:], start=result)``.
+    With a fit as `start`, the random numbers start again from the seed, and averages
+    and dual weights start again from zero. To split one run into two parts, with the
+    same coefficients in every bit on dense rows, give `order` as rows:
+    ``Pegasos(order=rows[:10])``, and then ``Pegasos(order=rows[10:], start=result)``.
 
-    The dual weights are those of the steps of the run, and what the duality gap is
-    computed from; that of a run with other steps, or a given start, may be poorer. In R
-    the gap is the same to rounding: where it is that near to `tol`, the run may end at
-    another epoch there.
+    The duality gap is computed from dual weights that the steps of the run define; with
+    other step sizes, or a given start, it may be larger than necessary. R computes the
+    same gap up to rounding, so a run whose gap is that close to `tol` may stop at
+    another epoch in R.
 
     Raises
     ------
     OptionError
-        If an option is not allowed, or two of them make no sense together.
+        If an option is not allowed, or two of them contradict each other.
     SeedError
         If R would refuse the seed.
 
@@ -314,7 +318,7 @@ class Pegasos(Solver):
 
     @classmethod
     def r_script(cls, epochs: int = 20, *, seed: int | None = None) -> "Pegasos":
-        """Pegasos as the R reference has it: shuffled epochs, one row a step.
+        """Pegasos as in the R reference: shuffled epochs, one row per step.
 
         Examples
         --------
@@ -325,9 +329,9 @@ class Pegasos(Solver):
 
     @classmethod
     def homework(cls, epochs: int = 5) -> "Pegasos":
-        """Pegasos as set in courses: rows in order, a score of 0 is positive.
+        """Pegasos as in course exercises: rows in sequence, a score of 0 is positive.
 
-        It goes with a model without intercept: ``intercept=False``.
+        It needs a model without intercept: ``intercept=False``.
 
         Examples
         --------
@@ -340,7 +344,7 @@ class Pegasos(Solver):
     def minibatch(
         cls, epochs: int = 10, *, batch_size: int = 100, seed: int | None = None
     ) -> "Pegasos":
-        """Pegasos as it is compared with SDCA: shuffled epochs in batches.
+        """Mini-batch Pegasos, as in the comparison with SDCA: shuffled epochs.
 
         Shalev-Shwartz & Zhang 2013, section 7; the step is ``1 / (lam t)`` and the
         batch is averaged over its size.
@@ -354,7 +358,7 @@ class Pegasos(Solver):
 
     @property
     def passes(self) -> orders.Passes:
-        """Which rows are visited, how often, in how many steps."""
+        """Order, epochs, steps and batch size of the run."""
         return orders.Passes(self.order, self.epochs, self.steps, self.batch_size)
 
     @property
@@ -369,7 +373,7 @@ class Pegasos(Solver):
         return isinstance(self.step, str) and self.step == "pegasos"
 
     def for_columns(self, names: Sequence[str], intercept: bool) -> "Pegasos":
-        """The same solver with a start by name brought into the order of the columns.
+        """Return the solver with a start by name put in the order of the columns.
 
         Raises
         ------
@@ -382,7 +386,7 @@ class Pegasos(Solver):
 
     @property
     def order_name(self) -> str:
-        """The order in words, with the size of a batch where it is not 1."""
+        """The order in words, with the batch size if it is not 1."""
         name = self.order if isinstance(self.order, str) else "given rows"
         if self.epochs is not None:
             most = "at most " * self.may_end_early
@@ -390,7 +394,7 @@ class Pegasos(Solver):
         return name if self.batch_size == 1 else f"{name}, batches of {self.batch_size}"
 
     def averages(self, epoch: int) -> bool:
-        """Whether the iterates of this epoch, counted from zero, are averaged."""
+        """Whether the iterates of this epoch (counted from zero) enter the average."""
         if isinstance(self.average, str):
             return self.average == "all"
         return epoch >= self.passes.whole - self.average

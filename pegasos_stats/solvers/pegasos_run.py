@@ -1,4 +1,4 @@
-"""The run of a solver: rows drawn, kernels called, the solution put together."""
+"""The run of Pegasos: draws rows, calls kernels, puts the solution together."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""What is minimised, as numbers: and what a solver finds."""
+"""The problem that is minimised, as arrays, and the solution that a solver finds."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

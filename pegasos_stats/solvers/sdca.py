@@ -34,28 +34,29 @@ DEFAULT_TOL = 1e-6
 class SDCA(Solver):
     """Dual coordinate ascent, up to a certified distance from the optimum.
 
-    SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1) visits each row once an epoch, in
-    the order of R's ``sample(1:n, n)``, and moves its dual weight to the best value,
-    ``beta`` following; for the hinge ::
+    SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1) visits each row once per epoch, in
+    the order of R's ``sample(1:n, n)``, sets its dual weight to the maximiser of the
+    dual and updates ``beta``; for the hinge ::
 
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
-    Where lam is small it takes thousands of epochs. By default two such epochs are
-    followed by Newton steps for the proximal-point problem in the dual; each counts as
-    an epoch. They find the optimum with the intercept not penalised, and a dual point
-    with ``sum_i a_i y_i = 0``, or without intercept. With more columns than rows there
-    are as many epochs as go on to close the gap; then the hinge takes steps on pairs of
-    rows, or on single ones without intercept, ``n`` of them an epoch.
+    For small lam this takes thousands of epochs. By default only two such epochs are
+    made, and Newton steps for the proximal-point problem in the dual follow, each
+    counted as an epoch. They find the optimum with an unpenalised intercept, and a dual
+    point with ``sum_i a_i y_i = 0``; or the optimum without intercept. With more
+    columns than rows such epochs go on while they close the gap; for the hinge, steps
+    on pairs of rows (on single rows without intercept) follow, ``n`` per epoch.
 
     Parameters
     ----------
     epochs : int, default 100
-        Limit; a run that ends there without having reached `tol` warns.
+        Maximum number; a run that ends there without reaching `tol` warns.
     tol : float, default 1e-6
-        Stop at this relative duality gap, ``gap / objective``. 0 for every epoch. By
-        default what is left is small beside the standard errors of most fits.
+        Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs. With
+        the default, the remaining error is small relative to the standard errors of
+        most fits.
     gap_tol : float, optional
-        Stop at this gap as well; alone with ``tol=0``.
+        Stop at this absolute gap as well; with ``tol=0``, only at this gap.
     start : "zero" or "sgd"
         ``"sgd"``: the first epoch is modified SGD (figure 2).
     seed : int, optional
@@ -63,14 +64,13 @@ class SDCA(Solver):
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
-        What ``predict`` makes of a score of exactly 0 unless it is told.
+        Default of ``predict(ties=)``: the label of a score of exactly 0.
     algorithm : "newton" or "perm"
-        ``"perm"``: SDCA-perm as published and nothing else, for models without
-        intercept.
+        ``"perm"`` is SDCA-perm as published, for models without intercept only.
     arithmetic : "reference" or "fast", optional
-        How SDCA-perm sums. ``"reference"``, its default: for the hinge the numbers are
-        those of the R reference, bit for bit, from the same seed. ``"fast"``: in an
-        order that suits the machine, as all other sums are.
+        Order of summation in SDCA-perm. ``"reference"``, its default, gives the numbers
+        of the R reference for the hinge, bit for bit, from the same seed. ``"fast"``
+        sums in an order that suits the machine, as all other algorithms do.
 
     Raises
     ------
@@ -143,7 +143,7 @@ class SDCA(Solver):
 
     @property
     def sums(self) -> Arithmetic:
-        """How the coordinate steps sum: `arithmetic`, or its default."""
+        """Arithmetic of the coordinate steps: `arithmetic`, or its default."""
         return self.arithmetic or ("reference" if self.algorithm == "perm" else "fast")
 
     @property

@@ -1,4 +1,4 @@
-"""SDCA one dual weight at a time: the state, and what it gives."""
+"""SDCA one dual weight at a time: its state and its solution."""
 
 import numpy as np
 from numpy.typing import NDArray

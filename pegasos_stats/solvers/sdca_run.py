@@ -1,4 +1,4 @@
-"""The run of SDCA: rows drawn, kernels called, the gap looked at, the solution made."""
+"""The run of SDCA: draws rows, calls kernels, checks the gap, makes the solution."""
 
 import math
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""How far a fit is from the minimum, told from both sides for little work.
+"""Lower and upper bounds on the distance of a fit from the minimum, for little work.
 
-A run of Pegasos brings a dual point of its own, whose bound is true and may be useless:
-that the minimum is not below 0. From that point SDCA goes on for as many visits of rows
-as the fit took, or for `WORK` multiplications if these are more: what it finds is a
-better bound from below, and with the risk of its own fit one from above.
+The dual point of a run of Pegasos gives a valid but perhaps useless bound, such as a
+minimum not below 0. From that point SDCA continues for as many visits of rows as the
+fit took, or for `WORK` multiplications if these are more. Its dual point gives a better
+lower bound on the minimum, its primal objective an upper bound.
 """
 
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a solution is worth, linear or with a kernel: its certificate, its scores."""
+"""Certificates and scores of solutions, linear or with a kernel."""
 
 from typing import Any
 

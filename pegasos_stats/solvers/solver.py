@@ -1,4 +1,4 @@
-"""What all solvers have in common."""
+"""Options and methods that all solvers share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -91,11 +91,11 @@ class Solver(ABC):
 
     @property
     def options(self) -> str:
-        """What is not plain about the run, in words; empty if nothing is."""
+        """Options of the run that differ from the default, in words."""
         return ", ".join(self.words("form"))
 
     def words(self, key: Literal["form", "said"]) -> list[str]:
-        """What each option that is not at its default makes of a fit.
+        """Words for each option that is not at its default.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Solver(ABC):
         return [words[n].format(v) for n, v in values.items() if words[n]]
 
     def generator(self) -> RRandom:
-        """R's generator at the seed of this solver, a drawn one if there is none."""
+        """R's generator, at the seed of this solver or, without one, at a new seed."""
         return RRandom(self.seed, sample_kind=self.sample_kind)
 
     def with_seed(self, seed: int | None) -> Self:
@@ -121,12 +121,12 @@ class Solver(ABC):
 
     @property
     def stops(self) -> bool:
-        """Whether there is a tolerance to reach."""
+        """Whether a tolerance is set."""
         return self.tol > 0.0 or bool(self.gap_tol)
 
     @property
     def may_end_early(self) -> bool:
-        """Whether there is a tolerance, of the gap or of the coefficients."""
+        """Whether a tolerance of the gap or of the coefficients is set."""
         return self.stops or self.change_tol > 0.0
 
     @property
@@ -137,11 +137,11 @@ class Solver(ABC):
         return " or ".join(f"{name} {tol:g}" for name, tol in found if tol)
 
     def converged(self, at: Certificate, settled: bool = False) -> bool | None:
-        """Whether a fit has reached a tolerance; None if there is none."""
+        """Whether a fit has reached the tolerance; None if none is set."""
         return self.reached(at) or settled if self.may_end_early else None
 
     def reached(self, at: Certificate) -> bool:
-        """Whether a certificate is good enough to stop."""
+        """Whether a certificate meets a tolerance, so that the run may stop."""
         if self.tol > 0.0 and at.gap <= self.tol * at.objective:
             return True
         return bool(self.gap_tol) and at.gap <= (self.gap_tol or 0.0)

@@ -1,4 +1,4 @@
-"""The record of a run, an epoch at a time."""
+"""The trace of a run: one record per epoch."""
 
 from collections.abc import Callable
 from typing import Any
