@@ -1,4 +1,4 @@
-"""Columns as numbers; errors that name the values which are none, and their rows."""
+"""Columns as numbers; errors name the values that are not numbers, and their rows."""
 
 import math
 import numbers

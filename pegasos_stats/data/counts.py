@@ -1,4 +1,4 @@
-"""Counts: a row of the data that stands for several rows, all alike."""
+"""Frequency weights: a row of the data that stands for several equal rows."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A digest of the rows of a matrix: whether rows are those of a fit that was saved."""
+"""Digests of training rows, to recognise the rows of a fit that was saved."""
 
 import hashlib
 

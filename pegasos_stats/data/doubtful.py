@@ -1,4 +1,4 @@
-"""Text that became a factor, and was hardly meant to be one: ids, dates, numbers."""
+"""Text columns that probably should not be factors: identifiers, dates, numbers."""
 
 import re
 from collections.abc import Hashable, Mapping

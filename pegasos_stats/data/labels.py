@@ -35,14 +35,14 @@ NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 
 @dataclass(frozen=True)
 class LabelCoding:
-    """Two levels, the first coded -1 and the second +1.
+    """Coding of a two-level outcome: the first level is -1, the second +1.
 
     Attributes
     ----------
     negative, positive : object
         The levels, as they stand in the data.
     dtype : numpy or pandas dtype
-        Type of the labels, given back by `decode`.
+        Type of the labels, which `decode` restores.
     name : str
         Name of the outcome.
     rule : str
@@ -81,20 +81,20 @@ class LabelCoding:
         labels : Series, shape (n,)
             Strings, numbers, booleans or a Categorical; missing values are left out.
         coding : "factor", "first-seen" or a pair (negative, positive)
-            ``"factor"`` takes R's ``factor()`` order: the order of the categories,
-            else sorted values, strings by code point. ``"first-seen"`` codes the
-            first label in the data as -1. A pair is taken as given.
+            ``"factor"`` is the order of R's ``factor()``: that of the categories,
+            otherwise sorted values, strings by code point. ``"first-seen"`` codes the
+            first label in the data as -1. A pair is used as given.
         name : str
             Name of the outcome, for messages and tables.
         formula : str, optional
-            That of the model, for messages.
+            Formula of the model, for messages.
 
         Raises
         ------
         LabelError
             If there are not exactly two levels, or a pair does not cover them.
         OptionError
-            If `coding` is none of the three.
+            If `coding` is none of these.
         """
         return coding_of(column_of_labels(labels, name), coding, name, formula)
 
@@ -132,9 +132,9 @@ class LabelCoding:
     ) -> DataColumn:
         """Turn -1 and +1 into labels of the original type; NaN becomes missing.
 
-        Integer and boolean labels cannot hold a missing value: where there is
-        one, pandas' nullable type of the same kind is given; other types that
-        cannot, such as fixed-width text of numpy, become object.
+        If a value is missing, integer and boolean labels become pandas' nullable type
+        of the same kind; other types without missing values, such as fixed-width text
+        of numpy, become object.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class LabelCoding:
     def predicted(
         self, scores: DataColumn, ties: Ties, threshold: float = 0.0
     ) -> DataColumn:
-        """Labels by the side of the threshold on which scores are, on their index.
+        """Labels by whether scores are above or below a threshold, on their index.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class LabelCoding:
         Parameters
         ----------
         scores : Series, shape (n,)
-            Large for the second level.
+            Larger scores speak for the second level.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Offset: a part of each row's score that is known, with no coefficient to find."""
+"""Offset: a known part of each row's score, without a coefficient."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

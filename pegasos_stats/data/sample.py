@@ -1,4 +1,4 @@
-"""The rows of a fit: labels and predictors together, incomplete rows left out."""
+"""The sample of a fit: labels and predictors of the complete rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

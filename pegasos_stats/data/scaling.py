@@ -1,4 +1,4 @@
-"""Predictors brought to one scale, as by R's ``scale()``."""
+"""Standardized predictors, as by R's ``scale()``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -73,21 +73,21 @@ def read_svmlight(
     *,
     zero_based: bool | None = None,
 ) -> Svmlight:
-    r"""Read labels and sparse rows, ``label index:value index:value ...`` a line.
+    r"""Read an svmlight file: lines of ``label index:value index:value ...``.
 
-    The file may be compressed by gzip or bzip2, whatever its name. Comments after
-    ``#`` and ``qid:`` entries are left out; indices may come in any order.
+    The file may be compressed by gzip or bzip2, whatever its name. Comments after ``#``
+    and ``qid:`` entries are ignored; indices may be in any order.
 
     Parameters
     ----------
     path : str or path
     n_features : int, optional
-        Number of columns; features beyond it are left out and counted. That of the
-        file's largest index if not given. For test data give that of the training
-        data, ``X.shape[1]``.
+        Number of columns; features beyond it are dropped and counted. By default the
+        largest index in the file. For test data give that of the training data,
+        ``X.shape[1]``.
     zero_based : bool, optional
-        Whether features are counted from 0. If not given they are where the index
-        0 occurs, else from 1.
+        Whether features are counted from 0. By default from 0 if the index 0 occurs,
+        otherwise from 1.
 
     Returns
     -------
@@ -97,8 +97,8 @@ def read_svmlight(
     Raises
     ------
     DataError
-        If the file is not there or not in this format, or a row has an index twice;
-        the message names the line.
+        If the file does not exist or is not in this format, or a row has an index
+        twice; the message names the line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The statistics of a table by name, caret's names, and why one is not defined."""
+"""Catalogue of the statistics: names, caret's names, why one is undefined."""
 
 import warnings
 from collections.abc import Iterable, Mapping

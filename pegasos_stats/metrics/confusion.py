@@ -1,4 +1,4 @@
-"""From labels to a confusion table."""
+"""`confusion`: a confusion table from actual and predicted labels."""
 
 from collections.abc import Sequence
 
@@ -41,36 +41,36 @@ def confusion(
     Parameters
     ----------
     actual : Series or array, shape (n,)
-        Labels; rows where they are missing are left out and counted.
+        Labels; rows with a missing one are left out and counted.
     predicted : Series or array, shape (n,)
-        Predicted labels; missing ones are counted in a column of their own, and are in
-        no statistic.
+        Predicted labels; missing ones are counted in a separate column and enter no
+        statistic.
     positive : label, optional
-        Positive class of two levels, for sensitivity and the like: the first level if
-        left out, as in caret. With more levels each is compared with the others.
+        Positive class of two levels, for sensitivity and similar statistics; by default
+        the first level, as in caret. With more levels each is compared with all others.
     levels : sequence, optional
-        The labels in the order of the table; found in the data if left out:
-        categories in their order, else sorted values.
+        The labels in the order of the table. By default those in the data: categories
+        in their order, otherwise sorted values.
     scores : Series or array, shape (n,), optional
-        Large for the second of two levels, as ``decision_function()`` gives them; for
-        the area under the ROC curve.
+        Scores that are larger for the second of two levels, as from
+        ``decision_function()``; used for the area under the ROC curve.
     probabilities : DataFrame or array, shape (n, k) or (n,), optional
-        A column for each level, as ``predict_proba()`` gives them, or the probability
-        of the second of two; for log loss and Brier score.
+        A column for each level, as from ``predict_proba()``, or the probability of the
+        second of two levels; used for log loss and Brier score.
     mode : "sens_spec", "prec_recall" or "everything", optional
-        With a mode ``print()`` shows the full report, with the statistics of a class
-        that caret prints in this mode.
+        With a mode, ``print()`` shows the full report with the statistics that caret
+        prints in this mode.
     prevalence : float, or dict or Series of them for more than two levels, optional
-        Prevalence of the positive class for the predictive values; that of the table
-        if left out.
+        Prevalence of the positive class, for the predictive values; by default that of
+        the table.
     beta : float, default 1.0
         Weight of recall against precision in the F measure.
     freq_weights : Series or array, shape (n,), of whole numbers; optional
-        How many rows each stands for: a table of counts gives what its rows give.
+        How many rows each row stands for, as in a table of counts.
     weights : Series or array, shape (n,), optional
-        What each row counts, 0 or more: cells are sums of weights, as they are given,
-        and rates, kappa, area and losses are weighted. Intervals and tests are of
-        numbers of rows, and NaN here.
+        Weight of each row, 0 or more, not rescaled. Cells are sums of weights; rates,
+        kappa, AUC and losses are weighted. Intervals and tests need numbers of rows and
+        are NaN.
 
     Returns
     -------
@@ -79,11 +79,11 @@ def confusion(
     Raises
     ------
     DataError
-        If labels, scores, probabilities and counts are not of the same rows.
+        If labels, scores, probabilities and counts differ in length or row labels.
     LabelError
         If a label is none of `levels`, or the labels have no order.
     OptionError
-        If an option is not allowed, or makes no sense for so many levels.
+        If an option is not allowed, or not for this number of levels.
 
     Examples
     --------

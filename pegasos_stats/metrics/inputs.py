@@ -1,4 +1,4 @@
-"""What a user gives for a table of labels, checked: labels, scores, options."""
+"""Checks of the arguments of `confusion`: labels, scores, options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -205,13 +205,13 @@ class Choices:
     Attributes
     ----------
     positive : label, optional
-        Positive class of a table of two levels; the first level if left out.
+        Positive class of a table of two levels; by default the first level.
     prevalence : tuple of float, optional
-        Prevalence of the positive class, or, with more than two levels, of each.
+        Prevalence of the positive class or, with more than two levels, of each class.
     beta : float, default 1.0
         Weight of recall against precision in the F measure.
     mode : "sens_spec", "prec_recall", "everything" or None
-        Statistics of a class that are printed.
+        Which statistics of a class are printed.
     """
 
     positive: object = None
@@ -235,7 +235,7 @@ def checked_choices(
     Raises
     ------
     OptionError
-        If an option is not allowed, or makes no sense for so many levels.
+        If an option is not allowed, or not for this number of levels.
     """
     if mode is not None:
         check_mode(mode)

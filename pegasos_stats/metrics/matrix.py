@@ -27,30 +27,30 @@ THROUGH_CACHE = 4  # frames between a warning and the reader of a cached propert
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ConfusionMatrix:
-    """Counts of actual against predicted labels, and what follows from them.
+    """A confusion table: counts of actual against predicted labels, and statistics.
 
     Made by `confusion` or by ``result.confusion(data)``. ``print()`` shows the table
-    and the errors; the full report, laid out as caret's, is ``print(summary())``.
+    and the error rate; ``print(matrix.summary())`` the full report in caret's layout.
 
     Attributes
     ----------
     levels : tuple
         The labels, in the order of the table.
     counts : int64 array, shape (k, k + 1); with weights their sums, float64
-        Rows are actual and columns predicted levels; the last column counts rows
+        Rows are actual levels, columns predicted levels; the last column counts rows
         without a prediction.
     errors : DataFrame
         The misclassified rows: columns ``actual`` and ``predicted``, on the index of
         the data.
     n_unlabelled : int
-        Rows without an actual label; they are in no count.
+        Rows without an actual label, which are not counted.
     choices : Choices
-        Positive class, prevalence, beta and mode of the report.
+        Options: positive class, prevalence, beta and mode of the report.
     scored : Scored, optional
         Scores and probabilities of the rows.
     source : "new", "training", "out of fold" or "weighted"
-        Where the rows come from. Only rows that are new to one fit, and not weighted,
-        have intervals, p-values and tests; of others these are NaN.
+        Origin of the rows. Intervals, p-values and tests are given only for unweighted
+        rows that a single fit has not seen; otherwise they are NaN.
 
     Examples
     --------
@@ -80,10 +80,10 @@ class ConfusionMatrix:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Counts with named axes, ``table(Actual = , Predicted = )`` of R.
+        """Counts with named axes, as R's ``table(Actual = , Predicted = )``.
 
-        Every level is there, also with zero counts; a column ``NA`` is there when
-        rows were left without a prediction (``<NA>`` beside a level called NA).
+        All levels are included, also with zero counts. There is a column ``NA`` if some
+        rows have no prediction (``<NA>`` if a level is called NA).
         """
         width = len(self.levels) + (self.n_undecided > 0)
         missing = "<NA>" if "NA" in self.levels else "NA"
@@ -104,17 +104,17 @@ class ConfusionMatrix:
 
     @property
     def n_undecided(self) -> int:
-        """Rows without a prediction: a score of exactly 0, or missing values."""
+        """Number of rows without a prediction: score exactly 0, or missing values."""
         return total_of(self.counts[:, -1])
 
     @property
     def n_classified(self) -> int:
-        """Rows with an actual and a predicted label."""
+        """Number of rows with an actual and a predicted label."""
         return total_of(self._square)
 
     @property
     def n_errors(self) -> int:
-        """Rows whose predicted label is not the actual one."""
+        """Number of rows whose predicted label is not the actual one."""
         return total_of(self._square[~np.eye(len(self.levels), dtype=bool)])
 
     @property
@@ -131,26 +131,26 @@ class ConfusionMatrix:
 
     @cached_property
     def overall(self) -> "pd.Series[float]":
-        """Statistics of the whole table, from the rows with both labels.
+        """Statistics of the whole table, from rows with actual and predicted labels.
 
-        ``accuracy`` with its exact 95% interval, ``no_information_rate`` (the largest
-        actual class) and the p-value of the accuracy being no larger, ``kappa``,
-        ``mcnemar_p_value`` (Bowker's test with more than two levels) and ``mcc``; with
-        scores ``auc`` (``auc_pooled`` of scores out of fold, which are those of several
-        fits), with probabilities ``log_loss`` and ``brier_score``. What is not defined
-        is NaN, and a warning says why.
+        ``accuracy`` with its exact 95% interval, ``no_information_rate`` (the share of
+        the largest actual class) and the p-value of the test that the accuracy is no
+        larger, ``kappa``, ``mcnemar_p_value`` (Bowker's test with more than two levels)
+        and ``mcc``; with scores ``auc`` (``auc_pooled`` for out-of-fold scores, which
+        come from several fits), with probabilities ``log_loss`` and ``brier_score``.
+        Undefined statistics are NaN, and a warning gives the reason.
         """
         catalogue.warn_undefined(self._overall_reasons(), THROUGH_CACHE)
         return pd.Series(self._overall, name="overall", dtype=float)
 
     @cached_property
     def by_class(self) -> "pd.Series[float] | pd.DataFrame":
-        """Statistics of the positive class; with more levels a row for each of them.
+        """Statistics of the positive class; with more than two levels, a row per level.
 
-        A class is compared with all others. Predictive values are those of caret, by
-        Bayes' rule from the prevalence; the F measure is named after its beta,
-        ``f1``, and is 0 where no row of the class was predicted right, which caret
-        leaves open. What is not defined is NaN, and a warning says why.
+        Each class is compared with all others. Predictive values are computed as in
+        caret, by Bayes' rule from the prevalence. The F measure is named after its
+        beta, as ``f1``, and is 0 if no row of the class was predicted correctly (NA in
+        caret). Undefined statistics are NaN, and a warning gives the reason.
         """
         found = self._with_zeros
         reasons = catalogue.reasons_by_class(found, self._square, self._positions())
@@ -165,16 +165,16 @@ class ConfusionMatrix:
         Parameters
         ----------
         method : "exact" or "wilson"
-            ``"exact"`` is Clopper and Pearson's interval, as R's ``binom.test``;
-            ``"wilson"`` is Wilson's score interval, as R's ``prop.test`` without
-            correction.
+            ``"exact"`` is Clopper and Pearson's interval, as in R's ``binom.test``;
+            ``"wilson"`` is Wilson's score interval, as in R's ``prop.test`` without
+            continuity correction.
         level : float, default 0.95
 
         Returns
         -------
         Interval
-            ``(low, high)``; NaN where no row was classified, and, with a warning, of
-            rows that are not new.
+            ``(low, high)``; NaN if no row was classified and, with a warning, for rows
+            that are not new.
 
         Raises
         ------
@@ -198,20 +198,21 @@ class ConfusionMatrix:
         return limits_of.NONE
 
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
-        """Confidence intervals of the rates, of kappa, correlation and area.
+        """Confidence intervals of rates, kappa, Matthews' correlation and AUC.
 
         Parameters
         ----------
         method, level
-            Of rates, as for `error_interval`. Kappa and Matthews' correlation have
-            theirs on Fisher's scale, balanced accuracy from Wilson's limits, and the
-            area under the ROC curve DeLong's on the logit scale.
+            Method and level for rates, as for `error_interval`. Intervals of kappa and
+            Matthews' correlation use Fisher's transformation, that of balanced accuracy
+            Wilson's limits, and that of the area under the ROC curve DeLong's variance
+            on the logit scale.
 
         Returns
         -------
         DataFrame
             Columns ``term, class, estimate, conf_low, conf_high``; NaN without rows,
-            where a variance is 0, and of rows that are not new.
+            for a variance of 0, and for rows that are not new.
 
         Examples
         --------
@@ -231,18 +232,18 @@ class ConfusionMatrix:
         return found
 
     def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
-        """Every statistic as a row, with the columns of broom's ``tidy``.
+        """All statistics, one per row, with the columns of broom's ``tidy``.
 
         Parameters
         ----------
         method, level
-            Of the intervals; as for `error_interval`.
+            For the intervals, as for `error_interval`.
 
         Returns
         -------
         DataFrame
-            Columns ``term, class, estimate, conf_low, conf_high, p_value``. The
-            p-value of the accuracy is that against the no-information rate.
+            Columns ``term, class, estimate, conf_low, conf_high, p_value``. The p-value
+            of the accuracy is for the test against the no-information rate.
 
         Examples
         --------
@@ -256,18 +257,19 @@ class ConfusionMatrix:
         return tidy_terms(self._overall, self._with_zeros, intervals)
 
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
-        """The full report, laid out as caret prints it.
+        """Full report in the layout of caret.
 
         Parameters
         ----------
         mode : "sens_spec", "prec_recall" or "everything", optional
-            Which statistics of a class are printed, as in caret; that given to
-            `confusion`, else ``"sens_spec"``.
+            Which statistics of a class are printed, as in caret. By default the mode
+            given to `confusion`, else ``"sens_spec"``.
 
         Returns
         -------
         ConfusionReport
-            ``print()`` shows text, a notebook HTML. Notes name what is not defined.
+            ``print()`` shows text, a notebook HTML. Notes name the undefined
+            statistics.
 
         Examples
         --------
@@ -297,16 +299,16 @@ class ConfusionMatrix:
         )
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the table as tiles, each with its count and its share of the row.
+        """Draw the table as tiles with counts and their shares of the actual level.
 
-        A tile is the darker the larger its share of the actual level's rows, so that a
-        rare level is seen as well as a frequent one. Rows without a prediction are in
-        a grey column, and in the shares.
+        Darker tiles have a larger share of the rows of their actual level, so rare
+        levels are as visible as frequent ones. Rows without a prediction are in a grey
+        column and are included in the shares.
 
         Parameters
         ----------
         ax : Axes, optional
-            Those of a new figure if left out.
+            By default those of a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Two classifiers on the same rows."""
+"""Comparison of two classifiers on the same rows: McNemar's test, difference."""
 
 from dataclasses import dataclass
 
@@ -31,25 +31,24 @@ class PairedComparison:
     Attributes
     ----------
     table : DataFrame
-        Counts: rows say whether A was right, columns whether B was; their names are
-        those of the two.
+        Counts: rows tell whether A was right, columns whether B was right.
     error_rate_a, error_rate_b : float
     difference : float
-        Error rate of A less that of B: negative where A errs less.
+        Error rate of A minus that of B; negative if A has fewer errors.
     interval : Interval
-        Of the difference, by Newcombe's method 10.
+        Confidence interval of the difference, by Newcombe's method 10.
     level : float
         Its confidence level.
     p_exact : float
-        Two-sided exact p-value of McNemar's test that both err equally often.
+        Two-sided exact p-value of McNemar's test that both error rates are equal.
     p_mid : float
-        Its mid-p-value, which is nearest to the nominal size, and agrees best with the
-        interval.
+        Mid-p-value of the same test: its size is nearest to the nominal one, and it
+        agrees best with the interval.
     corrected : ChiSquare
-        The same by chi-squared with continuity correction, as ``mcnemar.test`` of R;
-        NaN where the two are right and wrong in the same rows.
+        McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
+        NaN if both are right and wrong in the same rows.
     n_left_out : int
-        Rows without an actual label, or without a prediction of both.
+        Rows without an actual label, or without one of the predictions.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class PairedComparison:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two classifiers are called."""
+        """Names of the two classifiers."""
         return str(self.table.index.name), str(self.table.columns.name)
 
     def __str__(self) -> str:
@@ -127,23 +126,23 @@ def compare_predictions(
     actual : Series or array, shape (n,)
         Labels, of two levels or more.
     predicted_a, predicted_b : Series or array, shape (n,)
-        Labels predicted by either. Rows where a label is missing on any side are left
-        out and counted.
+        Labels predicted by A and by B. Rows with any label missing are left out and
+        counted.
     names : pair of str, default ("A", "B")
-        What the two are called in print; different.
+        Names of the two in print, which must differ.
     level : float, default 0.95
         Confidence level of the interval.
 
     Returns
     -------
     PairedComparison
-        Counts of right and wrong, McNemar's test (mid-p, exact and corrected),
+        The two-by-two table, McNemar's test (mid-p, exact and corrected), and the
         difference of the error rates with Newcombe's interval.
 
     Raises
     ------
     DataError
-        If the three are not of the same rows, or no row has all three labels.
+        If the three differ in length or row labels, or no row has all three labels.
     LabelError
         If the labels have no common order.
     OptionError

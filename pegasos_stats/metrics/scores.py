@@ -77,7 +77,7 @@ def area_under_curve(
     codes : int array, shape (n,)
         0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
-        Large for the second level.
+        Larger scores speak for the second level.
     weights : float64 array, shape (n,), optional
         0 or more; 1 if not given.
 
@@ -201,7 +201,7 @@ def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
     codes : int array, shape (n,)
         0 for the first, 1 for the second level; both occur.
     scores : float64 array, shape (n,)
-        Large for the second level.
+        Larger scores speak for the second level.
 
     References
     ----------
@@ -238,7 +238,7 @@ def auc_interval(
     codes : int array, shape (n,)
         0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
-        Large for the second level.
+        Larger scores speak for the second level.
     level : float, default 0.95
     scale : "logit" or "plain", default "logit"
         ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as ``ci.auc`` of R's pROC

@@ -1,4 +1,4 @@
-"""Intervals of statistics of a table that are no proportion of its rows."""
+"""Intervals of statistics that are not simple proportions, such as kappa and AUC."""
 
 from collections.abc import Callable
 from math import atanh, exp, isnan, log, tanh

@@ -51,7 +51,7 @@ class ScoredRows:
     Attributes
     ----------
     values : float64 array, shape (n,)
-        Large for the second level.
+        Larger scores speak for the second level.
     second : bool array, shape (n,)
         Which rows are of the second level.
     weights : float64 array, shape (n,)

@@ -212,7 +212,7 @@ class Thresholds:
         Parameters
         ----------
         ax : Axes, optional
-            Those of a new figure if left out.
+            By default those of a new figure.
 
         Raises
         ------

@@ -30,8 +30,8 @@ def digits56_path() -> Path:
 def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Handwritten fives and sixes, with a fixed training and test split.
 
-    Training rows are the first 200 of the file, 100 of each digit; test rows are
-    the other 163 (82 fives, 81 sixes). The index is a row's number in the file.
+    Training rows are the first 200 of the file, 100 of each digit; test rows are the
+    other 163 (82 fives, 81 sixes). The index is the row number in the file.
 
     Returns
     -------
@@ -43,10 +43,10 @@ def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Notes
     -----
-    These are the fives and sixes of the test part of the original data, as
-    scikit-learn carries it (``sklearn.datasets.load_digits``). Licence: Creative
-    Commons Attribution 4.0 International (CC BY 4.0). Ten pixels at the left and
-    right border are 0 in every row.
+    These are the fives and sixes of the test part of the original data, which
+    scikit-learn includes as ``sklearn.datasets.load_digits``. Licence: Creative Commons
+    Attribution 4.0 International (CC BY 4.0). Ten pixels at the left and right borders
+    are 0 in every row.
 
     References
     ----------

@@ -234,23 +234,25 @@ def scan(
     memory: str | int = MEMORY,
     types: Mapping[str, str] | None = None,
 ) -> Scan:
-    """Name files whose rows are read block by block, as data for a fit.
+    """Declare files as the data of a fit, to be read block by block.
 
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), or arrays
-        of numpy (``.npy``, whose columns are ``x0``, ``x1`` and so on), told apart by
-        their endings; a pattern such as ``"folder/*.parquet"`` stands for those that
-        it matches, in the order of their names, a folder for those of such an ending in
-        it. Columns are found by name, and have one kind of values in all files.
+        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), or arrays of
+        numpy (``.npy``, whose columns are ``x0``, ``x1`` and so on), recognised by
+        their extensions. A pattern such as ``"folder/*.parquet"`` stands for the files
+        that it matches, in the order of their names; a folder stands for the files in
+        it with such an extension. Columns are found by name, and each must hold one
+        kind of values in all files.
     memory : str or int, default "1GiB"
-        Budget for the rows at hand: ``"512MiB"``, ``"4GB"``, or a number of bytes. A
-        fit keeps the rows near its margin, a few percent of all. A record batch of an
+        Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A fit keeps the
+        rows near its margin, a few percent of all, in memory. A record batch of an
         Arrow file is read as a whole.
     types : dict, optional
-        What columns of CSV files hold, ``"numbers"``, ``"text"`` or ``"booleans"``, as
-        in ``{"zip": "text"}``. The files are read once more to find out about others.
+        Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
+        in ``{"zip": "text"}``. If types are missing, the files are read once more to
+        find them.
 
     Returns
     -------
@@ -260,7 +262,7 @@ def scan(
     Raises
     ------
     OptionError
-        If `paths`, `memory` or `types` cannot be read.
+        If `paths`, `memory` or `types` is not valid.
     DataError
         If no file matches, or a file is not there.
     DependencyError

@@ -19,7 +19,7 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     ax : Axes, optional
-        Those of a new figure if left out.
+        By default those of a new figure.
 
     Returns
     -------
