@@ -209,7 +209,7 @@ class Results(Predictor, Judged):
         workers: int | None = None,
         progress: bool = False,
     ) -> "Thresholds":
-        """Choose the threshold for ``predict(threshold=)``, and judge the choice.
+        """Choose a threshold for ``predict(threshold=)``, estimate its performance.
 
         The choice uses scores of rows that no fit has seen: out-of-fold scores of the
         same model and solver, from folds as in `cross_validate`, or scores of new rows.

@@ -40,26 +40,26 @@ def calibrate(
 ) -> CalibratedResults:
     """Fit a model and Platt's sigmoid, which turns its scores into probabilities.
 
-    The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted
-    on out-of-fold scores, which each row gets from a fit that has not seen it, because
-    scores of rows that a fit has seen are too far apart. This assumes that out-of-fold
-    scores are distributed as the scores that the fit on all rows gives to new rows,
-    which holds better with more folds. ``pegasos_stats/studies/platt.py`` has the
-    likelihood and its regularised targets.
+    The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted on
+    out-of-fold scores, because a fit separates its own training rows too well. This
+    assumes that out-of-fold scores have the distribution of the scores of new rows in
+    the fit on all rows, which holds better with more folds.
+    ``pegasos_stats/studies/platt.py`` has the likelihood and its regularised targets.
 
-    Weights of the classes, such as ``weights="balanced"``, are in the fits and not in
-    the sigmoid: probabilities are for levels as frequent as in the data. Weights that
-    differ from row to row are in both.
+    Class weights, such as ``weights="balanced"``, are used in the fits but not in the
+    sigmoid: probabilities are for levels as frequent as in the data. Weights that
+    differ from row to row are used in both.
 
-    Where the fit is, within its duality gap, no better than one without predictors, or
-    where out-of-fold scores of the second level are not the larger ones, scores say
-    nothing: then every probability is the share of the level, and a warning says so.
+    Scores carry no information if the fit is, within its duality gap, no better than
+    one without predictors, or if out-of-fold scores of the second level are not larger
+    than those of the first. Then each probability is the share of the level, with a
+    warning.
 
     Parameters
     ----------
     model : SVM, KernelSVM or Logit
     solver, folds, repeats, groups, seed, workers, progress
-        As for `cross_validate`, with at least 2 folds. The fit on all rows has the
+        As for `cross_validate`, with at least 2 folds. The fit on all rows uses the
         seed of the folds.
 
     Returns
@@ -69,16 +69,17 @@ def calibrate(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not go with the model.
+        If an option is not allowed, or the solver does not suit the model.
     DataError
-        If a fold leaves no row of a level to fit, or there are no two folds.
+        If the training rows of a fold lack a level, or there are fewer than two folds.
 
     Warns
     -----
     ConvergenceWarning
         If SDCA does not reach its tolerance.
     UndefinedMetricWarning
-        If the scores say nothing, and probabilities are the shares of the levels.
+        If the scores carry no information, so that probabilities are the shares of the
+        levels.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""A fit with Platt's sigmoid: probabilities, labels by them, what they are worth."""
+"""Results of `calibrate`: probabilities by Platt's sigmoid, and their losses."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,10 +35,10 @@ SHARES = "every probability is the share of its level"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CalibratedResults:
-    """A fit with probabilities by Platt's sigmoid; made by `calibrate`.
+    """A fit with probabilities from Platt's sigmoid; made by `calibrate`.
 
-    The scores are those of the fit on all rows. The sigmoid was fitted on
-    out-of-fold scores: those of each row by a fit that has not seen it.
+    Scores are from the fit on all rows. The sigmoid was fitted on out-of-fold scores:
+    each row was scored by a fit that has not seen it.
 
     Attributes
     ----------
@@ -48,12 +48,13 @@ class CalibratedResults:
         ``P(second level) = 1 / (1 + exp(A score + B))``, fitted on all out-of-fold
         scores.
     validation : CrossValidation
-        Where these scores come from.
+        The cross-validation that gave these scores.
     logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds: of each row by a fit and a sigmoid that have not seen
-        it, the sigmoid of the other folds of the repeat.
+        Out-of-fold log odds, from fits and sigmoids that have not seen the row; the
+        sigmoid is fitted on the other folds of the repeat.
     without_scores : str
-        Why probabilities are the shares of the levels; empty if they follow scores.
+        Reason for which probabilities are the shares of the levels; empty if they are
+        computed from scores.
 
     Examples
     --------
@@ -82,10 +83,10 @@ class CalibratedResults:
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows; those of the fit if left out. As the fit has seen these, better
-            take `probabilities` for them.
+            New rows; those of the fit if omitted, for which `probabilities` is better,
+            as the fit has seen them.
         offset : optional
-            Of new rows, as for ``result.decision_function()``.
+            Offset of new rows, as for ``result.decision_function()``.
 
         Returns
         -------
@@ -99,24 +100,25 @@ class CalibratedResults:
     def predict(
         self, data: object = None, *, threshold: float = 0.5, offset: object = None
     ) -> "pd.Series[Any]":
-        """Labels by the probability of the second level; missing at the threshold.
+        """Labels by the probability of the second level; missing if at the threshold.
 
-        A label may differ from that of ``result.predict()``, which goes by the sign
-        of the score.
+        A label may differ from that of ``result.predict()``, which uses the sign of the
+        score.
 
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows; those of the fit if left out.
+            New rows; those of the fit if omitted.
         threshold : float, default 0.5
-            Rows with a larger probability of the second level are of that level.
+            Rows with a larger probability of the second level are predicted as that
+            level.
         offset : optional
-            Of new rows, as for ``result.decision_function()``.
+            Offset of new rows, as for ``result.decision_function()``.
 
         Raises
         ------
         OptionError
-            If `threshold` is no probability.
+            If `threshold` is not a probability.
         """
         cut = probability_of(threshold)
         logits = self._logits(self.result.decision_function(data, offset=offset))
@@ -138,8 +140,8 @@ class CalibratedResults:
     ) -> ConfusionMatrix:
         """Confusion table of actual against predicted labels, with its statistics.
 
-        Without new rows it is that of the out-of-fold `probabilities`, which are no
-        independent trials: there are no intervals and tests.
+        Without new rows the labels follow from the out-of-fold `probabilities`; these
+        are not independent trials, so there are no intervals and tests.
 
         Parameters
         ----------
@@ -151,8 +153,8 @@ class CalibratedResults:
         Raises
         ------
         OptionError
-            If `threshold` is no probability, or something is given of rows that are
-            not.
+            If `threshold` is not a probability, or an argument for new rows is given
+            without `data`.
         """
         result, counts = self.result, None
         labels: object
@@ -198,12 +200,12 @@ class CalibratedResults:
         workers: int | None = None,
         progress: bool = False,
     ) -> Thresholds:
-        """Choose the probability for ``predict(threshold=)``, and judge the choice.
+        """Choose a threshold for ``predict(threshold=)``, estimate its performance.
 
-        As ``result.thresholds()`` does, by probabilities in the place of scores: those
-        out of fold, `probabilities`, or those of new rows. Without new rows the
-        threshold of each fold is chosen by probabilities within the rows that the fold
-        is fitted on: of 5 folds of them, by a sigmoid of their scores.
+        As ``result.thresholds()``, with probabilities instead of scores: out-of-fold
+        `probabilities`, or those of new rows. Without new rows, the threshold of each
+        fold is chosen by probabilities of its training rows, from 5 inner folds and a
+        sigmoid of their scores.
 
         Parameters
         ----------
@@ -211,7 +213,8 @@ class CalibratedResults:
 progress
             As for ``result.thresholds()``.
         folds, repeats, groups : optional
-            Of new rows, as there; without new rows the folds are those of `validation`.
+            For new rows, as there; without new rows the folds are those of
+            `validation`.
 
         Raises
         ------
@@ -252,7 +255,7 @@ progress
     def probabilities(self) -> pd.DataFrame:
         """Out-of-fold probabilities of both levels, on the index of the rows.
 
-        Neither fit nor sigmoid have seen the row; over repeats the mean.
+        Neither the fit nor the sigmoid has seen the row; with repeats, their mean.
         """
         from scipy.special import expit
 
@@ -280,8 +283,8 @@ progress
         """Brier score and log loss: ``term, estimate, in_sample``.
 
         The estimate is cross-fitted: neither the fit nor the sigmoid behind a
-        probability have seen the row. ``in_sample`` is that of ``predict_proba()``
-        on the rows of the fit, for comparison; it is too optimistic.
+        probability has seen the row. ``in_sample`` is from ``predict_proba()`` on the
+        rows of the fit, for comparison; it is too optimistic.
         """
         return self._losses.copy()
 
@@ -304,7 +307,7 @@ progress
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the reliability of the out-of-fold probabilities, in ten bins.
+        """Draw the reliability diagram of the out-of-fold probabilities, in ten bins.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A threshold of calibrated probabilities: chosen by some rows, judged by others."""
+"""Thresholds of calibrated probabilities, chosen and evaluated on different rows."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -44,31 +44,30 @@ def compare_solvers(
     workers: int | None = None,
     progress: bool = False,
 ) -> SolverComparison:
-    """Run every solver many times on one model and record every epoch.
+    """Run each solver many times on one model and record every epoch.
 
     Run r of every solver starts at the r-th of these seeds of R::
 
         set.seed(seed); sample.int(2147483647, runs)
 
-    so solvers that shuffle alike visit the rows in the same order, more runs keep the
-    first ones as they are, and another solver in the study changes no number of the
-    others. Seeds that the solvers themselves have are not used. A solver that draws
-    nothing runs as often as the others: only its times differ.
+    so solvers with the same kind of order visit the rows in the same order, more runs
+    do not change the first ones, and an additional solver does not change the results
+    of the others. Seeds set in the solvers are not used. A solver without random
+    numbers runs as often as the others; only its times vary.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
     solvers : mapping of name to solver
-        Solvers run as they are: SDCA ends at its tolerance, and records no epoch after
-        that; ``SDCA(tol=0)`` runs all its epochs.
+        Solvers by name. SDCA stops at its tolerance and records no later epochs;
+        ``SDCA(tol=0)`` runs all its epochs.
     runs : int, default 100
     test : DataFrame or pair (y, X), optional
         Held-out rows with labels, whose error is recorded.
     seed : int, optional
         As for R's ``set.seed()``; drawn, and kept in the result, if left out.
     workers : int, optional
-        Number of threads; all usable cores if left out. It changes no number but the
-        times.
+        Number of threads; all usable cores if omitted. Only the times depend on it.
     progress : bool, default False
         Whether to show a progress bar, a run at a time.
 
@@ -79,22 +78,22 @@ def compare_solvers(
     Raises
     ------
     OptionError
-        If `model` is no model, `solvers` holds something else than named solvers, or
-        a solver does not go with the model.
+        If `model` is not a model, `solvers` holds something other than named solvers,
+        or a solver does not suit the model.
     ColumnError
         If the held-out rows have no labels.
     DataError
-        If a run overflows; a note says which.
+        If a run overflows; a note on the exception names the run.
 
     Notes
     -----
     ``cpu_seconds`` is the processor time of the updates alone, in the thread of the
-    run; drawing rows, objectives and errors are not in it. SDCA runs once before all
-    others, so that no time includes the loading of compiled code. The runs of the
-    solvers alternate: what slows the machine for a while slows all of them. Threads
-    side by side share caches and memory, which costs each of them time:
-    ``workers=1`` gives the cleanest times. With a kernel model each thread holds its
-    own rows of the Gram matrix.
+    run; drawing rows, and computing objectives and errors, is not included. SDCA runs
+    once beforehand, so that no time includes the loading of compiled code. The runs of
+    the solvers alternate, so that a slow phase of the machine affects all of them.
+    Parallel threads share caches and memory, which slows each of them: ``workers=1``
+    gives the most accurate times. With a kernel model each thread holds its own rows of
+    the Gram matrix.
 
     References
     ----------

@@ -57,17 +57,16 @@ def compare_errors(
     workers: int | None = None,
     progress: bool = False,
 ) -> "ErrorComparison":
-    """Compare models by their errors out of fold: the same folds, differences paired.
+    """Compare models by out-of-fold errors: paired differences on the same folds.
 
-    Each model is fitted on all folds but one and judged on the one left out. The
-    differences ``d_j`` of the metric in the ``J`` folds, of all repeats together, have
-    the mean ``d``; by the corrected resampled t-test, which allows for rows that fits
-    share ::
+    Each model is fitted on all folds but one and evaluated on the fold left out. The
+    differences ``d_j`` of the metric in the ``J`` folds of all repeats have the mean
+    ``d``; by the corrected resampled t-test, which allows for shared training rows ::
 
         se^2 = (1/J + n_test/n_train) s^2,    s^2 = sum_j (d_j - d)^2 / (J - 1)
 
     and ``d / se`` is compared with Student's t with ``J - 1`` degrees of freedom. Means
-    are weighted by the weights of the rows held out.
+    are weighted by the weights of the held-out rows.
 
     Parameters
     ----------
@@ -77,27 +76,27 @@ def compare_errors(
     solver : Pegasos or SDCA, optional
         As for `cross_validate`, for all models.
     metric : str or callable, default "error_rate"
-        One that `cross_validate` has for all of the models.
+        A metric that `cross_validate` has for all of the models.
     folds, repeats, groups, seed, workers, progress
         As for `cross_validate`; with `groups` whole groups of rows are held out.
 
     Returns
     -------
     ErrorComparison
-        With a line for each pair in ``tidy()``.
+        With a row for each pair in ``tidy()``.
 
     Raises
     ------
     OptionError
-        If there are not two models, or an option is not allowed.
+        If there are fewer than two models, or an option is not allowed.
     DataError
-        If they are not of the same rows, outcomes and folds.
+        If they do not have the same rows, outcomes and folds.
 
     Notes
     -----
-    For models that err equally often, of 60 and 200 rows, intervals of nominal 95% left
-    out 0 in 0% to 5% of samples, mostly in 1% or 2%; those from the differences of
-    single rows in up to 12% (``benchmarks/paired_errors.py``).
+    For models with equal error rates, with 60 and 200 rows, nominal 95% intervals
+    excluded 0 in 0% to 5% of samples, mostly in 1% or 2%; intervals from the
+    differences of single rows did so in up to 12% (``benchmarks/paired_errors.py``).
 
     References
     ----------
@@ -262,7 +261,7 @@ def paired_mean(differences: Vector, weights: Vector, share: float) -> PairedMea
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ErrorComparison:
-    """Models compared by their errors out of fold; made by `compare_errors`.
+    """Comparison of models by out-of-fold errors; made by `compare_errors`.
 
     Attributes
     ----------
@@ -285,12 +284,12 @@ class ErrorComparison:
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean of the metric by each model."""
+        """Mean of the metric for each model."""
         each = self.cross_validations.items()
         return {name: float(found.mean[self.metric]) for name, found in each}
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """A line for each pair: the first less the second.
+        """Differences for each pair of models: the first minus the second.
 
         Parameters
         ----------

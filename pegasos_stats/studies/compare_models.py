@@ -38,46 +38,47 @@ def compare_models(
     terms: object = None,
     cross_validations: object = None,
 ) -> ModelComparison:
-    """Put several fits side by side: estimates with errors, and how well each fits.
+    """Make a regression table of several fits: estimates, errors, goodness of fit.
 
-    Terms are matched by their names; fits of kernels have none. `compare_errors`
-    compares how well models predict.
+    Terms are matched by name; kernel fits have none. `compare_errors` compares
+    predictive performance.
 
     Parameters
     ----------
     results : mapping of name to fit, or list of fits
-        Fits of a list are called (1), (2) and so on.
+        Fits in a list are called (1), (2) and so on.
     brackets : "std_error", "conf_int", "statistic", "p_value" or "none"
-        What stands below each estimate.
+        Quantity shown below each estimate, in brackets.
     stars : bool or sequence of float, default False
-        Whether to mark estimates with small p-values: ``True`` gives three stars for
-        one below 0.001, two below 0.01, one below 0.05. Others are given as bounds,
-        such as ``(0.01, 0.05, 0.1)``.
+        Whether to mark small p-values: ``True`` gives three stars below 0.001, two
+        below 0.01, one below 0.05. Give other thresholds as a sequence, such as
+        ``(0.01, 0.05, 0.1)``.
     conf_level : float, default 0.95
-        Of the intervals.
+        Confidence level of the intervals.
     original : bool, default False
-        Of fits with ``standardize=True`` whether to show coefficients of the predictors
-        as they were.
+        For fits with ``standardize=True``, whether to show coefficients on the original
+        scale of the predictors.
     terms : list of str, optional
         Terms to show, in this order; all if left out.
     cross_validations : mapping of name to CrossValidation, optional
-        Of some of the fits; their means over the folds are shown as well.
+        Cross-validations of some of the fits; their means over the folds are shown too.
 
     Returns
     -------
     ModelComparison
         ``print()`` shows text, a notebook HTML; ``to_latex()``, ``to_markdown()``,
-        ``to_frame()``; ``tidy()`` and ``glance()`` have the numbers. Where standard
-        errors would take long they are left out, as in ``summary()``.
+        ``to_frame()``; ``tidy()`` and ``glance()`` have the numbers. Standard errors
+        that would take long are left out, as in ``summary()``.
 
     Raises
     ------
     OptionError
-        If there is no fit, something else is among them, or an option is not allowed.
+        If `results` is empty or holds something other than fits, or an option is not
+        allowed.
 
     See Also
     --------
-    compare_errors : differences of errors out of fold.
+    compare_errors : differences of out-of-fold errors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a comparison of solvers found: statistics over the runs, and the summary."""
+"""Results of a comparison of solvers: statistics over the runs, and a summary."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,16 +42,16 @@ class SolverComparison:
         epoch), ``training_error``, ``test_error`` if there are held-out rows, and
         ``cpu_seconds``, the processor time of all updates so far.
     solvers : mapping of name to solver
-        As they were given.
+        The solvers, as given.
     model : SVM, Logit or KernelSVM
     n_runs : int
         Runs of each solver.
     n_test : int or None
         Number of held-out rows.
     seed : int
-        Start of the stream of seeds; drawn if none was given.
+        Seed from which the seeds of the runs are drawn; drawn itself if none was given.
     workers : int
-        Threads side by side.
+        Number of threads.
 
     Examples
     --------
@@ -76,16 +76,16 @@ class SolverComparison:
 
     @property
     def lower_bound(self) -> float:
-        """Best dual objective of all epochs: no model has a smaller objective."""
+        """Largest dual objective of all epochs: a lower bound on the optimum."""
         return float((self.runs["objective"] - self.runs["gap"]).max())
 
     @property
     def least_objective(self) -> float:
-        """Least objective of all epochs: the optimum is not above it."""
+        """Smallest objective of all epochs: an upper bound on the optimum."""
         return float(self.runs["objective"].min())
 
     def solver(self, name: str, run: int) -> Pegasos | SDCA:
-        """Return a solver with the seed of one of its runs; fitting by it repeats it.
+        """Return a solver with the seed of one of its runs, which a fit then repeats.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class SolverComparison:
             measure, n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are
             ``objective, gap, relative_gap, violations, training_error, test_error,
             cpu_seconds``. Quantiles are R's type 7, ``sd`` has the divisor ``n - 1``
-            (NaN for one run). Runs that ended before an epoch are left out there;
+            (NaN for one run). Runs that ended before an epoch are not included in it;
             `n_runs` counts the others.
 
         Examples
@@ -138,7 +138,7 @@ class SolverComparison:
         return self._by_epoch.copy()
 
     def glance(self) -> pd.DataFrame:
-        """Every solver at the end of its runs.
+        """Statistics of each solver at the end of its runs.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class SolverComparison:
         return found
 
     def summary(self) -> Summary:
-        """Summarise every solver at the end of its runs.
+        """Summarise each solver at the end of its runs.
 
         Returns
         -------
@@ -232,22 +232,21 @@ class SolverComparison:
         Parameters
         ----------
         ax : three axes, optional
-            Those of a new figure, one below the other, if left out.
+            By default those of a new figure, one below the other.
         excess : bool, default False
-            Whether to show the loss less `lower_bound`: what is left to gain, at
-            most.
+            Whether to show the loss minus `lower_bound`, the most that is left to gain.
 
         Returns
         -------
         tuple of three Axes
-            With no held-out rows the second has the training error.
+            Without held-out rows the second shows the training error.
 
         Raises
         ------
         DependencyError
             If matplotlib is not installed.
         OptionError
-            If `ax` are not three.
+            If `ax` does not hold three axes.
 
         Examples
         --------

@@ -23,10 +23,10 @@ class Difference:
     Attributes
     ----------
     step : int
-        Number of the step, counted from 1; one more than the number of steps where
-        only what is made of them differs.
+        Number of the step, counted from 1; one more than the number of steps if only
+        the result computed from them differs.
     reason : str
-        Why they part, in one sentence.
+        Why they differ, in one sentence.
     rows_a, rows_b : int64 array or None
         Rows of the step in both runs, counted from zero; None after the last.
     change : float
@@ -49,7 +49,7 @@ class Difference:
 
 
 def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference | None:
-    """Repeat two fits side by side and find the first step at which they differ.
+    """Repeat two fits step by step and find the first step at which they differ.
 
     Rows are compared first, then the bits of coefficients and intercept after the
     step, and last, if all steps are the same, the iterates that are returned.
@@ -62,12 +62,12 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
     Returns
     -------
     Difference or None
-        None if the two runs are the same in every bit.
+        None if the two runs agree in every bit.
 
     Raises
     ------
     DataError
-        If the two fits do not have the same numbers of rows and columns.
+        If the two fits differ in the number of rows or columns.
     OptionError
         If a fit is not a linear one.
 

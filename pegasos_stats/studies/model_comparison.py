@@ -44,18 +44,18 @@ class ModelComparison:
     ----------
     fits : mapping of name to fit
     estimates : DataFrame
-        Columns ``model``, then those of ``tidy()`` of a fit.
+        Columns ``model``, then those of a fit's ``tidy()``.
     validated : DataFrame
-        Columns ``model, term, estimate, std_error``: metrics out of fold, where they
-        were given.
+        Columns ``model, term, estimate, std_error``: cross-validated metrics, if given.
     brackets : str
-        What stands below an estimate.
+        Quantity shown below each estimate.
     stars : tuple of float
-        Bounds of p-values, the smallest first; empty for no stars.
+        Thresholds of p-values for stars, smallest first; empty for no stars.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     original : bool
-        Whether coefficients are of predictors before ``standardize=True``.
+        Whether coefficients are on the scale of the predictors before
+        ``standardize=True``.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class ModelComparison:
         return self.estimates.copy()
 
     def glance(self) -> pd.DataFrame:
-        """A row for each fit: ``model``, ``outcome``, then `Results.glance`."""
+        """One row for each fit: ``model``, ``outcome``, then `Results.glance`."""
         lines = [fit.glance() for fit in self.fits.values()]
         table = pd.concat(lines, ignore_index=True)
         table.insert(0, "model", list(self.fits))
@@ -94,7 +94,7 @@ class ModelComparison:
         return table
 
     def to_frame(self) -> pd.DataFrame:
-        """The table as it is shown: a column of text for each fit."""
+        """The table as shown: a column of text for each fit."""
         return pd.concat(self._sections)
 
     def as_text(self) -> str:
@@ -110,7 +110,7 @@ class ModelComparison:
         return f"{table}\n{tables.lines_html(self.notes)}"
 
     def to_latex(self) -> str:
-        """A LaTeX tabular for the package booktabs, and the notes as text."""
+        """A LaTeX tabular for the package booktabs, and the notes below it."""
         table = tables.params_latex(self.to_frame(), self._ruled)
         return "\n\n".join([table, *map(tables.latex, self.notes)])
 
@@ -121,7 +121,7 @@ class ModelComparison:
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers are, and which of them do not compare."""
+        """Notes: what the numbers are, and which of them are not comparable."""
         fits = list(self.fits.values())
         said = IN_BRACKETS.get(self.brackets, "").format(100.0 * self.level)
         found = [said] if said and len(self.estimates) else []

@@ -27,18 +27,18 @@ STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Reliability:
-    """Predicted probabilities beside observed shares; made by `reliability`.
+    """Reliability table: predicted probabilities and observed shares, by bins.
 
     Attributes
     ----------
     table : DataFrame
         One line for each bin of probabilities: ``low, high, n, mean_predicted,
-        observed, conf_low, conf_high``. A bin includes its upper end, the first one
-        also its lower end. Bins without a row have NaN.
+        observed, conf_low, conf_high``. Bins include their upper end, the first one
+        also its lower end. Empty bins have NaN.
     positive : label
-        The level that the probabilities are of.
+        The level whose probabilities these are.
     level : float
-        Of Wilson's intervals of the observed shares.
+        Confidence level of Wilson's intervals of the observed shares.
     brier_score, log_loss : float
         Means of ``(p - [y = 1])^2`` and of ``-log`` of the probability of the level
         that was observed.
@@ -61,7 +61,7 @@ class Reliability:
 
     @property
     def calibration_error(self) -> float:
-        """Mean over the rows of ``|observed - mean_predicted|`` of their bins."""
+        """Expected calibration error: row mean of ``|observed - mean_predicted|``."""
         used = self.table[self.table["n"] > 0]
         apart = (used["observed"] - used["mean_predicted"]).abs()
         return float((apart * used["n"]).sum() / used["n"].sum())
@@ -69,7 +69,7 @@ class Reliability:
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw observed shares with their intervals against mean probabilities.
 
-        Bars at the bottom show how many rows there are in each bin.
+        Bars at the bottom show the number of rows in each bin.
 
         Raises
         ------
@@ -120,14 +120,14 @@ def reliability(
     actual : Series or array, shape (n,)
         Labels.
     probabilities : DataFrame, or Series or array of shape (n,)
-        As ``predict_proba()`` gives them, a column for each level; or those of the
-        positive level.
+        A column for each level, as from ``predict_proba()``; or the probabilities of
+        the positive level.
     bins : int or sequence of float, default 10
-        Number of bins, or their ends from 0 to 1.
+        Number of bins, or their boundaries from 0 to 1.
     strategy : "uniform" or "quantile"
-        Bins of the same width, or with about the same number of rows.
+        Bins of equal width, or with about equal numbers of rows.
     positive : label, optional
-        The level that the probabilities are of; the second one if left out.
+        The level whose probabilities these are; by default the second one.
     level : float, default 0.95
         Confidence level of Wilson's intervals of the observed shares.
 
@@ -138,7 +138,7 @@ def reliability(
     Raises
     ------
     DataError
-        If labels and probabilities are not of the same rows, or no row has both.
+        If labels and probabilities differ in length or row labels, or no row has both.
     OptionError
         If bins, strategy, level or `positive` are not allowed.
 

@@ -1,4 +1,4 @@
-"""The threshold that was chosen, with the error of choosing it so."""
+"""Results of `thresholds`: the chosen threshold and its estimated performance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,35 +83,36 @@ class Part:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Thresholds:
-    """A threshold that was chosen, and what it gives; made by ``result.thresholds()``.
+    """A chosen threshold and its performance; made by ``result.thresholds()``.
 
     Attributes
     ----------
     threshold : float
-        That chosen, for ``predict(threshold=)`` and ``confusion(threshold=)``. An
-        infinite one, of scores, predicts all rows alike.
+        The chosen threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
+        An infinite one, on the scale of scores, predicts the same level for all rows.
     usual : float
-        Where the sign of the score parts the rows: the score 0, or its probability.
+        The usual threshold: the score 0, or the probability that belongs to it.
     scale : "score" or "probability"
-        What is compared with them: the score, or for the log loss the probability of
-        the second level.
+        Scale of the thresholds: the score, or for the log loss the probability of the
+        second level.
     target : Target
-        Metric that is largest, or cost that is smallest, at the threshold.
+        Metric that the threshold maximises (or the error rate or cost that it
+        minimises).
     positive : label
         Positive class.
     levels : pair of labels
     folds : Folds
     seed : int or None
     out_of_fold : bool
-        Whether rows are those of the fit, with scores of fits that have not seen them;
-        otherwise they are new.
+        Whether the scores are out-of-fold scores of the training rows; otherwise they
+        are scores of new rows.
     by_fold : DataFrame
         A line for each fold: ``repeat, fold, n_train, n_test, weight, threshold``
         (chosen without the rows of the fold), the metric or cost that it gives on these
         rows, and under the same name with ``_usual`` that of the usual threshold.
     table : DataFrame
-        A line for each way to cut the scores: ``threshold``, the metrics, and ``cost``.
-        These rows have chosen the threshold: its own line is optimistic.
+        A line for each candidate: ``threshold``, the metrics, and ``cost``. The
+        threshold was chosen on these rows, so its own line is optimistic.
 
     Examples
     --------
@@ -140,21 +141,21 @@ class Thresholds:
 
     @property
     def estimate(self) -> float:
-        """Metric or cost of new rows at a threshold chosen in this way.
+        """Estimated metric or cost on new rows for a threshold chosen in this way.
 
-        Nested: the threshold of each fold was chosen without its rows, and is judged
-        on them; their decisions are counted together.
+        By nested cross-validation: the threshold of each fold is chosen without its
+        rows and evaluated on them; the decisions of all folds are pooled.
         """
         return float(self.tidy()["estimate"].iloc[0])
 
     @property
     def std_error(self) -> float:
-        """Standard error of `estimate`: a jackknife over the folds."""
+        """Standard error of `estimate`, by the jackknife over the folds."""
         return float(self.tidy()["std_error"].iloc[0])
 
     @property
     def apparent(self) -> float:
-        """Metric or cost on the rows that have chosen the threshold: optimistic."""
+        """Metric or cost on the rows by which the threshold was chosen: optimistic."""
         return float(self._at_threshold[self.target.name])
 
     @property
@@ -164,12 +165,12 @@ class Thresholds:
         return self.table.iloc[at]
 
     def tidy(self) -> pd.DataFrame:
-        """What is to be expected of new rows: ``term, threshold, estimate, std_error``.
+        """Estimates for new rows: ``term, threshold, estimate, std_error``.
 
-        The lines are the threshold that was chosen and the usual one. Decisions on the
-        rows of all folds are counted together, in each repeat; the standard error is a
-        jackknife that leaves out one fold after the other, with Nadeau and Bengio's
-        factor for rows that fits share. Of several repeats it is that of one.
+        There is a row for the chosen threshold and one for the usual threshold. In each
+        repeat the decisions of all folds are pooled; the standard error is by the
+        jackknife that leaves out one fold at a time, with Nadeau and Bengio's factor
+        for shared training rows. With several repeats it is that of a single one.
         """
         return self._tidied.copy()
 
@@ -207,7 +208,7 @@ class Thresholds:
         return float(self.target.of(reduce(add, found))[0])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the metric or cost against the threshold, with the one that was chosen.
+        """Draw the metric or cost against the threshold, and the chosen one.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A threshold that is chosen: on rows that no fit has seen, and judged on others."""
+"""Choice of a threshold by scores of rows that no fit has seen; its performance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

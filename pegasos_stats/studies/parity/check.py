@@ -1,4 +1,4 @@
-"""A fit beside the same fit by the reference in the R at hand."""
+"""Comparison of a fit with the same fit by the R reference."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,21 +38,22 @@ class ParityCheck:
     Attributes
     ----------
     table : DataFrame
-        One row for each thing that both gave, by name: columns ``python``, ``r`` (text)
-        and ``same``, which is "every bit", "to rounding" or "differs".
+        One row for each quantity that both computed, by name: columns ``python``, ``r``
+        (text) and ``same``, which is "every bit", "to rounding" or "differs".
     coefficients : DataFrame
-        Columns ``python`` and ``r``, the intercept first; rows by name. Of a kernel
-        machine the violations of each row.
+        Columns ``python`` and ``r``, the intercept first; rows by name. For a kernel
+        model the violation count of each row.
     equal : bool
         Whether nothing differs.
     parting : str
-        The first step that parts, with its row and margins; empty if all are equal.
+        The first step that differs, with its row and margins; empty if all are equal.
     reason : str
-        Why they part, as far as it is known; empty if all are equal.
+        Why the runs differ, as far as is known; empty if all are equal.
     r : dict
-        Version of R, how it was run, its BLAS and its kinds of random numbers.
+        Version of R, how it was called, its BLAS and its kinds of random numbers.
     ran_python, ran_r : dict
-        Everything that was compared, by the names of the reference; rows count from 1.
+        All compared quantities, by their names in the R reference; rows are counted
+        from 1.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class ParityCheck:
 
     @property
     def verdict(self) -> str:
-        """The answer in one sentence."""
+        """The result of the comparison in one sentence."""
         if not self.equal:
             apart = self.table.index[self.table["same"] == "differs"]
             return f"Python and R differ in: {', '.join(apart)}."
@@ -119,21 +120,21 @@ class ParityCheck:
 def check_against_r(
     model: Any, solver: Pegasos | SDCA | None = None, *, via: Via | None = None
 ) -> ParityCheck:
-    """Run a fit in Python and by the reference in the R at hand, and compare.
+    """Run a fit in Python and with the R reference in an installed R, and compare.
 
-    The reference, the algorithms once more in base R, comes with the package. Numbers
-    go to R and back as doubles, never as decimal text. R takes some 50 microseconds for
-    each row visited.
+    The reference, the same algorithms in base R, comes with the package. Numbers are
+    passed to R and back as doubles, not as decimal text. R needs about 50 microseconds
+    for each row visited.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
         With the data, not fitted.
     solver : Pegasos or SDCA, optional
-        ``Pegasos()`` if none is given, with a drawn seed. Where SDCA has a tolerance, R
-        runs the epochs that Python needed.
+        ``Pegasos()`` by default, with a drawn seed. If SDCA has a tolerance, R runs as
+        many epochs as Python needed.
     via : "rpy2" or "Rscript", optional
-        rpy2 where it can be imported, else Rscript.
+        How R is called; by default rpy2 if it can be imported, else Rscript.
 
     Returns
     -------
@@ -142,9 +143,9 @@ def check_against_r(
     Raises
     ------
     DependencyError
-        If there is no R.
+        If R is not installed.
     OptionError
-        If the reference lacks what the fit asks for: the fast arithmetic, SDCA with
+        If the reference lacks a feature of the fit: the fast arithmetic, SDCA with
         Newton steps or a kernel, rows that are read from files.
     DataError
         If R stops with an error.

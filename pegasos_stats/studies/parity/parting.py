@@ -1,4 +1,4 @@
-"""The first step at which R and Python part, found by repeating ever fewer steps."""
+"""The first step at which R and Python differ, found by repeating fewer steps."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The R at hand, with the reference loaded: embedded, or a process of its own.
+"""The installed R with the reference loaded: embedded, or a separate process.
 
 Beside this file stands ``r_reference/R/session.R``.
 """
@@ -183,7 +183,7 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
 
 @contextmanager
 def r_at_hand(via: Via | None = None) -> Iterator[R]:
-    """Start the R at hand: rpy2 where it can be imported, else Rscript.
+    """Start R: embedded if rpy2 can be imported, otherwise by Rscript.
 
     Parameters
     ----------

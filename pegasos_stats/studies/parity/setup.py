@@ -1,4 +1,4 @@
-"""What is given to both sides: a model and a solver, in the words of the reference."""
+"""Input of both sides: a model and a solver, in the terms of the R reference."""
 
 from dataclasses import dataclass, replace
 from datetime import date

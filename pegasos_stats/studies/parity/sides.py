@@ -1,4 +1,4 @@
-"""A run in Python and in R, and whether all that it gives is the same.
+"""A run in Python and in R, and the comparison of all its results.
 
 Beside this file stands ``r_reference/R/configurations.R``.
 """

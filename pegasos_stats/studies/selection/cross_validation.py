@@ -42,48 +42,49 @@ def cross_validate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "CrossValidation":
-    """Fit on all folds but one and score the rows of the one left out, for each fold.
+    """Cross-validate a model: fit on all folds but one, score the fold left out.
 
-    From one stream of R's random numbers come first the folds, then a seed for the
-    fit of each: ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and
-    ``fit_seeds(k * repeats)`` of ``r_reference``. A solver with a seed of its own
-    uses that in every fold instead.
+    One stream of R's random numbers gives first the folds, then a seed for each fit:
+    ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and ``fit_seeds(k * repeats)``
+    of ``r_reference``. If the solver has a seed, that is used in every fold instead.
 
     Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
-    ``scale()`` and ``bs()``, are found anew from the rows of each fit. Factors keep
-    the levels of all rows; one that a fit lacks has the coefficient 0 there.
+    ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
+    keep the levels of all rows; a level without training rows has the coefficient 0.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
     solver : Pegasos or SDCA, optional
-        If left out SDCA to a relative gap of 1e-3.
+        By default SDCA to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
-        fold of each row by number or label, in two dimensions a line for each repeat;
-        or pairs ``(train, test)`` of rows used, counted from zero.
+        fold of each row by number or label, with two dimensions a line for each repeat;
+        or pairs ``(train, test)`` of positions among the rows used, counted from zero.
     repeats : int, default 1
-        How often folds are drawn.
+        Number of times that folds are drawn.
     groups : str, Series, array or list, shape (n,), optional
-        Groups of rows that depend on each other, as for ``SVM.fit``: each is in one
-        fold, levels as even as that permits; errors are those of new groups.
+        Groups of rows that depend on each other, as for ``SVM.fit``: each group is in
+        one fold, with levels as evenly spread as that permits; errors are then for new
+        groups.
     seed : int, optional
-        As for R's ``set.seed()``. Without one a seed is drawn and kept.
+        As for R's ``set.seed()``. Without one, a seed is drawn and kept.
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge); ``"log_loss"``,
-        ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. If left
-        out, all that go with the model's loss. Rows count with their weights: with
-        ``weights="balanced"`` the error rate is that of levels of the same size.
+        ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. By default
+        all that suit the model's loss. Rows are weighted: with ``weights="balanced"``
+        the error rate is that for levels of equal size.
     lambda_path : LambdaPath, True or sequence of float, optional
-        Nested cross-validation: in each fold lambda is chosen anew, by the rows that
-        are fitted, from these values (True: those of `lambda_grid`) as the path chose
-        it, by as many folds and its metric; else by 10 folds. The estimate is then one
-        of the whole procedure, the choice included. The model's own lambda is not used.
+        Nested cross-validation: in each fold lambda is chosen from the training rows. A
+        path gives the values, the number of folds and the metric; for a sequence of
+        values, or True for those of `lambda_grid`, there are 10 folds. The estimate is
+        for the whole procedure, including the choice. The model's own lambda is not
+        used.
     rule : "1se" or "min", default "1se"
-        By which lambda is chosen, see `LambdaPath`.
+        Rule by which lambda is chosen, see `LambdaPath`.
     workers : int, optional
-        Number of threads; all usable cores if left out. No number depends on it.
-        Each holds the rows of its fold, with a kernel those of its Gram matrix.
+        Number of threads; all usable cores if omitted. Results do not depend on it.
+        Each thread holds the rows of its fold or, with a kernel, of its Gram matrix.
     progress : bool, default False
         Whether to show a progress bar.
 
@@ -94,14 +95,15 @@ def cross_validate(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not go with the model.
+        If an option is not allowed, or the solver does not suit the model.
     DataError
-        If a fold leaves out a level, is not of these rows, or parts a group.
+        If the training rows of a fold lack a level, folds are for other rows, or a fold
+        splits a group.
 
     Warns
     -----
     ConvergenceWarning
-        Once, if SDCA does not reach its tolerance in some fold.
+        Once, if SDCA does not reach its tolerance in one or more folds.
     UndefinedMetricWarning
         If a metric is not defined in some fold, such as the area under the curve
         where a level has no held-out row.
@@ -159,27 +161,27 @@ def cross_validate(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossValidation:
-    """Held-out performance of a model; made by `cross_validate`.
+    """Cross-validated performance of a model; made by `cross_validate`.
 
     Attributes
     ----------
     model : Model
     solver : Pegasos or SDCA
     folds : Folds
-        To be given to another cross-validation of the same rows.
+        Folds, which can be given to another cross-validation of the same rows.
     seed : int or None
-        Of the folds, if they were drawn, and of the fits.
+        Seed of the folds, if they were drawn, and of the fits.
     metrics : tuple of Metric
     by_fold : DataFrame
         One line for each fold: ``repeat, fold, n_train, n_test``, ``weight`` (of the
-        held-out rows), ``decided`` (that of those with a label predicted), ``seed,
-        steps, objective, relative_gap`` (of the fit) and the metrics; where lambda was
-        chosen in each fold also ``lam``.
+        held-out rows), ``decided`` (the weight of those with a predicted label),
+        ``seed, steps, objective, relative_gap`` (of the fit) and the metrics; with
+        nested choice of lambda also ``lam``.
     scores_by_repeat : DataFrame, shape (n, repeats)
-        Out-of-fold scores: of each row by the fit that has not seen it. NaN where a
-        row is in no held-out fold.
+        Out-of-fold scores: each row's score by the fit that has not seen it; NaN for a
+        row that is never held out.
     choosing : Choosing or None
-        How lambda was chosen in each fold, if it was.
+        How lambda was chosen in each fold; None if it was not.
 
     Examples
     --------
@@ -208,12 +210,12 @@ class CrossValidation:
         return found
 
     def tidy(self) -> pd.DataFrame:
-        """Each metric as a row: ``term, estimate, std_error``, as broom has it.
+        """Metrics, one per row: ``term, estimate, std_error``, as in broom.
 
         The estimate is the mean over the folds, weighted by their held-out rows. The
-        standard error is that of one repeat, root mean square over the repeats; folds
-        share their training rows, so it is an approximation, rather too small. Nested
-        ones are corrected for that, see `nested.corrected`.
+        standard error is that of a single repeat (root mean square over the repeats).
+        Folds share training rows, so it is an approximation and rather too small; for
+        nested cross-validation it is corrected, see `nested.corrected`.
         """
         return self._estimates.copy()
 
@@ -262,12 +264,12 @@ class CrossValidation:
         ties: Ties | None = None,
         threshold: float | None = None,
     ) -> ConfusionMatrix:
-        """Table of actual against out-of-fold predicted labels of one repeat.
+        """Confusion table of actual against out-of-fold predicted labels of one repeat.
 
-        Rows count once each, whatever their weights. They share the fits and are no
-        independent trials, so that there are no intervals and tests; `tidy` has
-        standard errors. The area under the ROC curve, ``auc_pooled``, is that of the
-        scores of all folds together, and may be far from the mean over the folds.
+        Each row counts once, whatever its weight. Rows share fits and are not
+        independent trials, so there are no intervals and tests; `tidy` has standard
+        errors. The area under the ROC curve, ``auc_pooled``, is for the pooled scores
+        of all folds, and may differ much from the mean over the folds.
 
         Parameters
         ----------
@@ -299,7 +301,7 @@ class CrossValidation:
         return replace(found, source="out of fold")
 
     def plot(self) -> "Figure":
-        """Draw every metric: its folds, mean and standard error, a panel for each.
+        """Draw each metric in a panel: values of the folds, mean and standard error.
 
         Returns
         -------

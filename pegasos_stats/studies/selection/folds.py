@@ -1,4 +1,4 @@
-"""Which rows are fitted and which are held out, drawn as R draws them."""
+"""Folds: the rows fitted and the rows held out, drawn by R's random numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,10 +61,10 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a cross-validation, which may be used again in another.
+    """The splits of a cross-validation, which can be used in another one.
 
-    Iterating gives pairs ``(train, test)`` of rows counted from zero, which is what
-    scikit-learn takes for ``cv=list(folds)``.
+    Iteration gives pairs ``(train, test)`` of row positions counted from zero, as
+    scikit-learn takes them: ``cv=list(folds)``.
 
     Attributes
     ----------
@@ -72,9 +72,9 @@ class Folds:
     n : int
         Number of rows.
     seed : int or None
-        Seed that they were drawn by; None where they were given.
+        Seed of the drawn folds; None if they were given.
     groups : int array, shape (n,), or None
-        Group of every row, where groups of rows stay together.
+        Group of each row, if groups are kept together.
 
     Examples
     --------
@@ -102,15 +102,15 @@ class Folds:
         seed: int | None = None,
         sample_kind: SampleKind = "rejection",
     ) -> "Folds":
-        """Draw folds in which every level is spread evenly.
+        """Draw stratified folds, over which each level is spread evenly.
 
-        The rows of each level, levels in the order of ``factor()``, are shuffled by
-        R's ``sample.int()`` and dealt to folds 1, 2, ..., k, 1, ... like cards; the
-        next level goes on where the last one ended. Any two folds differ by at most
-        one row, in all and in each level. ``stratified_folds()`` of ``r_reference`` is
+        The rows of each level, levels in the order of ``factor()``, are shuffled by R's
+        ``sample.int()`` and dealt to folds 1, 2, ..., k, 1, ... like cards; the next
+        level continues where the last one ended. Any two folds differ by at most one
+        row, in total and in each level. ``stratified_folds()`` of ``r_reference`` does
         the same in base R.
 
-        With groups every group is in one fold, and levels are spread as evenly as
+        With groups, each group is in a single fold, and levels are spread as evenly as
         whole groups permit: see `grouped_folds`.
 
         Parameters
@@ -120,11 +120,11 @@ class Folds:
         k : int, default 10
             Number of folds, from 2 to n, or to the number of groups.
         groups : Series or array, shape (n,), optional
-            Groups of rows that are not to be parted, such as patients of a hospital.
+            Groups of rows that stay in one fold, such as patients of a hospital.
         repeats : int, default 1
-            How often the whole is drawn, one after the other.
+            Number of repeats, drawn one after the other.
         seed : int, optional
-            As for R's ``set.seed()``. Without one a seed is drawn and kept.
+            As for R's ``set.seed()``. Without one, a seed is drawn and kept.
         sample_kind : "rejection" or "rounding"
 
         Raises
@@ -167,7 +167,7 @@ class Folds:
 
     @property
     def assignment(self) -> Rows:
-        """The fold that tests each row, from 1; 0 for none. Shape (repeats, n)."""
+        """Test fold of each row, counted from 1; 0 for none. Shape (repeats, n)."""
         found = np.zeros((self.repeats, self.n), dtype=np.int64)
         place = [0] * self.repeats
         for split in self.splits:
@@ -195,7 +195,7 @@ class Folds:
 
     @property
     def description(self) -> str:
-        """How many folds there are, in words."""
+        """Number and kind of the folds, rows and seed, in words."""
         kind = "fold" if self.seed is None else "stratified fold"
         again = "" if self.repeats == 1 else f", {self.repeats} repeats"
         rows = counted(self.n, "row")

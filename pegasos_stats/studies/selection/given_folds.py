@@ -1,4 +1,4 @@
-"""Folds as a user gives them: a number, labels, pairs of rows, or earlier folds."""
+"""Folds given by a user: a number, labels, pairs of rows, or earlier folds."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -39,9 +39,9 @@ def tune_kernel(
     workers: int | None = None,
     progress: bool = False,
 ) -> "KernelTuning":
-    """Cross-validate a Gaussian kernel over gamma and lambda, on the same folds.
+    """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
 
-    For each gamma a `lambda_path`: within it SDCA goes on from lambda to lambda, and
+    Each gamma has a `lambda_path`, along which SDCA starts from the solution before and
     keeps its rows of the Gram matrix.
 
     Parameters
@@ -49,9 +49,9 @@ def tune_kernel(
     model : KernelSVM
         With a Gaussian kernel; its own lambda is not used.
     gammas : sequence of float, optional
-        1/16, 1/4, 1, 4 and 16 times the gamma of the model if left out.
+        By default 1/16, 1/4, 1, 4 and 16 times the gamma of the model.
     lambdas : sequence of float, optional
-        For all gammas; if left out those of `lambda_grid` for each.
+        For all gammas; by default those of `lambda_grid` for each.
     solver, folds, repeats, groups, seed, metrics, metric, workers, progress
         As for `lambda_path`; folds are drawn once.
 
@@ -134,7 +134,7 @@ def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class KernelTuning:
-    """Paths of lambda for several gammas; made by `tune_kernel`.
+    """Paths of lambda for several values of gamma; made by `tune_kernel`.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class KernelTuning:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """``gamma`` and the columns of ``LambdaPath.table``, a line for each pair."""
+        """``gamma`` and the columns of ``LambdaPath.table``, a row for each pair."""
         parts = []
         for gamma, path in zip(self.gammas, self.paths, strict=True):
             part = path.table.copy()
@@ -168,7 +168,7 @@ class KernelTuning:
 
     @property
     def best(self) -> LambdaPath:
-        """The path of the gamma with the best mean; of several the smallest gamma."""
+        """The path with the best mean metric; for ties that of the smallest gamma."""
         metric = next(m for m in self.paths[0].metrics if m.name == self.metric)
         sign = -1.0 if metric.larger_is_better else 1.0
         means = [sign * path.table[self.metric] for path in self.paths]
@@ -176,24 +176,24 @@ class KernelTuning:
 
     @property
     def metric(self) -> str:
-        """Name of the metric that decides."""
+        """Name of the metric that the choice is by."""
         return self.paths[0].metric
 
     @property
     def gamma(self) -> float:
-        """Gamma that was chosen."""
+        """The chosen gamma."""
         return self.gammas[self.paths.index(self.best)]
 
     @property
     def lam(self) -> float:
-        """Lambda that was chosen: ``lambda_min`` of the path of that gamma."""
+        """The chosen lambda: ``lambda_min`` of the path of the chosen gamma."""
         return self.best.lambda_min
 
     def refit(self) -> KernelResults:
-        """Fit all rows at the gamma and lambda that were chosen.
+        """Fit all rows at the chosen gamma and lambda.
 
-        Their cross-validated error is that of the best of many: for an honest one
-        take new rows, or `cross_validate` the model inside folds of its own.
+        The cross-validated error at the chosen values is optimistic, as the best of
+        many: use new rows, or nested cross-validation, for an unbiased estimate.
         """
         found = self.best.refit("min")
         assert isinstance(found, KernelResults)

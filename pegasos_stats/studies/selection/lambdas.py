@@ -1,4 +1,4 @@
-"""Which values of lambda a path runs through."""
+"""Values of lambda for a path."""
 
 import sys
 from typing import Any, Literal
@@ -28,17 +28,16 @@ RATIO = 1e-5
 
 
 def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
-    """Propose values of lambda for a path, largest first.
+    """Grid of values of lambda for a path, largest first.
 
-    The largest is half the range of the scores ``x_i'g`` (without intercept the
-    largest ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the
-    model with the intercept alone. As ``g / lam`` is the first-order solution for large
-    lambda, there its scores begin to differ by 2, the distance of the margins. For
-    the hinge loss and two levels of the same weight that is exact: for all larger
-    lambda every row is within the margins, every dual weight is 1 and the solution
-    is ``g / lam``, which always gives the same order of scores (Hastie, Rosset,
-    Tibshirani & Zhu 2004, section 3.1). From there lambda falls in equal ratios; it
-    is rounded to four digits.
+    The largest is half the range of the scores ``x_i'g`` (without intercept the largest
+    ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the model with
+    the intercept alone. As ``g / lam`` is the first-order solution for large lambda,
+    there its scores begin to differ by 2, the distance between the margins. For the
+    hinge loss and two levels of equal weight this is exact: for all larger lambda every
+    row is within the margins, every dual weight is 1 and the solution is ``g / lam``,
+    so the order of the scores stays the same (Hastie, Rosset, Tibshirani & Zhu 2004,
+    section 3.1). From there lambda falls in equal ratios; it is rounded to four digits.
 
     Parameters
     ----------

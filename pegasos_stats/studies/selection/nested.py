@@ -1,4 +1,4 @@
-"""Nested cross-validation: lambda is chosen anew from the rows of every fit."""
+"""Nested cross-validation: lambda is chosen from the training rows of each fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -34,36 +34,35 @@ def lambda_path(
     workers: int | None = None,
     progress: bool = False,
 ) -> LambdaPath:
-    """Fit for many values of lambda, and cross-validate each of them.
+    """Fit a model for many values of lambda, and cross-validate each of them.
 
-    SDCA goes from the largest lambda down and begins each fit with the dual weights
-    of the last one, scaled to the best multiple: that is a feasible point for every
-    lambda. Pegasos begins each fit at zero, as its first steps forget any start. The
-    same is done on all rows and on those of each fold; every fit states its gap.
+    SDCA starts with the largest lambda, and each further fit with the dual weights of
+    the one before, times the best factor; this is a feasible point for every lambda.
+    Pegasos starts each fit at zero, as its first steps discard any start. The same is
+    done for all rows and for those of each fold; each fit reports its gap.
 
-    Folds and seeds are drawn as by `cross_validate`, a seed for each fold; the fits
-    on all rows have `seed` itself. A solver with a seed of its own uses that
-    everywhere.
+    Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
+    on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
 
     Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
-    ``scale()`` and ``bs()``, are found anew from the rows of each fit. Factors keep
-    the levels of all rows; one that a fit lacks has the coefficient 0 there.
+    ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
+    keep the levels of all rows; a level without training rows has the coefficient 0.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
         Its own lambda is not used.
     lambdas : sequence of float, optional
-        Those of `lambda_grid` if left out.
+        By default those of `lambda_grid`.
     solver : Pegasos or SDCA, optional
-        If left out SDCA to a relative gap of 1e-3.
+        By default SDCA to a relative gap of 1e-3.
     folds : int, Folds, Series or array, list of pairs, or None; default 10
-        As for `cross_validate`; None for the fits on all rows alone.
+        As for `cross_validate`; None for fits on all rows only.
     repeats, groups, seed, metrics
         As for `cross_validate`.
     metric : str, optional
-        Which of the metrics decides: if left out the error rate, for a logistic
-        model the log loss.
+        Metric for the choice of lambda; by default the error rate, for a logistic model
+        the log loss.
     workers, progress
         As for `cross_validate`.
 
@@ -74,14 +73,14 @@ def lambda_path(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not go with the model.
+        If an option is not allowed, or the solver does not suit the model.
     DataError
-        If a fold leaves no row of a level to fit, or is not of these rows.
+        If the training rows of a fold lack a level, or folds are for other rows.
 
     Warns
     -----
     ConvergenceWarning
-        Once, if SDCA does not reach its tolerance in some fit.
+        Once, if SDCA does not reach its tolerance in one or more fits.
 
     References
     ----------

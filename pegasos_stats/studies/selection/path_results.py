@@ -35,14 +35,14 @@ class LambdaPath:
     ----------
     model : Model
     solver : Pegasos or SDCA
-        With the seed of the fits on all rows.
+        Solver of the fits on all rows, with their seed.
     lambdas : float64 array, shape (m,)
         Largest first.
     folds : Folds or None
     seed : int or None
     metrics : tuple of Metric
     metric : str
-        Name of the metric that decides.
+        Name of the metric that the choice is by.
     fits : DataFrame
         One line for each lambda, of the fit on all rows: ``lam, objective,
         relative_gap, training_error, steps, norm`` (of the coefficients; with a
@@ -100,9 +100,9 @@ class LambdaPath:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """`fits` with mean and standard error of each metric, a line for each lambda.
+        """`fits` with mean and standard error of each metric, a row for each lambda.
 
-        The columns of a metric are its name, and its name with ``_se``.
+        The columns of a metric have its name, and its name with ``_se``.
         """
         table = self.fits.copy()
         if self.by_fold is None:
@@ -114,23 +114,24 @@ class LambdaPath:
 
     @property
     def lambda_min(self) -> float:
-        """Lambda with the best mean of the metric; the largest of several.
+        """Lambda with the best mean metric; for ties the largest.
 
         Raises
         ------
         OptionError
-            If the path was not cross-validated, or the metric is nowhere defined.
+            If the path was not cross-validated, or the metric is not defined for any
+            lambda.
         """
         return float(self.lambdas[self._best()])
 
     @property
     def lambda_1se(self) -> float:
-        """Largest lambda whose mean is within a standard error of the best one.
+        """Largest lambda whose mean metric is within one standard error of the best.
 
         Raises
         ------
         OptionError
-            As `lambda_min`; also with a single fold, which has no standard error.
+            As for `lambda_min`; also for a single fold, which gives no standard error.
         """
         best = self._best()
         mean, error = self._curve(self.metric)
@@ -142,7 +143,7 @@ class LambdaPath:
         return float(self.lambdas[place(self._signed(mean), error, "1se")])
 
     def by(self, metric: str) -> "LambdaPath":
-        """Return the same path with another metric that decides.
+        """Return the same path with lambda chosen by another metric.
 
         Raises
         ------
@@ -154,7 +155,7 @@ class LambdaPath:
         return replace(self, metric=metric)
 
     def best_model(self, rule: Rule = "1se") -> Any:
-        """Return the model at the lambda that was chosen, not yet fitted.
+        """Return the model at the chosen lambda, not yet fitted.
 
         Parameters
         ----------
@@ -166,10 +167,10 @@ class LambdaPath:
         return at_lambda(self.model, lam)
 
     def refit(self, rule: Rule = "1se") -> Results:
-        """Fit all rows at the lambda that was chosen, by the solver of the path.
+        """Fit all rows at the chosen lambda, with the solver of the path.
 
-        The fit begins anew, so that it can be repeated by its seed alone; SDCA goes to
-        a relative gap of 1e-6, if the path did not.
+        The fit does not start from the path, so that its seed alone repeats it; SDCA
+        runs to a relative gap of 1e-6, or the smaller tolerance of the path.
 
         Parameters
         ----------
@@ -203,14 +204,15 @@ class LambdaPath:
     ) -> "Axes":
         """Draw coefficients against lambda; the intercept is left out.
 
-        Of more than a thousand, the largest at the smallest lambda are drawn.
+        Of more than a thousand coefficients, those that are largest at the smallest
+        lambda are drawn.
 
         Parameters
         ----------
         ax : Axes, optional
         named : int, default 6
-            How many of the largest at the smallest lambda are drawn in colour, with
-            their names.
+            Number of coefficients drawn in colour with their names: the largest at the
+            smallest lambda.
 
         Raises
         ------
@@ -232,7 +234,7 @@ class LambdaPath:
         return draw_coefficients(beta, min(count, beta.shape[1]), marks, ax)
 
     def summary(self) -> Summary:
-        """Header, a line for each lambda, notes; ``print()`` shows text."""
+        """Header, a row for each lambda, and notes; ``print()`` shows text."""
         marks = self.marks()
         return Summary(
             "Lambda Path", *self._header(marks), self._lines(marks), self._notes(marks)
@@ -278,7 +280,7 @@ class LambdaPath:
         return place(losses, losses, "min")
 
     def marks(self) -> dict[str, float]:
-        """Return `lambda_min` and `lambda_1se` by their rules, where defined."""
+        """Return `lambda_min` and `lambda_1se`, where defined, by their rules."""
         marks: dict[str, float] = {}
         if self.by_fold is None:
             return marks
