@@ -1,4 +1,4 @@
-"""What may help, as data: options by name, which each door spells in its own way."""
+"""Remedies as data: options by name, written for Python or for the command line."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

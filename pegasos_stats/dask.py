@@ -1,4 +1,4 @@
-"""Rows in the partitions of Dask: exact fits that leave them where they are.
+"""Exact fits of Dask frames, whose partitions stay where they are.
 
 A frame of Dask may be handed to `svm` and `logit` as it is. `rows` is for a budget of
 memory, and for an array of Dask, whose columns it names.

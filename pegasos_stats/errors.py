@@ -17,7 +17,7 @@ ADDRESS = " object at 0x"  # of what has no text of its own
 
 
 class Advised(Exception):  # noqa: N818  (of errors and of warnings)
-    """What is wrong, and perhaps what helps.
+    """Message of an error or warning, with a remedy if one is known.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class PegasosStatsError(Advised):
 
 
 class DataError(PegasosStatsError, ValueError):
-    """The data cannot be used as they are: a value, a shape, a type."""
+    """The data cannot be used: a value, a shape or a type is not allowed."""
 
 
 class ColumnError(DataError):
@@ -55,7 +55,7 @@ class ColumnError(DataError):
 
 
 class LabelError(DataError):
-    """The outcome does not have the two levels that are needed."""
+    """The labels or levels of the outcome cannot be used; two levels are needed."""
 
 
 class FormulaError(PegasosStatsError, ValueError):
@@ -64,7 +64,7 @@ class FormulaError(PegasosStatsError, ValueError):
     Attributes
     ----------
     reason : str
-        What is wrong with it, without its text.
+        What is wrong with the formula, without its text.
     """
 
     def __init__(self, message: str, reason: str = "") -> None:
@@ -73,23 +73,23 @@ class FormulaError(PegasosStatsError, ValueError):
 
 
 class OptionError(PegasosStatsError, ValueError):
-    """An option has a value, or a combination of values, that makes no sense.
+    """An option has a value that is not allowed, or options contradict each other.
 
     Parameters
     ----------
     reason : str or Said
         What is wrong, and what is allowed.
     option : str
-        The option that it is about, as Python names it, if it is about a single one;
-        the message then begins with option and value.
+        Name of the option in Python, if the error is about a single one; the message
+        then begins with the option and its value.
     value : object
-        What was given for it.
+        The value that was given.
     cure : Cure, optional
 
     Attributes
     ----------
     reason, option, value
-        As given; reason and value as text.
+        As the parameters; reason and value as text.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class PegasosStatsWarning(Advised, UserWarning):
 
 
 class ColumnWarning(PegasosStatsWarning):
-    """A column was hardly meant as what it became, or has values not seen at fit."""
+    """A column was probably misread, such as dates as text, or has unseen levels."""
 
 
 class ConvergenceWarning(PegasosStatsWarning):
@@ -144,13 +144,13 @@ class ConvergenceWarning(PegasosStatsWarning):
 
 
 class UndefinedMetricWarning(PegasosStatsWarning):
-    """A statistic is not defined for these data and is given as NA."""
+    """A statistic is not defined for these data and is NaN."""
 
 
 def warn_caller(
     message: str | Said, category: type[PegasosStatsWarning], cure: Cure | None = None
 ) -> None:
-    """Warn at the line of the user's code that called the package, however deep."""
+    """Warn at the line of the user's code that called the package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None:
         file = frame.f_code.co_filename
@@ -177,7 +177,7 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
 
 
 def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
-    """The name that a wrong one may have been meant for; empty if none is like it.
+    """The known name most similar to a wrong one; empty if none is similar.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def did_you_mean(name: object, known: Iterable[object], alike: float = 0.85) -> 
 
 
 def shown(value: object) -> str:
-    """Write any value for an error message: in one line, not too long.
+    """Write any value for an error message: in one line, cut if it is long.
 
     Examples
     --------
@@ -240,5 +240,5 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain(item: Any) -> Any:
-    """Turn a numpy scalar into Python's own, so that ``5`` is shown as ``5``."""
+    """Convert a numpy scalar to a Python scalar, so that ``5`` is shown as ``5``."""
     return item.item() if isinstance(item, np.generic) else item

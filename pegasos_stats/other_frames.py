@@ -1,4 +1,4 @@
-"""Frames and columns of other libraries: pandas' own at the door, rows back in kind.
+"""Frames of other libraries: converted to pandas, results converted back.
 
 Polars, pyarrow, DuckDB and whatever narwhals reads. `answering` of `other_names`, which
 stands at the public doors, asks `are_among` and lets `called` make the call.

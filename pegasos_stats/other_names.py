@@ -1,4 +1,4 @@
-"""Names that other packages have for what this one does, and what to write instead.
+"""Names of other packages for the features of this one, and what to write instead.
 
 Functions and classes that take arguments from the user are marked by `answering`:
 an argument that they do not have brings a `CallError` with the line to write, and

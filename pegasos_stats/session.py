@@ -26,7 +26,7 @@ class SessionInfo:
     Attributes
     ----------
     versions : mapping of str to str
-        Of Python and of the libraries that are installed, pegasos_stats first.
+        Versions of Python and of installed libraries, pegasos_stats first.
     system : str
         Operating system and processor architecture.
 
@@ -42,7 +42,7 @@ class SessionInfo:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Names and values, a line each."""
+        """Lines of the output: pairs of a name and a value."""
         return [*self.versions.items(), ("System", self.system)]
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class SessionInfo:
 
 
 def session_info() -> SessionInfo:
-    """Return versions of libraries and the machine, as R's ``sessionInfo()``.
+    """Return versions of libraries and the operating system, as R's ``sessionInfo()``.
 
     Returns
     -------

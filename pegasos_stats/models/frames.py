@@ -72,7 +72,7 @@ class TrainingRows:
         Warns
         -----
         ColumnWarning
-            With the number of rows that hold unseen levels, if those are missing.
+            With ``unseen="missing"``, the number of rows with unseen levels.
         """
         check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):

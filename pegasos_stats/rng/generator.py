@@ -86,13 +86,13 @@ class RRandom:
         -2147483647 and 2147483647 (also as text, or a bool). Without one, a seed is
         drawn from the operating system and kept in `seed`.
     sample_kind : {"rejection", "rounding"}
-        How `sample` makes whole numbers of uniform ones: "rejection" is R's default
-        since 3.6, "rounding" that of all versions before.
+        How `sample` turns uniform numbers into integers: "rejection" is R's default
+        since 3.6, "rounding" that of earlier versions.
 
     Attributes
     ----------
     seed : int or None
-        The seed it started from; None once a state has been set.
+        The seed of the generator; None after `set_state`.
     sample_kind : str
 
     Raises
@@ -100,7 +100,7 @@ class RRandom:
     SeedError
         If ``set.seed`` would refuse the seed.
     OptionError
-        If ``sample_kind`` is neither of the two.
+        If ``sample_kind`` is not one of these.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class RRandom:
         self.seed = saved["seed"]
 
     def get_state(self) -> NDArray[np.int32]:
-        """R's ``.Random.seed``: the kind, the place in the key, the key.
+        """Return R's ``.Random.seed``: kind, position in the key, key.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class RRandom:
         return np.array([*head, *key.view(np.int32)], np.int32)
 
     def set_state(self, state: ArrayLike) -> None:
-        """Go on from a ``.Random.seed`` that `get_state` or R gave.
+        """Set the state to a ``.Random.seed`` from `get_state` or from R.
 
         Parameters
         ----------
@@ -176,9 +176,9 @@ class RRandom:
         self._words = Words((values[2:] % 2**32).astype(np.uint32), int(values[1]))
 
     def runif(self, n: int = 1, min: ArrayLike = 0.0, max: ArrayLike = 1.0) -> Vector:
-        """Draw uniform numbers between ``min`` and ``max``, both recycled to ``n``.
+        """Draw ``n`` uniform numbers between ``min`` and ``max``, which are recycled.
 
-        Where ``min`` equals ``max`` nothing is drawn. Raises `OptionError` for a bad
+        If ``min`` equals ``max``, nothing is drawn. Raises `OptionError` for a bad
         ``n``, for ends that are not finite, or for ``max`` below ``min``.
 
         Examples
@@ -196,11 +196,11 @@ class RRandom:
         return low
 
     def rnorm(self, n: int = 1, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0) -> Vector:
-        """Draw normal numbers by inversion; ``mean`` and ``sd`` are recycled to ``n``.
+        """Draw ``n`` normal numbers by inversion; ``mean`` and ``sd`` are recycled.
 
-        ``qnorm((floor(2**27 u1) + u2) / 2**27)``. Where ``sd`` is 0 or ``mean``
-        infinite nothing is drawn. Raises `OptionError` for a bad ``n``, a ``mean``
-        that is NaN, or an ``sd`` that is not finite or below 0.
+        ``qnorm((floor(2**27 u1) + u2) / 2**27)``. If ``sd`` is 0 or ``mean`` infinite,
+        nothing is drawn. Raises `OptionError` for a bad ``n``, a ``mean`` that is NaN,
+        or an ``sd`` that is not finite or below 0.
 
         Examples
         --------
@@ -217,9 +217,9 @@ class RRandom:
         return centre
 
     def rexp(self, n: int = 1, rate: ArrayLike = 1.0) -> Vector:
-        """Draw exponential numbers of mean ``1 / rate``, ``rate`` recycled to ``n``.
+        """Draw ``n`` exponential numbers with mean ``1 / rate``; ``rate`` is recycled.
 
-        Where ``rate`` is infinite the number is 0 and nothing is drawn. Raises
+        If ``rate`` is infinite, the number is 0 and nothing is drawn. Raises
         `OptionError` for a bad ``n`` or a ``rate`` that is not above 0.
 
         Examples
@@ -237,7 +237,7 @@ class RRandom:
         return scale
 
     def rbinom(self, n: int, size: ArrayLike, prob: ArrayLike) -> Integers:
-        """Draw binomial numbers; ``size`` and ``prob`` are recycled to ``n``.
+        """Draw ``n`` binomial numbers; ``size`` and ``prob`` are recycled.
 
         By inversion for ``size * min(prob, 1 - prob) < 30``, by BTPE above. Raises
         `OptionError` for a bad ``n``, a ``size`` that is not a whole number from 0 to
@@ -276,18 +276,18 @@ class RRandom:
         replace: bool = False,
         prob: ArrayLike | None = None,
     ) -> Integers:
-        """R's ``sample.int``: ``size`` numbers out of 1 to ``n``.
+        """Draw ``size`` integers from 1 to ``n`` as R's ``sample.int``.
 
         Parameters
         ----------
         n : int
             Up to 4.5e15.
         size : int, optional
-            How many; ``n`` without it.
+            Number of draws; default ``n``.
         replace : bool
-            Whether a number may come more than once.
+            Whether to draw with replacement.
         prob : array of shape (n,), optional
-            Weights of 1 to ``n``, not negative; they need not sum to 1.
+            Weights of the numbers 1 to ``n``, not negative; they need not sum to 1.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class RRandom:
         OptionError
             If ``size`` is above ``n`` without replacement, or above the number of
             weights that are not 0; for weights of another length, negative, or not
-            finite; for an ``n`` or ``size`` that is negative or no number.
+            finite; for an ``n`` or ``size`` that is negative or not a number.
 
         Examples
         --------
@@ -323,7 +323,7 @@ class RRandom:
         replace: bool = False,
         prob: ArrayLike | None = None,
     ) -> Any:
-        """R's ``sample``: elements of ``x`` in random order.
+        """Draw elements of ``x`` as R's ``sample``; by default a random permutation.
 
         Parameters
         ----------

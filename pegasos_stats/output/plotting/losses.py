@@ -10,11 +10,11 @@ POINTS = 501
 
 
 def plot_losses(ax: "Axes | None" = None) -> "Axes":
-    """Draw what a row costs by its margin ``m = y (x'beta + alpha)``.
+    """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
-    Three losses: an error, ``[m < 0]``, which is what one would like to minimise; the
-    hinge ``max(0, 1 - m)`` of `svm`; and the log loss ``log(1 + exp(-m))`` of `logit`.
-    The last two are convex, and so can be minimised.
+    Three losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
+    `svm`, and the log loss ``log(1 + exp(-m))`` of `logit`. The last two are convex and
+    can be minimised in place of the first.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
     DependencyError
         If matplotlib is not installed.
     OptionError
-        If `ax` is no axes.
+        If `ax` is not a matplotlib Axes.
 
     Examples
     --------

@@ -84,11 +84,11 @@ class Report:
     path: Path | None = None
 
     def as_html(self) -> str:
-        """One page that loads nothing: style, figures and formulas are inside."""
+        """The report as one HTML page that includes its style, figures and formulas."""
         return rendering.written_html(self.document)
 
     def as_markdown(self) -> str:
-        """Markdown, with the figures inside as data."""
+        """The report as Markdown, with the figures embedded as data."""
         return rendering.written_markdown(self.document, lambda figure: figure.uri)
 
     def write(
@@ -103,23 +103,24 @@ class Report:
         Parameters
         ----------
         path : str or path
-            An earlier report there is replaced; any other file is left alone.
+            An earlier report there is replaced; any other file is not.
         format : "html" or "markdown", optional
-            That of the path if left out: Markdown for ``.md``, HTML for ``.html``.
+            By default from the path: Markdown for ``.md``, HTML for ``.html``.
         overwrite : bool
             Whether any other file may be replaced as well.
 
         Returns
         -------
         Report
-            The same, with its path.
+            The same report, with its path.
 
         Raises
         ------
         OptionError
-            If the path ends otherwise and no format is given, or is none.
+            If the format is not given and not known from the path, or `path` is not a
+            path.
         DataError
-            If something else than a report is there, or the file cannot be written.
+            If `path` is a file that is not a report, or the file cannot be written.
         """
         page = checked_page(path, format, overwrite)
         write_page(self.document, page)
@@ -151,10 +152,10 @@ def report(
     threshold: object = None,
     overwrite: bool = False,
 ) -> Report:
-    """Report a fit on one page: question, data, fit, certificate, errors, repetition.
+    """Make a one-page report of a fit: data, model, certificate, errors, code.
 
-    The page is one HTML file that loads nothing, to be read on a screen, on a phone
-    and on paper. It needs matplotlib, for figures and formulas, and jinja2.
+    The page is one self-contained HTML file, for screen, phone and paper. It needs
+    jinja2, and matplotlib for figures and formulas.
 
     Parameters
     ----------
@@ -162,60 +163,61 @@ def report(
     test : DataFrame or pair (y, X), optional
         Held-out rows with labels.
     path : str or path, optional
-        File to write. An earlier report there is replaced; any other file is left
-        alone. Without it the report is only returned.
+        File to write. An earlier report there is replaced; any other file is not.
+        Without `path` the report is only returned.
     format : "html" or "markdown", optional
-        That of the path if left out: Markdown for ``.md``, with the figures in a
-        folder beside it, HTML for ``.html``.
+        By default from the path: Markdown for ``.md``, with the figures in a folder
+        beside it, HTML for ``.html``.
     title : str, optional
-        The outcome and its levels if left out.
+        By default the outcome and its levels.
     source : str or path, optional
-        CSV file that the training data were read from. The lines that repeat the fit
-        then read it; otherwise they begin with data that are there already.
+        CSV file of the training data. The code that repeats the fit then reads it;
+        otherwise the code assumes that the data are loaded.
     image_shape : pair of int, optional
-        Rows and columns, if the predictors are the pixels of an image, row by row:
-        the coefficients are then drawn as an image too.
+        Rows and columns of an image whose pixels, row by row, are the predictors: the
+        coefficients are then drawn as an image too.
     positive : label, optional
-        The positive class of sensitivity and the like, and of the ROC curve; the level
-        coded +1 if left out.
+        Positive class of sensitivity and similar statistics, and of the ROC curve; by
+        default the level coded +1.
     path_of_lambda : LambdaPath, optional
-        Where lambda was chosen, which the report then tells; without one it says that
-        lambda was fixed beforehand.
+        The path by which lambda was chosen, for the report to describe; without it the
+        report says that lambda was fixed beforehand.
     validation : CrossValidation, optional
-        Of the same model. Without test data the report draws on it.
+        Cross-validation of the same model. Without test data the report uses its
+        out-of-fold predictions.
     unseen : "error" or "missing"
-        What becomes of levels of the test data that did not occur at fit: an error, or
-        missing values, whose rows have no prediction, with a warning.
+        Factor levels of the test data not seen in the fit raise an error, or count as
+        missing values: their rows have no prediction, with a warning.
     offset : array, Series or a column's name, optional
-        Of the test data, for a fit whose own was given as numbers; in the place of the
-        column that the fit had.
+        Offset of the test data, if that of the fit was given as numbers; or instead of
+        the column that the fit used.
     threshold : float or Thresholds, optional
-        Tables, errors and figures are those of ``predict(threshold=)``; what
-        ``result.thresholds()`` gives is told with how it was chosen.
+        Threshold of the predicted labels in tables and figures, as for
+        ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
+        also says how it was chosen.
     overwrite : bool
-        Whether any other file at `path`, or in the folder of its figures, may be
-        replaced as well.
+        Whether other files at `path`, or in the folder of its figures, may be replaced.
 
     Returns
     -------
     Report
-        A notebook shows it; ``as_html()``, ``as_markdown()``, ``write(path)``.
+        Displayed by a notebook; with ``as_html()``, ``as_markdown()``, ``write(path)``.
 
     Raises
     ------
     DependencyError
         If matplotlib or jinja2 is not installed.
     DataError
-        If the file cannot be written, or something else than a report is there.
+        If the file cannot be written, or `path` is a file that is not a report.
     ColumnError
         If the test data lack the outcome or a predictor.
     OptionError
-        If `source` does not hold the data of the fit, or an option is not allowed.
+        If `source` does not contain the data of the fit, or an option is not allowed.
 
     Warns
     -----
     ColumnWarning
-        With the number of rows that hold unseen levels, if those are missing.
+        With ``unseen="missing"``, the number of rows with unseen levels.
 
     Examples
     --------
