@@ -111,11 +111,13 @@ def _library_of(kind: type) -> str:
 
 def _read(value: object) -> object:
     """Return a frame or column as one of pyarrow or narwhals; other values as is."""
-    name = f"a {type(value).__name__} of {_library(value)}"
+    kind = type(value).__name__
+    name = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} of {_library(value)}"
     if _library(value) == "dask":
+        named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
         raise DataError(
-            f"The data are {name}, which has its rows elsewhere; give the rows: "
-            "data.compute()."
+            f"The data are {name}, which has its rows elsewhere; give the rows, "
+            f"data.compute(), or {named} with a formula to svm or logit."
         )
     try:
         import narwhals as nw

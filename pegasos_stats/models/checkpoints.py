@@ -1,4 +1,4 @@
-"""Checkpoints: what a fit from files has reached, for a process that goes on."""
+"""Checkpoints: what a fit of rows elsewhere has reached, for a process that goes on."""
 
 import hashlib
 import os
@@ -100,7 +100,8 @@ class Checkpoint:
 
     def keep(self, state: State) -> None:
         """Replace what is in the file."""
-        text = text_of([FORMAT, self._facts], len(self._facts["files"]))
+        each = [len(fact) for fact in self._facts.values() if isinstance(fact, list)]
+        text = text_of([FORMAT, self._facts], max(each))
         header = {"header": np.frombuffer(text, dtype=np.uint8)}
         with outputs() as files:
             files.open(self._place).write(sealed(header | state))
@@ -125,18 +126,15 @@ class Checkpoint:
 
 
 def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
-    """What fits of equal bits have in common: version, options, files, rows."""
+    """What fits of equal bits have in common: version, options, source, rows."""
     assert isinstance(problem.X, Elsewhere)
     measured = problem.X.measured
-    assert isinstance(measured.scan, Scan)
     options = {each.name: getattr(solver, each.name) for each in fields(solver)}
     rows = hashlib.sha256(measured.y.data)
     moments = measured.means, measured.spread
     for array in (measured.weights, measured.offset, *moments):
         if array is not None:
             rows.update(np.ascontiguousarray(array).data)
-    files = measured.scan.files
-    stats = [os.stat(file) for file in files]
     return {
         "version": version("pegasos_stats"),
         "formula": str(sample.design.formula),
@@ -147,10 +145,20 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
         "levels": [str(level) for level in sample.coding.levels],
         **{name: value for name, value in options.items() if name not in FREE},
         "memory": measured.scan.memory,
+        **_source_of(problem.X),
+        "columns": list(sample.design.names),
+        "rows": [measured.y.size, rows.hexdigest()],
+    }
+
+
+def _source_of(rows: Elsewhere) -> dict[str, Json]:
+    if not isinstance(rows.measured.scan, Scan):
+        return {"rows of partitions": list(rows.home.sizes)}
+    files = rows.measured.scan.files
+    stats = [os.stat(file) for file in files]
+    return {
         "files": [os.path.abspath(file) for file in files],
         "sizes and times of files": [
             [each.st_size, each.st_mtime_ns] for each in stats
         ],
-        "columns": list(sample.design.names),
-        "rows": [measured.y.size, rows.hexdigest()],
     }

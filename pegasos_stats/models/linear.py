@@ -94,8 +94,7 @@ class LinearModel(Model):
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files named by `scan`; or a Dask
             frame, whose partitions stay where they are. For files and Dask, `weights`,
-            `freq_weights` (files only) and `offset` must be columns, and `functions` is
-            not allowed.
+            `freq_weights` and `offset` must be columns, and `functions` is not allowed.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula includes that column: write ``"y ~ . - w"``.
@@ -196,11 +195,11 @@ class LinearModel(Model):
         progress : bool, default False
             Whether to show a progress bar.
         checkpoint : str or path, optional
-            File in which the state of a fit from files is saved after each read of the
-            rows. If the fit is interrupted or killed, the same call continues from
-            there and gives the same bits. The file is removed once the tolerance is
-            reached; if the limit of epochs ends the fit, the file stays, and a call
-            with more epochs continues.
+            File in which the state of a fit from files, or of a Dask frame, is saved
+            after each read of the rows. If the fit is interrupted or killed, the same
+            call continues from there and gives the same bits. The file is removed once
+            the tolerance is reached; if the limit of epochs ends the fit, the file
+            stays, and a call with more epochs continues.
 
         Returns
         -------
@@ -242,8 +241,8 @@ class LinearModel(Model):
             return fit_from_files(*given)
         if checkpoint is not None:
             raise OptionError(
-                "checkpoint= is for fits from files, which ps.scan() names, and the "
-                "rows are in memory; leave it out."
+                "checkpoint= is for fits from files, which ps.scan() names, and of "
+                "frames of Dask, and the rows are in memory; leave it out."
             )
         refinement = checked_refinement(refine, solver)
         recorder = self._recorder(trace, test, solver.ties)

@@ -44,6 +44,12 @@ class Rule:
         return found
 
 
+def without_rows(frame: Any) -> pd.DataFrame:
+    """A frame of pandas with the columns of one of Dask."""
+    found: pd.DataFrame = frame._meta
+    return found
+
+
 def of_partitions(
     result: "Predictor",
     frame: Any,

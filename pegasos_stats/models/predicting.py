@@ -14,9 +14,9 @@ from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.models import frames
-from pegasos_stats.models.partition_wise import of_partitions
+from pegasos_stats.models.partition_wise import of_partitions, without_rows
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -203,6 +203,7 @@ class Predictor(ABC):
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
     @answering
+    @partitioned
     def augment(
         self,
         data: object = None,
@@ -218,11 +219,13 @@ class Predictor(ABC):
 
         Parameters
         ----------
-        data : DataFrame or array, optional
+        data : DataFrame or array, or a frame of Dask; optional
             New rows. If omitted, the rows of the fit: the outcome and the columns of
-            the design matrix, factors as columns of 0 and 1.
+            the design matrix, factors as columns of 0 and 1. The partitions of a Dask
+            frame are augmented where they are, once the result is computed.
         actual, ties, unseen : optional
-            As for `confusion`; without labels there are no margins and losses.
+            As for `confusion`; without labels there are no margins and losses. Labels
+            of a Dask frame must be its column.
         prefix : str, default ""
             Prefix of the new names, for data that have columns of these names already.
         threshold : float, optional
@@ -242,11 +245,35 @@ class Predictor(ABC):
         ------
         ColumnError
             If the data already have a column of one of these names.
+        OptionError
+            If labels are given for a Dask frame.
         """
+        if is_dask(data):
+            if actual is not None:
+                raise OptionError(
+                    "actual= does not go with a frame of Dask; give the labels as its "
+                    f"column {shown(self.coding.name)}."
+                )
+            options: dict[str, object] = {"ties": ties, "unseen": unseen}
+            options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
+            rule = self._ties(ties), threshold
+            empty = without_rows(data), pd.Series(dtype=float)
+            like = self._augmented(*empty, None, rule, prefix)
+            return of_partitions(self, data, "augment", options, like)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
+        rule = self._ties(ties), threshold
+        return self._augmented(data, scores, actual, rule, prefix)
+
+    def _augmented(
+        self,
+        data: object,
+        scores: "pd.Series[float]",
+        actual: object,
+        rule: tuple[Ties, float | None],
+        prefix: str,
+    ) -> pd.DataFrame:
         labels = self._rows.known_labels(data, actual)
-        given = self.problem, self.coding, self._ties(ties), threshold
-        found = predicted(scores, *given)
+        found = predicted(scores, self.problem, self.coding, *rule)
         added = frames.predictions(scores, found, labels, self.coding, self.problem)
         return frames.with_columns(self._rows.frame(data), added, prefix)
 

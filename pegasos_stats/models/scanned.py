@@ -15,10 +15,8 @@ from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import Source, agree
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
-from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.checkpoints import Checkpoint, facts_of
@@ -69,8 +67,6 @@ def sample_of_scan(
     others = {
         "functions": (functions, f"compute the column in the {scan.noun}"),
     }
-    if isinstance(scan, Partitions):
-        others["freq_weights"] = freq_weights, "give the column of counts as weights="
     for name, (value, cure) in others.items():
         if value is not None:
             raise OptionError(f"{name}= does not go with {scan.title}; {cure}.")
@@ -93,11 +89,12 @@ def sample_of_scan(
     most = max(2, min(LARGEST, room)) // 2
     if isinstance(scan, Partitions):
         nowhere = Partition(pd.DataFrame(), scan.memory)
-        lean = replace(agreed, rows=Repeating(nowhere, None))  # which is sent to them
+        lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
         measuring = Measuring.of(scan, lean, weights)
         there, parts = scan.counted(measuring)
         step = scan.rows_at_once(measuring.wanted)
         count = Counting.joined(parts)
+        agreed.rows.lines = count.lines
         found = count.finished(scan, weights, standardize, na_action, step)
         size = size_of_sample(found.y.size, len(agreed.design.names))
         sizes = [part.n for part in parts]
@@ -174,11 +171,6 @@ def fit_from_files(
     given = home, problem.lam, problem.loss, problem.intercept, solver
     keeper = None
     if checkpoint is not None:
-        if not isinstance(problem.X.measured.scan, Scan):
-            raise OptionError(
-                "checkpoint= is for fits from files, which ps.scan() names, and the "
-                f"rows are in {problem.X.title}; leave it out."
-            )
         keeper = Checkpoint(checkpoint, facts_of(problem, sample, solver))
     found = few_reads(*given, shown_reads() if progress else None, keeper)
     if keeper is not None and found.reached:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
@@ -129,6 +130,8 @@ def agree(
             to_the_end = False
             break
     if not rows:
+        if total == 0 and freq_weights is not None:
+            raise all_zero(repeating.lines)
         every = telling.lacking.items()
         if none := [name for name, count in every if count == total > 0]:
             raise all_missing(none[0], total)
@@ -157,7 +160,9 @@ def _looked_at(
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Numbers of rows, and the rows or, of partitions, those of them that tell."""
     if isinstance(rows.scan, Partitions):
-        yield from rows.scan.telling(used, telling)
+        for told in rows.scan.telling(used, rows, telling):
+            rows.lines += told.lines
+            yield told.total, told.frame
         return
     for piece in rows.pieces(used):
         yield piece.num_rows, frame_of(piece)

@@ -9,6 +9,8 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from pegasos_stats.data.scan.csv_types import agreed_types, stated_types
 from pegasos_stats.data.scan.formats import (
     FORMATS,
@@ -165,6 +167,10 @@ class Scan:
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
         return rows_of_piece(self.memory, len(columns))
+
+    def labels(self, first: int, count: int) -> pd.Index:
+        """What so many rows that follow each other are called in an error."""
+        return pd.RangeIndex(first, first + count)
 
     def pieces(
         self, columns: Sequence[str], rows: int | None = None

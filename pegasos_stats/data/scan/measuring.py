@@ -204,7 +204,15 @@ class Measuring(NamedTuple):
 
 
 class Counting:
-    """What has been counted so far."""
+    """What has been counted so far.
+
+    Attributes
+    ----------
+    lines : int
+        Rows of a partition that were counted, before each was repeated.
+    """
+
+    lines = 0
 
     def __init__(self, agreed: Agreed, matrices: Matrices, most: int) -> None:
         self._agreed, self._matrices = agreed, matrices
@@ -277,6 +285,7 @@ class Counting:
         self._offset += other._offset
         for name, count in other._lacking.items():
             self._lack(name, count)
+        self.lines += other.lines
         self._without += other._without
         self._rows += other._rows
         self._n += other._n

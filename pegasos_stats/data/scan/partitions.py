@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pegasos_stats.data.scan.agreeing import Telling
     from pegasos_stats.data.scan.measuring import Counting, Measuring
+    from pegasos_stats.data.scan.repeating import Repeating
 
 MEMORY = 2**30  # bytes, if no budget is given
 
@@ -43,6 +44,10 @@ class Partition:
     def rows_at_once(self, columns: Sequence[str]) -> int:
         """How many rows of these columns a piece has."""
         return rows_of_piece(self.memory, len(columns))
+
+    def labels(self, first: int, count: int) -> pd.Index:
+        """What so many rows that follow each other are called in an error."""
+        return self.frame.index[first : first + count]
 
     def pieces(
         self, columns: Sequence[str], rows: int | None = None
@@ -116,18 +121,19 @@ class Partitions:
         return found
 
     def telling(
-        self, columns: Sequence[str], few: "Telling"
-    ) -> Iterator[tuple[int, pd.DataFrame]]:
-        """Rows of each partition, and those of them that tell: the first one's first.
+        self, columns: Sequence[str], rows: "Repeating", few: "Telling"
+    ) -> Iterator["Told"]:
+        """What each partition tells: the first one's first.
 
         One partition is looked at first, as it may be enough.
         """
         import dask
 
-        sent = dask.delayed(few, traverse=False)
+        lean = rows.of(Partition(pd.DataFrame(), self.memory))
+        sent = dask.delayed((few, lean, list(columns)), traverse=False)
         tasks = [
-            dask.delayed(_telling)(part, self.memory, sent)
-            for part in self.parts(columns)
+            dask.delayed(_told)(part, self.memory, sent)
+            for part in self.parts(rows.columns(columns))
         ]
         for some in (tasks[:1], tasks[1:]):
             yield from dask.compute(*some)
@@ -139,7 +145,7 @@ class Partitions:
         sent = dask.delayed(measuring, traverse=False)
         tasks = [
             dask.delayed(_counted)(part, self.memory, sent)
-            for part in self.parts(measuring.wanted)
+            for part in self.parts(measuring.agreed.rows.columns(measuring.wanted))
         ]
         there = dask.persist(*tasks)
         return list(there), list(dask.compute(*there))
@@ -153,12 +159,39 @@ class Partitions:
         return list(dask.compute(*tasks))
 
 
-def _telling(
-    frame: pd.DataFrame, memory: int, few: "Telling"
-) -> tuple[int, pd.DataFrame]:
-    pieces = Partition(frame, memory).pieces(list(frame.columns))
-    return len(frame), few.of(pieces, frame.head(0))
+class Told(NamedTuple):
+    """What a partition tells of a formula.
+
+    Attributes
+    ----------
+    lines, total : int
+        Its rows, and how many they stand for.
+    frame : DataFrame
+        Those of them that tell.
+    """
+
+    lines: int
+    total: int
+    frame: pd.DataFrame
+
+
+def _told(
+    frame: pd.DataFrame, memory: int, sent: tuple["Telling", "Repeating", list[str]]
+) -> Told:
+    few, rows, columns = sent
+    there, sizes = rows.of(Partition(frame, memory)), list[int]()
+
+    def pieces() -> Iterator["pa.RecordBatch"]:
+        for piece in there.pieces(columns):
+            sizes.append(piece.num_rows)
+            yield piece
+
+    found = few.of(pieces(), frame[columns].head(0))
+    return Told(there.lines, sum(sizes), found)
 
 
 def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":
-    return measuring.counted(Partition(frame, memory).pieces(list(frame.columns)), 0)
+    there = measuring.agreed.rows.of(Partition(frame, memory))
+    found = measuring.counted(there.pieces(measuring.wanted), 0)
+    found.lines = there.lines
+    return found

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
@@ -21,26 +20,25 @@ class Repeating:
 
     Parameters
     ----------
-    scan : Scan
+    scan : Scan, Partitions, or one Partition
     column : str or None
         With the counts; None if each row counts once.
 
     Attributes
     ----------
     lines : int
-        Rows of the files, as the last read counted them.
+        Rows of the scan, as the last read counted them.
 
     Raises
     ------
     ColumnError
-        If there is no such column of numbers in all files.
+        If there is no such column of numbers in all of the scan.
     """
 
     def __init__(self, scan: Scan | Partition | Partitions, column: str | None) -> None:
         self.scan, self.column, self.lines = scan, column, 0
-        if column is None:
+        if column is None or isinstance(scan, Partition):
             return
-        assert isinstance(scan, Scan)  # or it was refused
         if column not in scan.kinds:
             column_named("freq_weights", column, None, ALLOWED)
         scan.check([column])
@@ -50,10 +48,19 @@ class Repeating:
                 f"{scan.kinds[column]}; give a column of whole numbers."
             )
 
+    def of(self, partition: Partition) -> "Repeating":
+        """The rows of a partition, counted by the same column."""
+        return Repeating(partition, self.column)
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """These columns, and that of the counts."""
+        counts = [] if self.column is None else [self.column]
+        return [*dict.fromkeys([*names, *counts])]
+
     def pieces(
         self, columns: Sequence[str], rows: int | None = None
     ) -> Iterator["pa.RecordBatch"]:
-        """Read all files once, so many rows at a time, the same each time.
+        """Read all rows once, so many rows at a time, the same each time.
 
         Raises
         ------
@@ -65,9 +72,8 @@ class Repeating:
         assert not isinstance(self.scan, Partitions)  # each of them has its own
         names, step = list(columns), rows or self.scan.rows_at_once(columns)
         lines = total = 0
-        both = [*dict.fromkeys([*names, *self._counts()])]
-        for piece in self.scan.pieces(both, step):
-            index = pd.RangeIndex(lines, lines + piece.num_rows)
+        for piece in self.scan.pieces(self.columns(names), step):
+            index = self.scan.labels(lines, piece.num_rows)
             lines += piece.num_rows
             if self.column is None:
                 yield piece
@@ -80,9 +86,7 @@ class Repeating:
                 places = np.searchsorted(ends, numbers, side="right")
                 yield piece.select(names).take(pa.array(places))
             total += there
-        if self.column is not None and total == 0:
+        alone = not isinstance(self.scan, Partition)
+        if self.column is not None and total == 0 and alone:
             raise all_zero(lines)
         self.lines = lines
-
-    def _counts(self) -> list[str]:
-        return [] if self.column is None else [self.column]

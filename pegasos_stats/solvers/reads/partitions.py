@@ -17,7 +17,6 @@ import pandas as pd
 from pegasos_stats.arrays import Dense, Rows
 from pegasos_stats.data.scan.measuring import Counting, Measured
 from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.data.scan.sampling import Sampled
 from pegasos_stats.solvers.reads.files import Found, InFiles
 from pegasos_stats.solvers.reads.rows import (
@@ -60,6 +59,10 @@ class InPartitions(InFiles):
         What was counted of each partition, as tasks of Dask.
     sizes : sequence of int
         How many of its rows are used.
+
+    Attributes
+    ----------
+    sizes : tuple of int
     """
 
     def __init__(
@@ -67,8 +70,10 @@ class InPartitions(InFiles):
     ) -> None:
         super().__init__(measured)
         assert isinstance(measured.scan, Partitions)
-        self._frames = measured.scan.parts(measured.matrices.variables)
+        columns = measured.agreed.rows.columns(measured.matrices.variables)
+        self._frames = measured.scan.parts(columns)
         self._counted, self._edges = counted, np.cumsum([0, *sizes])
+        self.sizes = tuple(sizes)
         nothing = np.zeros(0)
         few = (Sampled(nothing, nothing.astype(np.int64), np.zeros((0, self.p))),) * 2
         self._lean = replace(
@@ -114,8 +119,7 @@ class InPartitions(InFiles):
         """A column of zeros."""
         import dask
 
-        sizes = np.diff(self._edges)
-        return There([dask.delayed(np.zeros)(int(size), dtype) for size in sizes])
+        return There([dask.delayed(np.zeros)(size, dtype) for size in self.sizes])
 
     def column(self, values: Values) -> There:
         """A column of these numbers."""
@@ -159,7 +163,7 @@ def _looked(
     here = replace(
         look.measured,
         scan=there,
-        agreed=replace(look.measured.agreed, rows=Repeating(there, None)),
+        agreed=replace(look.measured.agreed, rows=look.measured.agreed.rows.of(there)),
         pieces=counted.pieces,
         y=counted.y,
         weights=weights,
