@@ -45,6 +45,8 @@ def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
 
 def floats(value: ArrayLike, name: str) -> Vector:
     """Copy numbers into a float64 array of the same shape."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()  # and no error is worded, which takes longer than drawing
     allowed = "a number or an array of numbers"
     return floats_of(value, OptionError(refusal(name, value, allowed)))
 
@@ -89,6 +91,10 @@ def vector(x: Any) -> Any:
         If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
         scalar.
     """
+    if type(x) in (range, list, tuple):
+        return x[:]
+    if type(x) is np.ndarray and x.ndim == 1:
+        return x
     allowed = "a number or something of one dimension, as a list, array or Series"
     with refusing(OptionError(refusal("x", x, allowed))):
         if isinstance(x, range):
