@@ -152,6 +152,13 @@ def from_hex(numbers: list[str]) -> np.ndarray:
 
 
 def case_data(case: Case) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
+    """Features and labels of a case, which the caller may change."""
+    X, labels = first_data(case)
+    return X.copy(), labels.copy()
+
+
+@functools.cache
+def first_data(case: Case) -> tuple[pd.DataFrame, "pd.Series[Any]"]:
     """Features and labels: measured ones from R's file, drawn ones drawn again."""
     if case.data_seed is not None:
         return drawn_data(case)
