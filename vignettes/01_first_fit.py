@@ -4,8 +4,8 @@
 # **Question.** Is a handwritten digit a five or a six, and how often is the answer
 # wrong?
 #
-# **Answer.** Misclassified are {{result.confusion(test).n_errors}} of {{len(test)}} new
-# digits, pictures of {{side}} × {{side}} pixels.
+# **Answer.** Of {{len(test)}} new digits, pictures of {{side}} × {{side}} pixels,
+# {{result.confusion(test).n_errors}} are misclassified.
 
 # %%
 import pandas as pd
@@ -26,9 +26,9 @@ print(result.confusion(test))
 
 # %% [markdown]
 # Rows are the actual digits, columns the predicted ones. Both intervals are for the
-# error rate of this fit on the digits that the test rows are a random sample of; exact
-# ones hold it in 95% of samples or more. Digits of one writer are alike, and no
-# independent trials.
+# error rate of this fit on the digits of which the test rows are a random sample; the
+# exact interval contains it in at least 95% of samples. Digits of one writer are alike,
+# and not independent trials.
 #
 # ## What was fitted
 #
@@ -47,8 +47,8 @@ result.summary(max_terms=5)
 
 # %% [markdown]
 # A coefficient belongs to a pixel, so all of them are a picture: ink on red pixels
-# speaks for a six, ink on blue ones for a five. The loop at the lower left is what a
-# six has and a five has not.
+# speaks for a six, ink on blue ones for a five. The loop at the lower left belongs to a
+# six, not to a five.
 
 # %% {"alt": "Coefficients as a picture of the pixels: red at the lower left, where the loop of a six closes, blue at the upper right, where a five has its stroke."}
 side = int(len(result.coef) ** 0.5)
@@ -58,8 +58,9 @@ ax = result.plot.coefficient_image((side, side))
 # ## How far from the minimum?
 #
 # Pegasos ends near the minimum of the objective, not at it. The *duality gap* tells how
-# near: no model has an objective below the lower bound. That of the run is rough;
-# `shortfall` goes on from it for a moment, and knows the distance from both sides.
+# near: no model has an objective below the lower bound. The bound of the run is loose;
+# `shortfall` improves it with a little more work, and bounds the distance from both
+# sides.
 
 # %%
 known = result.shortfall
@@ -69,8 +70,8 @@ print(f"better bound        {known.lower:.6f}")
 print(f"above the minimum   {known.at_least:.6f} to {known.at_most:.6f}")
 
 # %% [markdown]
-# `ps.SDCA` goes on to the optimum, as near as it is told to. The errors tell whether
-# that was worth it.
+# `ps.SDCA` finds the optimum to any given tolerance. The error rates tell whether that
+# was worth it.
 
 # %%
 best = model.fit(ps.SDCA(tol=1e-6, seed=443))
@@ -87,8 +88,8 @@ pd.DataFrame(
 # %% [markdown]
 # ## Which digits were taken for the other?
 #
-# The mistakes with the largest scores come first. A score above 0 says six, one below
-# 0 says five.
+# The mistakes with the largest scores come first. A score above 0 predicts a six, one
+# below 0 a five.
 
 # %%
 wrong = result.confusion(test).errors
@@ -111,8 +112,8 @@ with styled():
 # %% [markdown]
 # ## The report
 #
-# One line writes all of this, with figures and with the lines of R that repeat it, as a
-# page of its own: `result.report(test, "digits.html")`.
+# One line writes all of this, with figures and the R code that repeats the fit, as a
+# separate page: `result.report(test, "digits.html")`.
 #
 # ## Session
 

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # The same in R, bit for bit
 #
-# **Question.** A fit made here, and the same fit made in R from the same seed: are
-# these the same numbers, and what has to be the same for that?
+# **Question.** Does a fit in Python give the same numbers as the same fit in R from the
+# same seed, and what has to agree for that?
 #
-# **Answer.** They are, in every one of their 64 bits. The data, the seed, the coding
-# of the labels and the written form of one line have to be the same. This page takes
-# them one by one, Python first, R below it, and both are run. Where there is no R the
-# page says so, and compares with what R wrote into `r_reference/golden` earlier.
+# **Answer.** It does, in every one of their 64 bits, if the data, the seed, the coding
+# of the labels and the written form of one line agree. This page takes these one by
+# one, Python first, R below it, and runs both. Where there is no R the page says so,
+# and compares with what R wrote into `r_reference/golden` earlier.
 
 # %%
 import json
@@ -241,8 +241,8 @@ decode_labels(predict_sign(s, ties = "positive"), levels)
 # $$\beta - \eta\,(\lambda \beta - y x) \qquad
 # (1 - \eta \lambda)\,\beta + \eta\, y x$$
 #
-# The R script has the first, so the package has it too. Here is the whole algorithm
-# for the hinge, with that line to choose, on the digits that come with the package.
+# The R script has the first, so the package has it too. Here is the whole algorithm for
+# the hinge, in which that line can be chosen, on the digits that come with the package.
 
 # %%
 train, test = ps.datasets.load_digits56()
@@ -300,8 +300,8 @@ with styled():
 
 # %% [markdown]
 # Differences of that size change no conclusion. But they take away the cheapest check
-# there is: that two programs give the same numbers. `first_difference` tells at which
-# step two runs part, and why:
+# there is: that two programs give the same numbers. `first_difference` finds the first
+# step at which two runs differ, and the reason:
 
 # %%
 changed = {
@@ -317,10 +317,11 @@ for name, solver in changed.items():
 # %% [markdown]
 # ## Your own fit in your own R
 #
-# The reference comes with the package. `check_against_r` runs it in the R at hand, by rpy2
-# or by Rscript, on the data of a model, and says what is the same: in every bit, to
-# rounding, or not. Where something differs it finds the first step that parts, and why:
-# another BLAS, another kind of random numbers, another order of the levels.
+# The reference comes with the package. `check_against_r` runs it in an installed R, by
+# rpy2 or by Rscript, on the data of a model, and says which quantities agree: in every
+# bit, to rounding, or not. If something differs, it finds the first step that differs,
+# and the reason: another BLAS, another kind of random numbers, another order of the
+# levels.
 
 # %%
 try:
@@ -349,8 +350,8 @@ path = f'path <- "{ps.datasets.digits56_path().as_posix()}"'
 check_bits(fit.params, hexadecimal(r(path + code, shown=code)))
 
 # %% [markdown]
-# Decimal fractions are another matter. R's `write.csv()` keeps 15 digits, where 17 are
-# needed; and when R reads 17 digits, it sometimes takes the number next to the right
+# Decimal fractions are more difficult. R's `write.csv()` keeps 15 digits, where 17 are
+# needed; and when R reads 17 digits, it sometimes reads the number next to the right
 # one. Hexadecimal is safe both ways: `sprintf("%a", x)` in R, `x.hex()` in Python.
 # 20,000 numbers, written by Python into a `folder` in both ways, and how many of them
 # come out as others in R:
@@ -381,7 +382,7 @@ shutil.rmtree(folder)
 # * For the **log loss**, `exp()` comes from the mathematical library of the machine. R
 #   and Python are held to 12 digits there.
 # * **Formulas** with `scale()` agree to rounding: R sums means in extended precision.
-#   Columns that are computed once and handed over are safe.
+#   Columns that are computed once and passed on are safe.
 # * **Another BLAS** under R may sum a score in another order. The score enters the
 #   comparison of a margin with 1 only, so a fit changes where a margin is within
 #   rounding of 1.

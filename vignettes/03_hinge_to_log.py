@@ -2,14 +2,14 @@
 # # From hinge to log loss
 #
 # **Question.** Pegasos for a support vector machine and for logistic regression differ
-# in one function. What changes in the fit when it is exchanged? And what does a step
-# cost where most predictors are 0 in most rows, as in text?
+# in one function, the loss. How does the loss change the fit? And what does a step cost
+# if most predictors are 0 in most rows, as in text?
 #
 # **Answer.** The predictions change little, if each loss has a $\lambda$ that suits
-# it. The log loss gives probabilities too, and takes every row into account where the
-# hinge leaves out those that are well on their side. A step can be written in three
-# forms. Two of them change only the coefficients of the predictors that are not 0 in
-# the row, so that a fit to text costs no more than one to a short table.
+# it. The log loss gives probabilities too, and uses every row, while the hinge ignores
+# rows that are far on the correct side. A step can be written in three forms. Two of
+# them change only the coefficients of the predictors that are not 0 in the row, so that
+# a fit to text costs no more than one to a short table.
 
 # %%
 import os
@@ -122,16 +122,17 @@ for name, slope in slopes.items():
 # ## What changes in the fit
 #
 # The coefficients are weights of pixels: blue speaks for a five, red for a six. Both
-# losses find the same strokes. The scores of new digits differ in scale, not in side.
+# losses find the same strokes. The scores of new digits differ in scale, rarely in
+# sign.
 
 # %% {"alt": "Coefficients as images of 8 by 8 pixels for hinge and log loss, nearly alike, and the scores of the test digits under both losses, which lie along a rising curve."}
 hinge, log = fits["hinge", "minimum"], fits["log", "minimum"]
 drawings.weights_and_scores(hinge, log, test)
 
 # %% [markdown]
-# The hinge gives no probabilities. Those of the log loss are drawn towards one half by
-# the penalty: on new digits the predicted label has a lower probability, on average, than
-# the share of labels that are right. With calibrated probabilities the two would agree.
+# The hinge gives no probabilities. Those of the log loss are shrunk towards one half by
+# the penalty: on new digits the mean probability of the predicted label is lower than
+# the share of correct labels. With calibrated probabilities the two would agree.
 
 # %%
 probabilities = log.predict_proba(test)

@@ -6,12 +6,12 @@
 # Which of these brings the fit nearer to the minimum for the same work, and what does
 # each do to the certificate, the duality gap?
 #
-# **Answer.** It depends on what is wrong. Where the predictors have mean 0, the last
-# iterate is noisy and the average of the last epochs cures that; the others do little.
-# Where they do not, and $\lambda$ is small, the first steps throw the intercept far
-# away and it hardly comes back. Then averages and a refitted intercept are no cure.
-# Batches, projection or centred predictors are, and so is `refine=`, which goes on to
-# the minimum whatever went wrong. The gap is an upper bound in all cases; where the
+# **Answer.** It depends on the problem. If the predictors have mean 0, the last iterate
+# is noisy and the average of the last epochs cures that; the other options do little.
+# If they do not, and $\lambda$ is small, the first steps move the intercept far away
+# and it hardly comes back. Then averages and a refitted intercept do not help, but
+# batches, projection or centred predictors do, and so does `refine=`, which continues
+# to the minimum in any case. The gap is an upper bound in all cases; where the
 # intercept ran away it is about as large as the objective, and the fit should not be
 # used.
 
@@ -199,9 +199,9 @@ averages = ["plain", "average of all", "average of last 15"]
 drawings.falling(studies["noise"], averages, against=["epoch"])
 
 # %% [markdown]
-# The certificate does not see the gain. The gap is $P$ less a lower bound, which comes
-# from the dual weights of the run, and these are the same with and without an average:
-# only $P$ falls, by little beside the gap.
+# The gap does not show the gain. It is $P$ minus a lower bound, which comes from the
+# dual weights of the run, and these are the same with and without an average: only $P$
+# falls, by little beside the gap.
 
 # %%
 two = medians(studies["noise"]).loc[["plain", "average of last 15"]]

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Kernels: when a line is not enough
 #
-# **Question.** No line separates the two classes. What does a kernel do about it, what
-# does it cost, and when is it not worth that?
+# **Question.** No line separates the two classes. How does a kernel help, what does it
+# cost, and when is it not worth the cost?
 #
 # **Answer.** It draws a curve in the place of the line, and nothing else in the
 # algorithm changes. The price is that the model consists of training rows: it holds
 # those that were ever violated, and a fit needs the kernel between all pairs of rows.
-# Where a few new columns make the curve a line again, they do the same for less. Here
-# they do.
+# If a few new columns make the curve a line again, they do the same at a lower cost, as
+# in this example.
 
 # %%
 import os
@@ -229,10 +229,10 @@ with styled():
 
 # %% [markdown]
 # Neither $\gamma$ nor $\lambda$ can be read off the training error, nor off the
-# objective, as each kernel measures the length of $f$ in its own way. Held-out rows,
-# or cross-validation, choose them. The rows that have chosen are no test any more: their
-# error at the chosen value is optimistic, and further rows, or cross-validation in which
-# every fold chooses anew, have the honest one.
+# objective, as each kernel measures the length of $f$ in its own way. Held-out rows, or
+# cross-validation, choose them. The rows used for the choice are no longer a test:
+# their error at the chosen value is optimistic. Further rows, or nested
+# cross-validation, give an unbiased estimate.
 #
 # ## Leave out the intercept
 #
@@ -276,8 +276,8 @@ assert steps.objective >= optimum.dual_objective
 optimum.tidy().head()
 
 # %% [markdown]
-# `dual_weight` is what a row weighs: 1 where its margin is below 1, between 0 and 1 on
-# the margin, and rows with 0 are not in the model. `ps.tune_kernel(model)` chooses
+# `dual_weight` is the weight of a row: 1 if its margin is below 1, between 0 and 1 on
+# the margin; rows with weight 0 are not in the model. `ps.tune_kernel(model)` chooses
 # $\gamma$ and $\lambda$ by cross-validation over both, each fit at its optimum.
 #
 # ## When not to use a kernel

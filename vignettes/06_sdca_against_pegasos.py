@@ -175,7 +175,7 @@ display(Markdown("".join(verdict(data) for data in models)))
 # * **The second finding is one about numpy, not about the solvers.** With 40 numbers in
 #   a row, a loop in an interpreter spends its time on the loop: over rows 15 times as
 #   much as over batches of 100. Compiled, an epoch of Pegasos takes rather longer than
-#   one of SDCA. What is left of the finding is the first epoch, in which SDCA has to
+#   one of SDCA. What remains of the finding is the first epoch, in which SDCA has to
 #   move every row: Pegasos comes within 1% in 0.13 ms, SDCA in 0.32.
 # * The reason that the study gives, that SDCA keeps a number for every row, is not it:
 #   that is one multiplication among the forty of the row.

@@ -5,10 +5,10 @@
 # 0, and can the intervals be trusted?
 #
 # **Answer.** `result.summary()` has standard errors, intervals and tests: from a sandwich
-# covariance at the margin; and where predictors take few values, from resamples, because
-# groups of rows tie at the margin there and a sandwich is too narrow. The summary says
-# which it is. What is tested is the coefficient that this penalised model would have in
-# the population, for a $\lambda$ that was fixed beforehand.
+# covariance at the margin; and where predictors take few values, from resamples,
+# because groups of rows tie at the margin there and a sandwich is too narrow. The
+# summary says which it is. The tests are about the coefficients that this penalised
+# model would have in the population, for a $\lambda$ that was fixed beforehand.
 
 # %%
 import textwrap
@@ -41,8 +41,8 @@ result.summary()
 # correlated predictors it need not be 0 for a predictor that has no effect of its own,
 # which then stands in for others that are shrunk; a warning names such predictors.
 #
-# The answers are whole numbers on short scales, so the standard errors here are those of
-# resamples, which come further down.
+# The answers are whole numbers on short scales, so the standard errors here are from
+# the bootstrap, which is explained below.
 #
 # ## The sandwich
 #
@@ -109,14 +109,15 @@ with styled():
     ax.legend()
 
 # %% [markdown]
-# The two agree where rows lie densely. Here rows lie in lumps, and a density at the margin
-# is a rough description: the two differ by up to a third. With a factor of three levels
-# or four binary predictors it is worse: intervals of the sandwich held the truth in 36% to
-# 75% of samples, those of the bootstrap in 91% to 99%. For 20 populations, from normal
-# predictors to counts, short scales and a rare level, `benchmarks/zoo.py` counts how often
-# the default intervals hold the truth: in samples of 1,000 rows in 94% to 98% with the
-# hinge and in 93% to 97% with the log loss, as the mean over the coefficients of a
-# population, coefficients that are pinned left out. The table, with the number of samples and with what falls short, is the page
+# The two agree where rows lie densely. Here the values are discrete, a density at the
+# margin describes them poorly, and the two differ by up to a third. With a factor of
+# three levels or four binary predictors it is worse: intervals by the sandwich covered
+# the truth in 36% to 75% of samples, those by the bootstrap in 91% to 99%. For 20
+# populations, from normal predictors to counts, short scales and a rare level,
+# `benchmarks/zoo.py` counts how often the default intervals hold the truth: in samples
+# of 1,000 rows in 94% to 98% with the hinge and in 93% to 97% with the log loss, as the
+# mean over the coefficients of a population, coefficients that are pinned left out. The
+# table, with the number of samples and with what falls short, is the page
 # *Do intervals cover?* of the documentation.
 #
 # ## Hypotheses about several coefficients
@@ -132,9 +133,10 @@ print(result.wald_test("educ = 0, children = 0"))
 #
 # The formulas hold at the optimum. By strong convexity no coefficient is further from
 # it than $\sqrt{2\,\mathrm{gap}/\lambda}$, so the duality gap tells when that may
-# matter; where it may, the summary goes on for a moment and sees how far coefficients
-# move. A few epochs of Pegasos leave them far beside the standard errors, and the
-# summary says so; `refine=` goes on to the optimum.
+# matter; if it may, the summary continues the fit for a moment and checks how far
+# coefficients move. After a few epochs of Pegasos they are far from the optimum
+# compared with the standard errors, and the summary says so; `refine=` continues to the
+# optimum.
 
 # %%
 rough = model.fit(ps.Pegasos(epochs=2, seed=443))
@@ -187,10 +189,10 @@ for _ in range(300):
 pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 
 # %% [markdown]
-# The intervals need a boundary to be uncertain about. Where one level is rare and hardly
-# separated from the other, the hinge is least where every row is given to the larger
-# level, $\beta = 0$, in some samples and not in others; no interval of this kind covers
-# then, and `weights="balanced"` or the log loss is the better question.
+# The intervals need a boundary that the data determine. Where one level is rare and
+# hardly separated from the other, the optimum of the hinge predicts the larger level
+# for every row, $\beta = 0$, in some samples and not in others; no interval of this
+# kind covers then, and `weights="balanced"` or the log loss is a better choice.
 #
 # ## Beside logistic regression
 #

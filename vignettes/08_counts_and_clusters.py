@@ -2,13 +2,13 @@
 # # Counts and clusters: from a contingency table to a report
 #
 # **Question.** Who survived the Titanic? The data are 32 lines, each with the number of
-# people that it stands for. And what if people who are counted together are alike?
+# people that it stands for. And what if people in the same group are not independent?
 #
 # **Answer.** `freq_weights="Freq"` lets a line stand for so many rows, in the fit, its
-# standard errors, tables, folds and reports; writing the rows out gives the same numbers
-# to the last digit. Counts say how many rows there are, not that these are independent:
-# where they come in clusters, `fit(cov_type="cluster", groups=...)` says how much less
-# they tell.
+# standard errors, tables, folds and reports; writing the rows out gives the same
+# numbers to the last digit. Counts say how many rows there are, not that these are
+# independent: for clustered rows, `fit(cov_type="cluster", groups=...)` gives the
+# standard errors.
 
 # %%
 import tempfile
@@ -153,7 +153,7 @@ clustered.summary()
 # %% [markdown]
 # Pupils of one district share its teachers, and all predictors. They are no independent
 # trials, and `groups=` adds the scores of a district before they are squared. Compared
-# with standard errors that take every pupil for independent:
+# with standard errors that treat pupils as independent:
 
 # %%
 kinds = {
@@ -211,11 +211,11 @@ with styled():
     ax.legend(loc="lower left")
 
 # %% [markdown]
-# The numbers are those of `sandwich::vcovCL` in R. A design can have two kinds of them
+# The numbers are those of `sandwich::vcovCL` in R. There can be two groupings
 # (`groups=["district", "year"]`), and `cov_type="bootstrap"` with `groups=` draws whole
-# districts. Thirty clusters are few; tests are by Student's t with one degree of freedom
-# less than there are clusters. Cross-validation takes `groups=` as well, so that no
-# district is in the rows of a fit and among those that judge it.
+# districts. Thirty clusters are few; tests are by Student's t with one degree of
+# freedom less than there are clusters. Cross-validation takes `groups=` as well, so
+# that no district is in the rows of a fit and among those that judge it.
 #
 # ## Session
 

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Choosing a threshold, and saying what it costs
 #
-# **Question.** A tumour that is overlooked costs more than a false alarm. From which
-# probability on is a tumour to be called malignant, and what will that cost with new
+# **Question.** A tumour that is overlooked costs more than a false alarm. Above which
+# probability should a tumour be called malignant, and what will that cost with new
 # patients?
 #
-# **Answer.** `result.thresholds(cost=...)` chooses the threshold by scores that no fit
-# has seen, and says by nested folds what new rows will cost. The training rows would
-# promise too much.
+# **Answer.** `result.thresholds(cost=...)` chooses the threshold by out-of-fold scores,
+# and estimates by nested cross-validation what new rows will cost. An estimate from the
+# training rows is too optimistic.
 
 # %%
 import numpy as np
@@ -22,7 +22,7 @@ import pegasos_stats as ps
 #
 # The data are the breast cancer data of Wisconsin, which come with scikit-learn:
 # measures of the cell nuclei in a sample, and whether the tumour was malignant. The fit
-# sees 200 rows; all others are kept, to see at the end what came true.
+# sees 200 rows; all others are held out, to check the estimates at the end.
 
 # %%
 MISSED, ALARM = 10, 1  # cost of a malignant tumour overlooked, and of a false alarm
@@ -56,10 +56,10 @@ display(
 #
 # On the rows of the fit the scores are too far apart: the fit has been made to part
 # them. So the rows are cut into five folds, and each is scored by a fit to the other
-# four; these scores choose. But what they cost at the threshold that they have chosen is
-# too little again, as it is the least of many costs. So in each fold a threshold is
-# chosen anew, by folds within the other four, and judged on the fold left out. That is
-# the estimate in the table.
+# four; these scores choose. But their cost at the threshold chosen from them is too low
+# again, as it is the smallest of many costs. So for each fold a threshold is chosen
+# again, by folds within the other four, and evaluated on the fold left out. That is the
+# estimate in the table.
 
 # %% {"alt": "Mean cost of a row against the threshold: it falls steeply near 0, is low and nearly flat over a wide range, and rises steeply near 1; a diamond with its error bar is at the threshold chosen, near 0, and the ticks below are the thresholds of the folds, which lie far apart.", "tags": ["fold"]}
 from pegasos_stats.output.plotting.style import axes_of, styled
@@ -126,10 +126,11 @@ print(result.confusion(test, threshold=found.threshold, positive="malignant"))
 # seen, `groups=` keeps rows that belong together in one fold, and a hinge fit has
 # thresholds of its scores.
 #
-# If the probabilities are right, theory has the best threshold at once. With $m$ the cost
-# of a tumour missed and $a$ that of an alarm, a tumour is to be called malignant where
-# $m\,p > a\,(1 - p)$, so from the probability $a / (a + m)$ on. A threshold that is
-# chosen needs no such trust; it is less certain, as the thresholds of the folds show.
+# If the probabilities are right, theory has the best threshold at once. With $m$ the
+# cost of a tumour missed and $a$ that of an alarm, a tumour is to be called malignant
+# where $m\,p > a\,(1 - p)$, so from the probability $a / (a + m)$ on. A threshold
+# chosen by cost does not rely on that, but it varies more, as the thresholds of the
+# folds show.
 
 # %%
 by_theory = ALARM / (ALARM + MISSED)

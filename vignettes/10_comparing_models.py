@@ -63,9 +63,9 @@ display(
 
 # %% [markdown]
 # All models see the same folds, so a fold that is hard is hard for all, and the
-# difference is known better than either mean. Fits of different folds share rows; the
-# standard error is Nadeau and Bengio's, which allows for that, and not that of a plain
-# paired t-test, which finds too much.
+# difference has a smaller standard error than either mean. Fits of different folds
+# share rows; the standard error is Nadeau and Bengio's, which allows for that, and not
+# that of a plain paired t-test, which rejects too often.
 #
 # ## Side by side
 
@@ -91,10 +91,10 @@ by_error.summary()
 # %% [markdown]
 # ## In probabilities
 #
-# Coefficients of two models are on the scale of log odds, and that scale is another one
-# in each model, as soon as predictors are added. Probabilities compare. The average
-# marginal effect is the mean over the rows of the change in probability, for a year more
-# or from one level to another.
+# Coefficients are on the scale of log odds, which changes when predictors are added to
+# a model, so they are not comparable between models. Probabilities are. The average
+# marginal effect is the mean over the rows of the change in probability, for a year
+# more or from one level to another.
 
 # %%
 effects = pd.concat(
@@ -118,8 +118,8 @@ display(
 fits["levels"].margins("rating", contrasts="reference").summary()
 
 # %% [markdown]
-# And what each model predicts, all rows having one rating and their own values of the
-# rest:
+# And what each model predicts if all rows have the same rating and their own values of
+# the other predictors:
 
 # %% {"alt": "Mean predicted probability of an affair by the rating of the marriage, with intervals, from two models: both fall from the lowest rating to the highest, and their intervals overlap at each rating, those of the levels being wider.", "tags": ["fold"]}
 from pegasos_stats.output.plotting.style import axes_of, lines, styled
