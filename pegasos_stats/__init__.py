@@ -33,7 +33,6 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
-    from pegasos_stats.models.persist import load, save
     from pegasos_stats.output.plotting.losses import plot_losses
     from pegasos_stats.output.report.report import Report, report
     from pegasos_stats.studies.calibrate import calibrate
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.compare_models import compare_models
     from pegasos_stats.studies.compare_results import SolverComparison
     from pegasos_stats.studies.differences import Difference, first_difference
+    from pegasos_stats.studies.keeping import load, save
     from pegasos_stats.studies.model_comparison import ModelComparison
     from pegasos_stats.studies.parity.check import ParityCheck, check_against_r
     from pegasos_stats.studies.reliability import Reliability, reliability
@@ -118,8 +118,8 @@ __all__ = [
 ]
 
 LATER = {  # public name, the module that has it: loaded when first asked for
-    "load": "models.persist",
-    "save": "models.persist",
+    "load": "studies.keeping",
+    "save": "studies.keeping",
     "plot_losses": "output.plotting.losses",
     "Report": "output.report.report",
     "report": "output.report.report",

@@ -1,5 +1,6 @@
 """How good a fit is: its certificate, its distance from the minimum, its notes."""
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 
@@ -97,14 +98,20 @@ class Judged(ABC):
         fit = self.problem, self.certificate, self.solver, self.coding, standardized
         judged = self._training(), self.shortfall, self.cures
         data = about_data(self.dropped, self.design)
+        reach, penalty = self._on_predictors
+        return (*about_fit(*fit, *judged, reach), *data, *penalty)
+
+    @cached_property
+    def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
+        """How far the predictors move scores; what the penalty made of them."""
         found, problem = self.solution, self.problem
         if not isinstance(found, Solution) or not has_rows(problem):
-            return (*about_fit(*fit, *judged), *data)
-        spread, names = spreads(problem), self.design.names
+            return math.inf, ()
+        spread, scaled = spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
-        penalty = problem, found, names, spread, self.relative_gap, standardized
-        return (*about_fit(*fit, *judged, reach), *data, *about_penalty(*penalty))
+        given = problem, found, self.design.names, spread, self.relative_gap, scaled
+        return reach, tuple(about_penalty(*given))
 
     @property
     def objective(self) -> float:

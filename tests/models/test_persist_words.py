@@ -294,3 +294,13 @@ def test_facts_that_hold_themselves_are_refused(saved, tmp_path):
         "about= holds itself, or is nested too deeply; give a dictionary of names and "
         "facts, such as {'study': 'pilot'}."
     )
+
+
+def test_notes_on_the_penalty_come_back(tmp_path):
+    """They are about the training rows, which are not in the file."""
+    data = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) * 7 % 60 > 25})
+    result = ps.logit("y ~ a", data, lam=50.0).fit(ps.SDCA(tol=1e-8, seed=1))
+    assert any("calibration slope" in note.text for note in result.notes)
+    save(result, tmp_path / "a")
+    assert load(tmp_path / "a").notes == result.notes
+    assert str(load(tmp_path / "a").summary()) == str(result.summary())

@@ -43,7 +43,7 @@ class Archive:
     def __init__(self, handle: IO[bytes]) -> None:
         self._container = Container(handle)
         self.checked = self._container.sealed
-        shapes = {name: m.shape for name, m in self._container.members.items()}
+        shapes = self.shapes
         header = shapes.pop("header")
         self._left = set(shapes)
         width = max((size for shape in shapes.values() for size in shape), default=0)
@@ -52,13 +52,18 @@ class Archive:
         text = self._container.array("header").tobytes()
         self.header: Header = tree_of(text, width, self._container.most_memory)
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the arrays by name, the header among them."""
+        return {name: found.shape for name, found in self._container.members.items()}
+
     def has(self, name: str) -> bool:
         """Whether there is an array of this name."""
-        return name in self._container.members
+        return name in self.shapes
 
     def ndim(self, name: str) -> int:
         """Number of dimensions of an array; 0 of one that is not there."""
-        return len(self._container.members[name].shape) if self.has(name) else 0
+        return len(self.shapes.get(name, ()))
 
     def take(self, name: str, dtypes: str, *shape: int | None) -> np.ndarray:
         """Read an array of one of these types and this shape, None being any length.
@@ -70,20 +75,44 @@ class Archive:
         """
         if not self.has(name):
             raise ValueError(f"it has no {name}")
-        member = self._container.members[name]
-        found, native = member.shape, member.dtype.newbyteorder("=")
+        found, native = self.shapes[name], self._dtype_of(name).newbyteorder("=")
         fits = len(found) == len(shape) and all(
             asked in (None, size) for size, asked in zip(found, shape, strict=True)
         )
         if not fits or native.str[1:] not in dtypes.split():
             raise ValueError(f"{name} has shape {found} and type {native}")
         self._left.discard(name)
-        return self._container.array(name)
+        return self._read(name)
 
     def check_all_taken(self) -> None:
         """Raise ValueError if there is an array that nobody asked for."""
         if self._left:
             raise ValueError(f"{min(self._left)} is no part of it")
+
+    def _dtype_of(self, name: str) -> np.dtype:
+        return self._container.members[name].dtype
+
+    def _read(self, name: str) -> np.ndarray:
+        return self._container.array(name)
+
+
+class Inside(Archive):
+    """A part of an archive: a header and arrays of its own, which were read before."""
+
+    def __init__(self, header: Header, arrays: Arrays) -> None:
+        self.header, self.checked = header, True
+        self._arrays, self._left = arrays, set(arrays)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the arrays by name."""
+        return {name: array.shape for name, array in self._arrays.items()}
+
+    def _dtype_of(self, name: str) -> np.dtype:
+        return self._arrays[name].dtype
+
+    def _read(self, name: str) -> np.ndarray:
+        return self._arrays[name]
 
 
 def packed_archive(header: Header, arrays: Arrays) -> bytes:

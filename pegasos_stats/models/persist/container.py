@@ -38,7 +38,7 @@ MOST_DIRECTORY = 2**16  # bytes
 SMALL = 64 * 2**20  # bytes that a compressed file may always inflate to
 MOST_RATIO = 32  # times its own size, that it may inflate to beyond
 
-NAME = re.compile(r"[a-z]+(\.[a-z_]+)?\.npy", re.ASCII)
+NAME = re.compile(r"[a-z]+(\.[a-z_]+|\.[bfiu][1-8])?\.npy", re.ASCII)
 MAGIC = b"\x93NUMPY\x01\x00"
 MOST_DESCRIBED = 1024  # bytes of the description in front of an array
 DESCRIBED = re.compile(

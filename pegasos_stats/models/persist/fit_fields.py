@@ -1,6 +1,5 @@
 """What fits of all kinds have in a file: fields of the header, and arrays."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from types import MappingProxyType
@@ -9,44 +8,36 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.counts import Counts
-from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.language.expressions import Functions
-from pegasos_stats.data.sample import Dropped
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.persist import designs, header, judged, values
+from pegasos_stats.models.persist import header, judged, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.data_fields import (
+    OF_DATA,
+    DataFields,
+    arrays_of_data,
+    data_of,
+)
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.orders import check_rows
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import ZERO_LOSS
 from pegasos_stats.solvers.sdca import SDCA
 
 FIELDS = {
-    "design",
-    "coding",
+    *OF_DATA,
     "solver",
     "refinement",
-    "problem",
-    "shape",
-    "digest",
     "alpha",
     "counts",
     "ran",
     "certificate",
     "training_table",
     "seconds",
-    "dropped",
-    "freq_weights",
-    "offset",
-    "missing",
     "judged",
     "trace",
 }
@@ -65,34 +56,22 @@ TRACE = {
     "cpu_seconds": "f8",
 }
 GIVEN = {"order": "i8", "start": "f8", "step": "f8"}  # options that may be arrays
-SHA256 = re.compile("[0-9a-f]{64}")
 LARGEST_SEED = 2**31 - 1
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
-ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
 
 
 def fields_of(result: Results) -> Header:
     """Write what fits of all kinds have as JSON, but for the arrays."""
-    problem, found = result.problem, result.solution
-    return {
-        "design": designs.packed_design(result.design),
-        "coding": values.packed_coding(result.coding),
+    found = result.solution
+    return data_of(result) | {
         "solver": packed_solver(result.solver),
         "refinement": result.refinement and packed_solver(result.refinement),
-        "problem": [float(problem.lam), problem.loss, bool(problem.intercept)],
-        "shape": [int(size) for size in problem.X.shape],
-        "digest": rows_digest(problem.X),
         "alpha": values.packed(float(found.alpha)),
         "counts": [int(found.n_iter), int(found.n_violations), plain(found.seed)],
         "ran": [plain(found.n_epochs), bool(found.settled)],
         "certificate": values.packed(asdict(result.certificate)),
         "training_table": result.training_table.counts.tolist(),
         "seconds": result.seconds,
-        "dropped": [result.dropped.outcome, result.dropped.predictors],
-        "freq_weights": result.counted
-        and [result.counted.column, result.counted.lines],
-        "offset": result.offsets and designs.packed_offset(result.offsets),
-        "missing": [list(pair) for pair in result.dropped.missing],
         "judged": judged.packed_judgement(result),
         "trace": None if result.trace is None else list(result.trace.columns),
     }
@@ -100,12 +79,7 @@ def fields_of(result: Results) -> Header:
 
 def arrays_of(result: Results) -> Arrays:
     """Labels, and weights, arrays among the options, a trace where there are any."""
-    arrays: Arrays = {"y": result.problem.y.astype(np.int8)}
-    weights = getattr(result.problem, "weights", None)
-    if weights is not None:
-        arrays["weights"] = weights
-    if result.problem.offset is not None:
-        arrays["offset"] = result.problem.offset
+    arrays = arrays_of_data(result)
     for name in GIVEN:
         given = getattr(result.solver, name, None)
         if isinstance(given, np.ndarray):
@@ -125,7 +99,7 @@ def packed_solver(solver: Pegasos | SDCA) -> list[Json]:
     return [solver.name, values.packed(options)]
 
 
-class FitFields:
+class FitFields(DataFields):
     """What `fields_of` and `arrays_of` wrote, checked one by one and together.
 
     Raises
@@ -135,34 +109,10 @@ class FitFields:
     """
 
     def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
-        shape = items(fit["shape"], "the shape", 2)
-        self.n, self.p = (whole(size, "a size", 1) for size in shape)
-        self.digest: str | None = fit["digest"]
-        if self.digest is not None and not SHA256.fullmatch(
-            header.text(self.digest, "the digest")
-        ):
-            raise ValueError(f"the digest is {self.digest!r}")
-        lam, loss, intercept = items(fit["problem"], "the problem", 3)
-        self.lam, self.loss = (
-            header.real(lam, "lambda"),
-            header.one_of(loss, "the loss", ZERO_LOSS),
-        )
-        self.intercept = header.flag(intercept, "the intercept")
-        if self.lam <= 0.0:
-            raise ValueError(f"lambda is {lam}")
+        super().__init__(fit, archive, functions)
         self.alpha = header.real(fit["alpha"], "the intercept")
         if not self.intercept and self.alpha != 0.0:
             raise ValueError(f"there is no intercept and it is {self.alpha}")
-
-        self.y, self.weights = archive.take("y", "i1", self.n).astype(np.float64), None
-        if set(np.unique(self.y).tolist()) != {-1.0, 1.0}:
-            raise ValueError("y holds other numbers than -1 and 1")
-        if archive.has("weights"):
-            self.weights = archive.take("weights", "f8", self.n)
-            off = abs(self.weights.mean() - 1.0)
-            if not (self.weights >= 0.0).all() or off > ROUNDING:
-                raise ValueError("weights do not have the mean 1")
-
         self.solver = _solver(fit["solver"], archive, self.n, self.p, self.intercept)
         self.refinement = _refinement(fit["refinement"], self.solver, self.intercept)
         steps, violations, seed = items(fit["counts"], "counts", 3)
@@ -171,43 +121,15 @@ class FitFields:
         self.counts = whole(steps, "steps"), whole(violations, "violations"), seed
         self.ran = _ran(fit.get("ran"))
 
-        self.design = _design(fit["design"], archive.checked, functions)
-        self.coding = values.unpacked_coding(fit["coding"])
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
         self.table = self._table(fit["training_table"])
-        left_out = (whole(n, "rows left out") for n in items(fit["dropped"], "rows", 2))
-        outcome, predictors = left_out
-        self.dropped = Dropped(outcome, predictors, _missing(fit["missing"]))
-        counts = fit["freq_weights"]
-        if counts is not None:
-            column, lines = items(counts, "the counts", 2)
-            counts = Counts(header.text(column, "a name"), whole(lines, "lines", 1))
-        self.freq_weights: Counts | None = counts
-        self.offsets = designs.unpacked_offset(fit["offset"], functions)
-        self.offset = None
-        if self.offsets is not None:
-            self.offset = archive.take("offset", "f8", self.n)
-            if not np.isfinite(self.offset).all():
-                raise ValueError("an offset is not finite")
         given = fit["judged"], self.certificate, self.n
         self.judged = judged.unpacked_judgement(*given)
         seconds = fit["seconds"]
         self.seconds = (
             None if seconds is None else header.real(seconds, "the run time", 0.0)
         )
-
-    @property
-    def problem(self) -> dict[str, Any]:
-        """Arguments of the problem, but for its rows."""
-        return {
-            "y": self.y,
-            "lam": self.lam,
-            "loss": self.loss,
-            "intercept": self.intercept,
-            "weights": self.weights,
-            "offset": self.offset,
-        }
 
     @property
     def results(self) -> dict[str, Any]:
@@ -224,11 +146,6 @@ class FitFields:
             "counted": self.freq_weights,
             "offsets": self.offsets,
         }
-
-    def check_width(self, width: int) -> None:
-        """Raise ValueError unless the design has so many columns."""
-        if len(self.design.names) != width:
-            raise ValueError(f"{len(self.design.names)} names for {width} columns")
 
     def put_into(self, result: Results) -> None:
         """Give a result what it would compute from the training rows."""
@@ -249,29 +166,28 @@ class FitFields:
         return counts.astype(np.int64)
 
 
-def _missing(stored: Json) -> tuple[tuple[str, int], ...]:
-    """Columns and how many values each lacks."""
-    pairs = [items(pair, "a count", 2) for pair in items(stored, "the counts")]
-    return tuple((header.text(k, "a name"), whole(v, "a count", 1)) for k, v in pairs)
-
-
 def _solver(
     stored: Json, archive: Archive, n: int, p: int, intercept: bool
 ) -> Pegasos | SDCA:
-    name, options = items(stored, "the solver", 2)
-    kind = SOLVERS[name]
-    options = options_of(kind, options, _earlier(kind, intercept))
-    if name == "Pegasos":
-        for each in GIVEN:
-            if options[each] is None:
-                shape = [None] * archive.ndim(each)
-                options[each] = archive.take(each, GIVEN[each], *shape)
-    solver = kind(**options)
+    solver = solver_in(stored, archive, intercept)
     if isinstance(solver, Pegasos):
         check_rows(solver.order, n)
         if isinstance(solver.start, np.ndarray) and solver.start.size != p + intercept:
             raise ValueError(f"the start has {solver.start.size} numbers")
     return solver
+
+
+def solver_in(stored: Json, archive: Archive, intercept: bool = True) -> Pegasos | SDCA:
+    """A solver, whatever problem it is for."""
+    name, options = items(stored, "the solver", 2)
+    kind = SOLVERS[header.one_of(name, "the solver", SOLVERS)]
+    options = options_of(kind, options, _earlier(kind, intercept))
+    if kind is Pegasos:
+        for each in GIVEN:
+            if options[each] is None:
+                shape = [None] * archive.ndim(each)
+                options[each] = archive.take(each, GIVEN[each], *shape)
+    return kind(**options)
 
 
 def _ran(stored: Json) -> dict[str, Any]:
@@ -311,32 +227,6 @@ def options_of(
         if options.keys() == declared(kind).keys():
             return options
     raise ValueError(f"the options of {kind.__name__} are not complete")
-
-
-def _design(stored: Json, exact: bool, functions: Functions) -> Design:
-    """The design, checked: it codes rows, and is written again as it was."""
-    design = designs.unpacked_design(stored, functions)
-    if not header.same(designs.packed_design(design), stored) and exact:
-        raise ValueError("the design is not as it was written")
-    designs.replayed(design)
-    if design.formula is not None:
-        header.text(design.formula, "the formula")
-    names = [header.text(name, "a name") for name in design.names]
-    if len(set(names)) < len(names) or "Intercept" in names:
-        raise ValueError("two coefficients have one name")
-    inner = design
-    if isinstance(design, ScaledDesign):
-        centre, scale = design.scaling.centre, design.scaling.scale
-        for numbers in (centre, scale):
-            if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
-                raise ValueError(f"the scales have shape {numbers.shape}")
-        if isinstance(design.design, ScaledDesign) or not (scale > 0.0).all():
-            raise ValueError("the scales are not above zero")
-        inner, stored = design.design, stored["design"]
-    if isinstance(inner, FrameDesign):
-        header.flag(inner.named, "the design")
-        items(stored["columns"], "the columns", len(names))
-    return design
 
 
 def _trace(stored: Json, archive: Archive) -> pd.DataFrame | None:

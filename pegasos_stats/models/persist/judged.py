@@ -4,6 +4,7 @@ from typing import Any
 
 from pegasos_stats.advice import Cure, Setting, Together
 from pegasos_stats.models.notes.fits import STANDING
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.persist import header, values
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
@@ -16,13 +17,16 @@ NUMBERS = ("at_least", "at_most", "lower", "upper")
 def packed_judgement(result: Results) -> Json:
     """Write how far a fit is from the minimum, and what helps it.
 
-    The last place is for how near coefficients are, which a linear fit may tell.
+    The fourth place is for how near coefficients are, which a linear fit may tell; the
+    last has what is said of the predictors, which only the training rows tell.
     """
     known = result.shortfall
     numbers = [values.packed(float(getattr(known, name))) for name in NUMBERS]
     counts = [int(known.changed), int(known.errors), bool(known.reached)]
     cures = {topic: packed_cure(cure) for topic, cure in result.cures.items()}
-    return [numbers, counts, cures, None]
+    reach, notes = result._on_predictors
+    said = [[note.text, packed_cure(note.cure)] for note in notes]
+    return [numbers, counts, cures, None, [values.packed(reach), said]]
 
 
 def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
     """
     if stored is None:  # an earlier file
         return {}
-    numbers, counts, cures, _ = items(stored, "the judgement", 4)
+    numbers, counts, cures, _, *rest = items(stored, "the judgement")
     least, most, lower, upper = (
         float(values.restored(number)) for number in items(numbers, "bounds", 4)
     )
@@ -54,7 +58,25 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
     if type(cures) is not dict or not set(cures) <= set(STANDING):
         raise ValueError(f"the cures are {cures!r}")
     found = {topic: unpacked_cure(cure) for topic, cure in cures.items()}
-    return {"shortfall": known, "cures": found}
+    judged: dict[str, Any] = {"shortfall": known, "cures": found}
+    if rest:
+        (said,) = rest
+        judged["_on_predictors"] = _on_predictors(said)
+    return judged
+
+
+def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
+    """How far the predictors move scores, and notes on the penalty."""
+    reach, notes = items(stored, "what is said of predictors", 2)
+    far = values.restored(reach)
+    if type(far) is not float or far < 0.0:
+        raise ValueError(f"predictors move scores by {far!r}")
+    found = []
+    for each in items(notes, "notes"):
+        said, cure = items(each, "a note", 2)
+        text = header.text(said, "a note")
+        found.append(Note("penalty", "note", text, unpacked_cure(cure)))
+    return far, tuple(found)
 
 
 def packed_cure(cure: Cure | None) -> Json:

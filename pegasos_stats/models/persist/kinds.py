@@ -26,6 +26,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
+from pegasos_stats.models.persist.data_fields import DataFields
 from pegasos_stats.models.persist.fit_fields import LARGEST_SEED, FitFields, options_of
 from pegasos_stats.models.persist.judged import packed_cure, unpacked_cure
 from pegasos_stats.models.persist.values import packed, restored
@@ -37,6 +38,10 @@ COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
 APART = ("options", "notes", "later")  # fields that are written apart, or not at all
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
+NOT_SAVED = (
+    "The training rows are not in a saved model; give data, as in predict(data), and "
+    "ask for standard errors, as by result.bse, before saving."
+)
 
 
 class Absent:
@@ -49,6 +54,8 @@ class Absent:
         Rows that are there none the less, in rising order, and `values`, theirs.
     digest : str, optional
         Of all rows, by which they are known; earlier files have none.
+    advice : str
+        What is said to who asks for them.
     """
 
     def __init__(
@@ -57,32 +64,29 @@ class Absent:
         digest: str | None = None,
         rows: np.ndarray | None = None,
         values: np.ndarray | None = None,
+        advice: str = NOT_SAVED,
     ) -> None:
-        self.shape, self.digest = shape, digest
+        self.shape, self.digest, self.advice = shape, digest, advice
         self._rows = np.empty(0, dtype=np.int64) if rows is None else rows
         self._values = np.empty((0, *shape[1:])) if values is None else values
 
     def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
         asked = np.arange(self.shape[0])[rows]
         if not np.isin(asked, self._rows).all():
-            _not_saved()
+            self._refuse()
         found: np.ndarray = self._values[np.searchsorted(self._rows, asked)]
         return found
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        _not_saved()
+        self._refuse()
 
     def __array__(self, *args: object, **options: object) -> NoReturn:
-        _not_saved()
+        self._refuse()
 
-
-def _not_saved() -> NoReturn:
-    raise DataError(
-        "The training rows are not in a saved model; give data, as in predict(data), "
-        "and ask for standard errors, as by result.bse, before saving."
-    )
+    def _refuse(self) -> NoReturn:
+        raise DataError(self.advice)
 
 
 def linear_out(result: LinearResults, fit: Header) -> Arrays:
@@ -263,7 +267,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
 def kernel_out(result: KernelResults, fit: Header) -> Arrays:
     """Kernel, counts or dual weights, and the rows that predictions depend on."""
     problem, found = result.problem, result.solution
-    fit["kernel"] = [asdict(problem.kernel), int(problem.memory)]
+    fit["kernel"] = kernel_of(problem)
     kept = {"counts": found.counts, "dual": found.dual, "g": found.g}
     arrays: Arrays = {k: array for k, array in kept.items() if array is not None}
     if result.columns is not None:
@@ -276,10 +280,7 @@ def kernel_out(result: KernelResults, fit: Header) -> Arrays:
 def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults:
     """Undo `kernel_out`."""
     n, p = fields.n, fields.p
-    options, memory = header.items(fit["kernel"], "the kernel", 2)
-    kernel = kernel_problem.checked_kernel(**options, p=p)
-    if kernel != kernel_problem.KernelFunction(**options) or fields.loss != "hinge":
-        raise ValueError(f"no kernel has {options}")
+    kernel, memory = kernel_read(fit["kernel"], fields)
     kept = "dual" if (fields.refinement or fields.solver).to_optimum else "counts"
     each = archive.take(kept, "f8" if kept == "dual" else "i8", n)
     g = archive.take("g", "f8", n)
@@ -297,11 +298,7 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
     )
     columns, X = None, Absent((n, p), fields.digest)
     if kernel.name == "precomputed":
-        width = len(fields.design.names)
-        columns = archive.take("columns", "i8", n)
-        known = (columns >= 0).all() and (columns < width).all()
-        if not known or len(np.unique(columns)) < n or p != n:
-            raise ValueError(f"columns are not {n} of {width}")
+        columns = columns_in(fields, archive)
     else:
         fields.check_width(p)
         weighted = kept == "counts" and fields.weights is not None
@@ -310,7 +307,6 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         if not np.isfinite(support).all():
             raise ValueError("a support row is not finite")
         X = Absent((n, p), fields.digest, rows, support)
-    memory = header.whole(memory, "memory", 1)
     return KernelResults(
         problem=kernel_problem.KernelProblem(
             X, **fields.problem, kernel=kernel, memory=memory
@@ -319,6 +315,32 @@ def kernel_in(fields: FitFields, fit: Header, archive: Archive) -> KernelResults
         columns=columns,
         **fields.results,
     )
+
+
+def kernel_of(problem: kernel_problem.KernelProblem) -> header.Json:
+    """Write a kernel and its memory."""
+    return [asdict(problem.kernel), int(problem.memory)]
+
+
+def kernel_read(
+    stored: header.Json, fields: DataFields
+) -> tuple[kernel_problem.KernelFunction, int]:
+    """Undo `kernel_of`."""
+    options, memory = header.items(stored, "the kernel", 2)
+    kernel = kernel_problem.checked_kernel(**options, p=fields.p)
+    if kernel != kernel_problem.KernelFunction(**options) or fields.loss != "hinge":
+        raise ValueError(f"no kernel has {options}")
+    return kernel, header.whole(memory, "memory", 1)
+
+
+def columns_in(fields: DataFields, archive: Archive) -> np.ndarray:
+    """Columns of a precomputed kernel that are rows of the fit."""
+    n, width = fields.n, len(fields.design.names)
+    columns = archive.take("columns", "i8", n)
+    known = (columns >= 0).all() and (columns < width).all()
+    if not known or len(np.unique(columns)) < n or fields.p != n:
+        raise ValueError(f"columns are not {n} of {width}")
+    return columns
 
 
 @dataclass(frozen=True)

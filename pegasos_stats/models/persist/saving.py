@@ -20,7 +20,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.models.persist import archive as files
 from pegasos_stats.models.persist import designs, fit_fields
-from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.models.persist.container import MODEL, Arrays
 from pegasos_stats.models.persist.header import Json, record
 from pegasos_stats.models.persist.kinds import KINDS
 from pegasos_stats.models.persist.values import packed, restored
@@ -107,17 +107,11 @@ def save(
     from importlib.metadata import version
 
     place = checked_place(path, MODEL, overwrite)
-    facts = _packed_facts(about)
-    kinds = [kind for kind in KINDS if isinstance(result, KINDS[kind].type)]
-    if not kinds:
-        raise DataError(
-            f"A {type(result).__name__} cannot be saved; give what fit() returns."
-        )
-    fit, arrays = fit_fields.fields_of(result), fit_fields.arrays_of(result)
-    arrays |= KINDS[kinds[0]].out(result, fit)
+    facts = packed_facts(about)
+    kind, fit, arrays = parts_of_fit(result)
     header: files.Header = {
         "package": version("pegasos_stats"),
-        "kind": kinds[0],
+        "kind": kind,
         "about": facts,
         "fit": fit,
     }
@@ -137,7 +131,25 @@ def save(
         places.open(place).write(content)
 
 
-def _packed_facts(about: object) -> Json:
+def parts_of_fit(result: Results) -> tuple[str, Json, Arrays]:
+    """Kind, fields and arrays of a fit.
+
+    Raises
+    ------
+    DataError
+        If it is none, or something in it cannot be written.
+    """
+    kinds = [kind for kind in KINDS if isinstance(result, KINDS[kind].type)]
+    if not kinds:
+        raise DataError(
+            f"A {type(result).__name__} cannot be saved; give what fit() returns."
+        )
+    fit, arrays = fit_fields.fields_of(result), fit_fields.arrays_of(result)
+    arrays |= KINDS[kinds[0]].out(result, fit)
+    return kinds[0], fit, arrays
+
+
+def packed_facts(about: object) -> Json:
     """Read ``about=``."""
     if not isinstance(about, dict | None):
         raise OptionError(
@@ -246,6 +258,21 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     about = restored(header["about"])
     if type(about) is not dict:
         raise ValueError("about is no dictionary")
+    result = rebuilt_fit(archive, functions)
+    return Saved(result, about, header["package"], archive.checked)
+
+
+def rebuilt_fit(archive: files.Archive, functions: Functions) -> Results:
+    """Put a fit together again, every field being checked.
+
+    Raises
+    ------
+    ValueError and others
+        If the fit is not as it was written.
+    DataError
+        If its formula calls a function that is not given.
+    """
+    header = archive.header
     fit, kind = fit_fields.EARLIER | header["fit"], KINDS[header["kind"]]
     try:
         with np.errstate(all="ignore"):
@@ -259,4 +286,4 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Saved:
     except PegasosStatsError as error:
         raise ValueError(str(error)) from None
     archive.check_all_taken()
-    return Saved(result, about, header["package"], archive.checked)
+    return result

@@ -152,7 +152,7 @@ def _checked(item: Any, loss: LossName) -> Metric:
         return Metric(item, MEASURES[item], item in LARGER_IS_BETTER)
     name = getattr(item, "__name__", None) if callable(item) else None
     if isinstance(name, str) and name.isidentifier():
-        return Metric(name, _given(item))
+        return own_metric(name, item)
     if isinstance(item, str) and item in ("log_loss", "brier_score"):
         raise OptionError(
             f"{item!r} needs probabilities, which the hinge loss does not give; take "
@@ -165,25 +165,37 @@ def _checked(item: Any, loss: LossName) -> Metric:
     )
 
 
-def _given(function: Callable[[Vector, Vector], float]) -> Measure:
-    """Let a user's function be called as the metrics of the package are."""
+@dataclass(frozen=True)
+class _Given:
+    """A user's function, which is called as the metrics of the package are."""
 
-    def measure(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+    function: Callable[[Vector, Vector], float]
+
+    def __call__(self, y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+        name = getattr(self.function, "__name__", "given")
         try:
-            found: Any = function(y, scores)
+            found: Any = self.function(y, scores)
         except Exception as error:
             raise OptionError(
-                f"The metric {function.__name__} raised {type(error).__name__}: "
+                f"The metric {name} raised {type(error).__name__}: "
                 f"{shown(str(error))}; give a function of labels -1, +1 and scores."
             ) from error
         refused = OptionError(
-            f"The metric {function.__name__} gave {shown(found)}; let it return one "
-            "number."
+            f"The metric {name} gave {shown(found)}; let it return one number."
         )
         with refusing(refused):
             return float(found)
 
-    return measure
+
+def own_metric(name: str, function: Callable[..., Any]) -> Metric:
+    """A metric that a function of the user computes."""
+    return Metric(name, _Given(function))
+
+
+def function_of(metric: Metric) -> Callable[..., Any]:
+    """The function that `own_metric` was given."""
+    given: Any = metric.measure
+    return given.function  # type: ignore[no-any-return]
 
 
 def fold_lines(

@@ -1,0 +1,266 @@
+"""To save and load fits, and whatever else a user keeps."""
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.data.formula import check_functions
+from pegasos_stats.data.language.expressions import Functions
+from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.models.persist import archive as files
+from pegasos_stats.models.persist import saving as fits
+from pegasos_stats.models.persist.container import MODEL
+from pegasos_stats.models.persist.header import items, record, same
+from pegasos_stats.models.persist.values import restored
+from pegasos_stats.models.results import Results
+from pegasos_stats.studies.keeping.fields import form_of
+from pegasos_stats.studies.keeping.frames import frame_in, frame_out
+from pegasos_stats.studies.keeping.shelves import Emptying, Filling
+from pegasos_stats.writing import checked_place, outputs
+
+KEPT = {  # what a file may hold beside fits, and the module that has it
+    "CalibratedResults": "studies.calibrated_results",
+    "ConfusionMatrix": "metrics.matrix",
+    "ConfusionReport": "metrics.caret",
+    "ContrastTests": "models.inference.wald",
+    "CrossValidation": "studies.selection.cross_validation",
+    "Difference": "studies.differences",
+    "ErrorComparison": "studies.compare_errors",
+    "Folds": "studies.selection.folds",
+    "JointTest": "models.inference.joint_tests",
+    "KernelTuning": "studies.selection.kernel_tuning",
+    "LabelCoding": "data.labels",
+    "LambdaPath": "studies.selection.path_results",
+    "Margins": "models.effects.margins",
+    "ModelComparison": "studies.model_comparison",
+    "PairedComparison": "metrics.paired",
+    "ParityCheck": "studies.parity.check",
+    "Reliability": "studies.reliability",
+    "SessionInfo": "session",
+    "SolverComparison": "studies.compare_results",
+    "Summary": "tables",
+    "Thresholds": "studies.threshold_results",
+}
+# What objects would compute from the training rows, which no file holds.
+COMPUTED = {"CalibratedResults": ("_losses",)}
+INSTEAD = {  # what else may be given to save(), and what to do
+    "Report": "take its write(path)",
+    "DataFrame": "take its to_csv(path) or to_parquet(path)",
+    "SVM": "save what fit() returns",
+    "Logit": "save what fit() returns",
+    "KernelSVM": "save what fit() returns",
+}
+
+
+def save(
+    result: object,
+    path: str | PathLike[str],
+    *,
+    about: dict[str, Any] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a fit, a study or a table to a file.
+
+    The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
+    sealed by a digest of the whole. It has every bit of the coefficients and all that
+    predictions on new data need: coding of the labels and of the predictors, and what
+    the summary shows. The covariance of the coefficients is in it if it was computed
+    before, or there are no more than 256 and it takes little time. The file holds no
+    pickle, and no training rows but the support of a kernel model; a digest of them
+    says whether rows are those of the fit. The same fit gives the same bytes. An
+    earlier file of this kind is replaced as a whole, with its permissions; a symbolic
+    link stays, and what it leads to is replaced.
+
+    The digest finds damage. It is no signature: whoever can write the file can write a
+    new digest.
+
+    Parameters
+    ----------
+    result : LinearResults or KernelResults, or another object of the package
+        Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
+        thresholds, reliabilities, comparisons of models, errors, predictions and
+        solvers, confusion tables and their reports, margins and tests, checks against
+        R, summaries.
+    path : str or path
+    about : dict, optional
+        Further facts of text, numbers and dates to keep with it.
+    overwrite : bool
+        Whether another file than one of this kind may be replaced.
+
+    Raises
+    ------
+    DataError
+        If something in the object cannot be written so that it comes back the same, or
+        the file cannot be written, or another one is there that is no model.
+    OptionError
+        If `path` is none, or `about` no dictionary.
+
+    See Also
+    --------
+    load : reads it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> model = ps.svm("digit ~ .", train)
+    >>> result = model.fit(ps.Pegasos(epochs=20, seed=443))
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> save(result, folder / "digits.model")
+    >>> bool((load(folder / "digits.model").params == result.params).all())
+    True
+    >>> save(ps.cross_validate(model, folds=5, seed=443), folder / "digits.study")
+    >>> load(folder / "digits.study")
+    <CrossValidation: 5 stratified folds of 200 rows, error_rate ...>
+    """
+    if isinstance(result, Results):
+        fits.save(result, path, about=about, overwrite=overwrite)
+        return
+    place = checked_place(path, MODEL, overwrite)
+    facts, kind = fits.packed_facts(about), _kind_of(result)
+    content = _content_of(result, kind, facts)
+    with outputs() as places:
+        places.open(place).write(content)
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    functions: dict[str, Callable[..., Any]] | None = None,
+) -> Any:
+    """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    functions : dict of str to callable, optional
+        The functions that the model was given for its formula, and those of your own
+        among the metrics: a file holds only their names.
+
+    Returns
+    -------
+    LinearResults, KernelResults, or what else was saved
+        As it was saved, for everything that does not need the training rows: those
+        are not in the file, and ``predict()`` without data raises `DataError`, as does
+        ``refit()`` of a study.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, is not a saved model, is damaged or changed, was
+        written by a newer version, or calls a function that is not given.
+    OptionError
+        If `functions` is no dictionary of names and functions.
+
+    Warns
+    -----
+    PegasosStatsWarning
+        If the file is of format 1, which has no digest, so that a change of it may go
+        unnoticed.
+
+    Notes
+    -----
+    Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
+    arithmetic and known functions, and columns of new data are computed from the tree.
+
+    The digest, SHA-256 of the whole file, finds damage, and changes made without
+    writing it anew. It is no signature: whoever can write the file can write a new
+    digest. Load models only from where you would take a script.
+
+    Every field is checked, so that a file that was made up ends in an error as well.
+    Loading takes the memory that the arrays take, which is no more than the size of
+    the file, and less than 64 MiB beside; a file of format 1, which is compressed,
+    may inflate to 64 MiB, or to 32 times its size if that is more.
+
+    Examples
+    --------
+    >>> load("nosuch.model")
+    Traceback (most recent call last):
+    pegasos_stats.errors.DataError: The file nosuch.model is not there; give ...
+    """
+    known = check_functions(functions)
+    with files.read_archive(path) as archive:
+        if archive.header["kind"] in KEPT and archive.checked:
+            return _rebuilt(archive, known)
+    return fits.load(path, functions=functions)
+
+
+def _kind_of(kept: object) -> str:
+    """The name of an object in a file, or `DataError` if no file holds such objects."""
+    kind = type(kept)
+    module = f"pegasos_stats.{KEPT.get(kind.__name__)}"
+    if kind.__module__ == module:
+        return kind.__name__
+    cure = INSTEAD.get(
+        kind.__name__, "give what fit() returns, or a study or table of the package"
+    )
+    raise DataError(f"A {kind.__name__} cannot be saved; {cure}.")
+
+
+def _content_of(kept: Any, kind: str, facts: files.Header) -> bytes:
+    """The content of a file, which can be loaded and then says the same."""
+    from importlib.metadata import version
+
+    try:
+        filling = Filling()
+        tree = _tree_of(kept, kind, filling)
+        header: files.Header = {
+            "package": version("pegasos_stats"),
+            "kind": kind,
+            "about": facts,
+            "fit": tree,
+        }
+        content = files.packed_archive(header, filling.arrays())
+        found = _rebuilt(files.unpacked_archive(content), filling.functions)
+        again = Filling()
+        if not same(_tree_of(found, kind, again), tree):
+            raise ValueError("a field would be another one")
+        for name, array in again.arrays().items():
+            if array.tobytes() != filling.arrays()[name].tobytes():
+                raise ValueError("a number would be another one")
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"The {kind} cannot be saved so that it comes back the same "
+            f"({files.shortened(error)}); use labels and options of plain types in it."
+        ) from None
+    return content
+
+
+def _tree_of(kept: Any, kind: str, filling: Filling) -> files.Header:
+    """An object, and what it would compute from the training rows."""
+    names = COMPUTED.get(kind, ())
+    computed = [frame_out(getattr(kept, name), filling) for name in names]
+    cls: Any = type(kept)
+    return {"object": form_of(cls).out(kept, filling), "computed": computed}
+
+
+def _rebuilt(archive: files.Archive, functions: Functions) -> Any:
+    """Put together what an archive holds, every field being checked."""
+    kind = archive.header["kind"]
+    if type(restored(archive.header["about"])) is not dict:
+        raise ValueError("about is no dictionary")
+    tree = record(archive.header["fit"], f"a {kind}", ("computed", "object"))
+    cls = getattr(import_module(f"pegasos_stats.{KEPT[kind]}"), kind)
+    emptying, names = Emptying(archive, functions), COMPUTED.get(kind, ())
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            stored = items(tree["computed"], "what was computed", len(names))
+            computed = [frame_in(each, emptying) for each in stored]
+            found = form_of(cls).back(tree["object"], emptying)
+            vars(found).update(zip(names, computed, strict=True))
+            emptying.check_all_taken()
+            for show in (repr, str, getattr(cls, "_repr_html_", repr)):
+                show(found)
+    except DataError:
+        raise
+    except PegasosStatsError as error:
+        raise ValueError(str(error)) from None
+    return found

@@ -1,0 +1,216 @@
+"""One of each object that a user keeps, on small data."""
+
+import numpy as np
+import pandas as pd
+
+import pegasos_stats as ps
+
+N = 40
+
+
+def frame():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=N), "b": rng.normal(size=N)})
+    data["g"] = np.array(list("uvw"))[np.arange(N) % 3]
+    data["y"] = np.where(data["a"] + rng.normal(size=N) > 0, "yes", "no")
+    data.index = pd.Index([f"row {i}" for i in range(N)], name="id")
+    return data
+
+
+DATA = frame()
+FORMULA = "y ~ a + scale(b) + g"
+
+
+def misses(y, scores):
+    """A metric of one's own."""
+    return float(np.sum(y * scores < 0.0))
+
+
+def model(build=ps.svm, **options):
+    return build(FORMULA, DATA, lam=0.1, **options)
+
+
+def exact():
+    return ps.SDCA(tol=1e-8, seed=1)
+
+
+def cross_validation():
+    model_ = model(ps.logit, weights="balanced")
+    return ps.cross_validate(model_, exact(), folds=3, repeats=9, seed=443)
+
+
+def nested():
+    given = {"lambda_path": [1.0, 0.1], "metrics": ["auc", misses], "folds": 3}
+    return ps.cross_validate(model(), **given, seed=1)
+
+
+def path():
+    return ps.lambda_path(model(standardize=True), [1.0, 0.1, 0.01], folds=3, seed=1)
+
+
+def path_of_runs():
+    solver = ps.Pegasos(epochs=1, step=np.linspace(1.0, 0.1, N), seed=5)
+    return ps.lambda_path(model(), [1.0, 0.1], solver, folds=None)
+
+
+def tuning():
+    kernel = ps.kernel_svm("y ~ a + b", DATA)
+    return ps.tune_kernel(kernel, [0.1, 1.0], [0.1, 0.01], folds=3, seed=1)
+
+
+def gram():
+    K = DATA[["a", "b"]].to_numpy() @ DATA[["a", "b"]].to_numpy().T
+    kernel = ps.KernelSVM(DATA["y"].to_numpy(), K, kernel="precomputed")
+    folds = np.arange(N) % 3
+    return ps.cross_validate(kernel, folds=pd.Series(folds).map(dict(enumerate("pqr"))))
+
+
+def calibrated():
+    return ps.calibrate(model(), exact(), folds=3, seed=443)
+
+
+def calibrated_kernel():
+    return ps.calibrate(ps.kernel_svm("y ~ a + b", DATA), folds=3, seed=443)
+
+
+def thresholds():
+    fit = model(ps.logit).fit(exact())
+    return fit.thresholds(cost={"no": 1, "yes": 4}, folds=3, seed=443)
+
+
+def reliability():
+    return calibrated().reliability(5)
+
+
+def errors():
+    models = {"hinge": model(), "log": model(ps.logit)}
+    return ps.compare_errors(models, folds=3, seed=443)
+
+
+def models():
+    fits = {
+        "hinge": model().fit(exact(), cov_type="HC1"),
+        "log": model(ps.logit).fit(exact()),
+        "kernel": ps.kernel_svm("y ~ a + b", DATA).fit(),
+    }
+    return ps.compare_models(fits, stars=True)
+
+
+def solvers():
+    given = {"Pegasos": ps.Pegasos(epochs=3), "SDCA": ps.SDCA(tol=1e-3)}
+    return ps.compare_solvers(model(), given, runs=3, seed=443, test=DATA)
+
+
+def difference():
+    one, other = (
+        model().fit(ps.Pegasos(epochs=2, seed=seed), cov_type="none") for seed in (1, 2)
+    )
+    return ps.first_difference(one, other)
+
+
+def predictions():
+    one, other = (
+        model(build).fit(exact()).predict(DATA) for build in (ps.svm, ps.logit)
+    )
+    return ps.compare_predictions(DATA["y"], one, other, names=("hinge", "log"))
+
+
+def table():
+    fit = model(ps.logit).fit(exact())
+    return fit.confusion(DATA, positive="yes")
+
+
+def weighted_table():
+    days = pd.date_range("2020-01-01", periods=N, freq="D")
+    actual = pd.Series(list("abc") * 13 + [None], days)
+    predicted = pd.Series(list("abcb") * 10, days)
+    return ps.confusion(actual, predicted, weights=np.linspace(0.5, 1.5, N))
+
+
+def several_labels():
+    rows = pd.MultiIndex.from_product([list("pq"), range(20)], names=["clinic", None])
+    data = DATA.set_index(rows)
+    fit = ps.logit(FORMULA, data, lam=0.1).fit(exact())
+    return fit.confusion(data)
+
+
+def report_of_table():
+    return table().summary()
+
+
+def margins():
+    return model(ps.logit).fit(exact()).margins()
+
+
+def resampled_margins():
+    fit = model(ps.logit).fit(exact())
+    return fit.with_covariance(ps.Bootstrap(replicates=20, seed=3)).predictions("g")
+
+
+def contrasts():
+    return model(ps.logit).fit(exact()).t_test("a = 0")
+
+
+def joint():
+    return model(ps.logit).fit(exact()).wald_test("a = 0, b = 0".replace("b", "g[T.v]"))
+
+
+def parity():
+    table_ = pd.DataFrame(
+        {"python": ["3"], "r": ["3"], "same": ["every bit"]}, ["steps"]
+    )
+    ran = {"rows": np.arange(4), "alpha": 0.5, "levels": ["no", "yes"], "none": None}
+    facts = {"version": "4.2.2"}
+    return ps.ParityCheck(table_, table_, "svm", "", "", facts, ran, dict(ran))
+
+
+def folds():
+    return ps.Folds.stratified(DATA["y"], 4, groups=np.arange(N) // 4, seed=443)
+
+
+def coding():
+    return model().coding
+
+
+def summary():
+    return model().fit(exact()).summary()
+
+
+def session():
+    return ps.session_info()
+
+
+OBJECTS = {
+    f.__name__: f
+    for f in (
+        cross_validation,
+        nested,
+        path,
+        path_of_runs,
+        tuning,
+        gram,
+        calibrated,
+        calibrated_kernel,
+        thresholds,
+        reliability,
+        errors,
+        models,
+        solvers,
+        difference,
+        predictions,
+        table,
+        weighted_table,
+        several_labels,
+        report_of_table,
+        margins,
+        resampled_margins,
+        contrasts,
+        joint,
+        parity,
+        folds,
+        coding,
+        summary,
+        session,
+    )
+}
+FUNCTIONS = {"nested": {"misses": misses}}

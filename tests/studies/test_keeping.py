@@ -1,0 +1,216 @@
+"""What a user keeps comes back from its file as it was, in every bit."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.studies.keeping.saving import KEPT
+from tests.studies.kept_objects import DATA, FUNCTIONS, OBJECTS, model
+
+# Methods without required arguments that need the training rows, or draw.
+NEED_ROWS = {"refit", "plot", "plot_coefficients", "thresholds", "best_model", "fit"}
+NEED_ROWS |= {"generator"}
+ROWS = "training rows are not in"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Every object, with its file."""
+    folder, found = tmp_path_factory.mktemp("kept"), {}
+    for name, make in OBJECTS.items():
+        found[name] = made, path = make(), folder / name
+        ps.save(made, path)
+    return found
+
+
+def check_same(one, other, where="it"):
+    """The same bits in values of the same types, in whatever holds them."""
+    assert type(one) is type(other), where
+    if isinstance(one, pd.DataFrame | pd.Series):
+        check = "frame" if isinstance(one, pd.DataFrame) else "series"
+        getattr(pd.testing, f"assert_{check}_equal")(one, other, check_exact=True)
+    elif isinstance(one, pd.Index):
+        pd.testing.assert_index_equal(one, other, exact=True)
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), where
+        if one.dtype.kind == "O":
+            check_same(one.tolist(), other.tolist(), where)
+        else:
+            assert one.tobytes() == other.tobytes(), where
+    elif isinstance(one, dict):
+        check_same(list(one.items()), list(other.items()), where)
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other), where
+        for place, pair in enumerate(zip(one, other, strict=True)):
+            check_same(*pair, f"{where}[{place}]")
+    elif isinstance(one, float | np.floating):
+        assert np.float64(one).tobytes() == np.float64(other).tobytes(), where
+    elif type(one).__module__.startswith("pegasos_stats"):
+        check_members(one, other, where)
+    elif not callable(one):
+        assert one == other, where
+
+
+def members(found):
+    """Public attributes, and methods that can be called without an argument."""
+    for name in dir(type(found)):
+        attribute = inspect.getattr_static(type(found), name)
+        if name.startswith("_") or name in NEED_ROWS:
+            continue
+        if isinstance(attribute, classmethod | staticmethod):
+            continue
+        if not inspect.isfunction(attribute):
+            yield name, lambda each, name=name: getattr(each, name)
+            continue
+        given = list(inspect.signature(attribute).parameters.values())[1:]
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if all(p.default is not p.empty or p.kind in kinds for p in given):
+            yield name, lambda each, name=name: getattr(each, name)()
+
+
+def answer(use, found):
+    """What a member gives; or the type and the words of the error of ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return use(found)
+        except PegasosStatsError as error:
+            return type(error).__name__, str(error)
+
+
+def check_members(one, other, where):
+    """Fields and public members are the same, and what is shown."""
+    if isinstance(one, ps.Results):
+        return check_fit(one, other, where)
+    if dataclasses.is_dataclass(one):
+        for field in dataclasses.fields(one):
+            pair = getattr(one, field.name), getattr(other, field.name)
+            check_same(*pair, f"{where}.{field.name}")
+    if type(one).__repr__ is not object.__repr__:
+        assert repr(one) == repr(other), where
+    if isinstance(one, ps.SVM | ps.Logit | ps.KernelSVM):
+        return check_model(one, other, where)
+    for name, use in members(one):
+        pair = answer(use, one), answer(use, other)
+        if ROWS not in str(pair[1]):
+            check_same(*pair, f"{where}.{name}")
+    if hasattr(one, "_repr_html_"):
+        assert one._repr_html_() == other._repr_html_(), where
+    return None
+
+
+def check_fit(one, other, where):
+    """A fit inside of another object: as one of a file of its own."""
+    assert str(one.summary()) == str(other.summary()), where
+    for use in ("predict", "decision_function"):
+        check_same(getattr(one, use)(DATA), getattr(other, use)(DATA), where)
+
+
+def check_model(one, other, where):
+    """A model without its rows."""
+    for name in ("names", "coding", "dropped", "counted", "offsets"):
+        check_same(getattr(one, name), getattr(other, name), f"{where}.{name}")
+    for name in ("y", "lam", "loss", "intercept", "weights", "offset", "prior_shift"):
+        check_same(getattr(one.problem, name), getattr(other.problem, name), where)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_loaded_object_is_the_saved_one(name, kept):
+    made, path = kept[name]
+    check_same(made, ps.load(path, functions=FUNCTIONS.get(name)))
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_copy_through_pickle_is_the_same(name, kept):
+    made, path = kept[name]
+    check_same(made, pickle.loads(pickle.dumps(made)))
+    loaded = ps.load(path, functions=FUNCTIONS.get(name))
+    check_same(loaded, pickle.loads(pickle.dumps(loaded)))
+    assert repr(copy.deepcopy(loaded)) == repr(made)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_saved_again_a_loaded_object_has_the_same_bytes(name, kept, tmp_path):
+    _, path = kept[name]
+    ps.save(ps.load(path, functions=FUNCTIONS.get(name)), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_there_is_an_object_of_every_kind(kept):
+    assert {type(made).__name__ for made, _ in kept.values()} == set(KEPT)
+
+
+def test_every_dataclass_that_is_public_can_be_saved_or_is_no_result():
+    options = {"Bootstrap", "Cluster", "Sandwich", "Pegasos", "SDCA"}
+    fits = {"LinearResults", "KernelResults", "Results"}
+    found = {name for name in ps.__all__ if dataclasses.is_dataclass(getattr(ps, name))}
+    assert found - options - fits - {"Report"} <= set(KEPT)
+
+
+def test_rows_are_not_in_a_study(kept):
+    study = ps.load(kept["path"][1])
+    with pytest.raises(DataError, match="file of a study; build the model from its"):
+        study.refit("min")
+    again = ps.cross_validate(model(), folds=study.folds, seed=1)
+    assert again.folds.assignment.tolist() == study.folds.assignment.tolist()
+    nested = ps.cross_validate(model(), lambda_path=study, seed=1)
+    assert nested.choosing.lambdas.tolist() == study.lambdas.tolist()
+
+
+def test_a_loaded_calibrated_fit_predicts_new_rows(kept):
+    made, path = kept["calibrated"]
+    loaded = ps.load(path)
+    pd.testing.assert_frame_equal(loaded.predict_proba(DATA), made.predict_proba(DATA))
+    pd.testing.assert_frame_equal(loaded.confusion().table, made.confusion().table)
+
+
+def test_functions_of_ones_own_are_asked_for(kept, tmp_path):
+    _, path = kept["nested"]
+    asked = r"metric misses is a function of yours.*functions=\{'misses': misses\}"
+    with pytest.raises(DataError, match=asked):
+        ps.load(path)
+
+    def twice(x):
+        return 2.0 * x
+
+    own = ps.svm("y ~ twice(a)", DATA, functions={"twice": twice})
+    ps.save(ps.cross_validate(own, folds=3, seed=1), tmp_path / "own")
+    with pytest.raises(DataError, match="calls the function 'twice'"):
+        ps.load(tmp_path / "own")
+    assert ps.load(tmp_path / "own", functions={"twice": twice}).seed == 1
+
+
+def test_what_no_file_holds_is_said_in_one_sentence(tmp_path):
+    fit = model().fit()
+    for kept, words in (
+        (model(), "A SVM cannot be saved; save what fit() returns."),
+        (fit.tidy(), "A DataFrame cannot be saved; take its to_csv(path)"),
+        (fit.report(), "A Report cannot be saved; take its write(path)."),
+        (3, "A int cannot be saved; give what fit() returns, or a study"),
+    ):
+        with pytest.raises(DataError) as caught:
+            ps.save(kept, tmp_path / "a")
+        assert str(caught.value).startswith(words)
+    table = ps.confusion([1, 2], [1, 2])
+    odd = dataclasses.replace(table, levels=(1, object()))
+    with pytest.raises(DataError, match="which a saved model cannot hold"):
+        ps.save(odd, tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_facts_and_other_files(kept, tmp_path):
+    table, _ = kept["table"]
+    ps.save(table, tmp_path / "a", about={"study": "pilot"})
+    ps.save(kept["folds"][0], tmp_path / "a")  # in place of another of this kind
+    assert isinstance(ps.load(tmp_path / "a"), ps.Folds)
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(DataError, match="overwrite=True"):
+        ps.save(table, tmp_path / "b")
