@@ -202,6 +202,8 @@ def check_labels(labels: DataColumn, name: str) -> None:
     values: Iterable[object] = ()
     if isinstance(labels.dtype, pd.CategoricalDtype):
         values = labels.cat.categories
+    elif isinstance(labels.dtype, pd.StringDtype):
+        values = labels.array.unique()
     elif labels.dtype.kind in "OV":
         values = labels.array
     try:
