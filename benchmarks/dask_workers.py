@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -66,6 +67,8 @@ def main() -> None:
     given = parser.parse_args()
     made = partial(generated, rows=int(given.rows) // PARTITIONS, columns=given.columns)
     found: dict[str, list[np.ndarray]] = {}
+    # A worker that is slow to come back is not given up.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     for workers in given.workers:
         cluster = LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=None

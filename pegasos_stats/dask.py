@@ -7,6 +7,13 @@ A read of the rows sends the coefficients to each partition and brings back as m
 sums, and the rows near the margin. Sums are added in the order of the partitions: the
 same partitions give the same coefficients, bit for bit, for any number of workers. What
 a lost worker had found Dask finds again.
+
+A fit on a cluster waits for workers, and ends with an error where none of them has
+done anything for five minutes. A ``LocalCluster`` gives up a worker for good that is
+lost and not back within 15 seconds, as happens on a busy machine; give it more time by
+``dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})``.
+
+This door is experimental: it was tested on the workers of one machine.
 """
 
 from collections.abc import Sequence

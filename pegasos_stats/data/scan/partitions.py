@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from pegasos_stats.data.scan.files import kind_of, rows_of_piece
+from pegasos_stats.data.scan.workers import computed
 from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class Partitions:
             for part in self.parts(rows.columns(columns))
         ]
         for some in (tasks[:1], tasks[1:]):
-            yield from dask.compute(*some)
+            yield from computed(some)
 
     def counted(self, measuring: "Measuring") -> tuple[list[Any], list["Counting"]]:
         """Count the rows of each partition: what stays there, and what came home."""
@@ -148,7 +149,7 @@ class Partitions:
             for part in self.parts(measuring.agreed.rows.columns(measuring.wanted))
         ]
         there = dask.persist(*tasks)
-        return list(there), list(dask.compute(*there))
+        return list(there), computed(there)
 
     def mapped(self, call: Callable[[Any, pd.DataFrame], Any], given: Any) -> list[Any]:
         """What a call makes of something given and each partition, brought home."""
@@ -156,7 +157,7 @@ class Partitions:
 
         sent, there = (dask.delayed(each, traverse=False) for each in (given, call))
         tasks = [there(sent, part) for part in self.frame.to_delayed()]
-        return list(dask.compute(*tasks))
+        return computed(tasks)
 
 
 class Told(NamedTuple):

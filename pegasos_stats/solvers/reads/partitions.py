@@ -18,6 +18,7 @@ from pegasos_stats.arrays import Dense, Rows
 from pegasos_stats.data.scan.measuring import Counting, Measured
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled
+from pegasos_stats.data.scan.workers import computed
 from pegasos_stats.solvers.reads.files import Found, InFiles
 from pegasos_stats.solvers.reads.rows import (
     Block,
@@ -43,9 +44,7 @@ class There:
 
     def gathered(self) -> Values:
         """The numbers of all rows, shape (n,)."""
-        import dask
-
-        return np.concatenate(dask.compute(*self.parts))
+        return np.concatenate(computed(self.parts))
 
 
 class InPartitions(InFiles):
@@ -109,7 +108,7 @@ class InPartitions(InFiles):
         tasks = [dask.delayed(_looked, nout=2)(look, *line) for line in lines]
         if column is not None:
             tasks = list(dask.persist(*tasks))
-        found = dask.compute(*[task[0] for task in tasks])
+        found = computed([task[0] for task in tasks])
         if column is not None:
             column.parts = list(dask.persist(*[task[1] for task in tasks]))
         self.n_reads += 1
