@@ -301,9 +301,8 @@ class ConfusionMatrix:
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the table as tiles with counts and their shares of the actual level.
 
-        Darker tiles have a larger share of the rows of their actual level, so rare
-        levels are as visible as frequent ones. Rows without a prediction are in a grey
-        column and are included in the shares.
+        Darker tiles have a larger share of their actual level, so rare levels are as
+        visible as frequent ones. Shares include rows without a prediction, in grey.
 
         Parameters
         ----------

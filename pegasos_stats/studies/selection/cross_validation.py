@@ -65,8 +65,7 @@ def cross_validate(
         Number of times that folds are drawn.
     groups : str, Series, array or list, shape (n,), optional
         Groups of rows that depend on each other, as for ``SVM.fit``: each group is in
-        one fold, with levels as evenly spread as that permits; errors are then for new
-        groups.
+        one fold, levels are spread evenly, and errors are those of new groups.
     seed : int, optional
         As for R's ``set.seed()``. Without one, a seed is drawn and kept.
     metrics : str, callable, or sequence of them, optional
@@ -78,8 +77,7 @@ def cross_validate(
         Nested cross-validation: in each fold lambda is chosen from the training rows. A
         path gives the values, the number of folds and the metric; for a sequence of
         values, or True for those of `lambda_grid`, there are 10 folds. The estimate is
-        for the whole procedure, including the choice. The model's own lambda is not
-        used.
+        for the whole procedure. The model's own lambda is not used.
     rule : "1se" or "min", default "1se"
         Rule by which lambda is chosen, see `LambdaPath`.
     workers : int, optional
