@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic import balance as balances
 from pegasos_stats.compiled.dual import refits
 from pegasos_stats.compiled.dual.smooth import smooth
@@ -22,7 +23,7 @@ def unbalanced(seed, size, n=41):
     y[:2] = 1.0, -1.0
     a = rng.random(n) * 10.0 ** rng.integers(-9, 1, n) * (rng.random(n) < 0.8) * size
     a[:2] = 0.5 * size, 0.25 * size
-    return a, y
+    return a, read_only(y)
 
 
 @pytest.mark.parametrize("size", [5e-324 * 2**8, 1e-300, 1.0, 3e5, 1.7e308])
@@ -51,7 +52,7 @@ def test_weights_are_lowered_to_exactly_the_same_sums(seed, size):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_class_without_weights_leaves_none_to_the_other(sign):
-    y = np.array([1.0, -1.0, 1.0, -1.0])
+    y = read_only(np.array([1.0, -1.0, 1.0, -1.0]))
     a = np.where(y == sign, 0.7, 0.0)
     balances.balance(a, y)
     assert not a.any()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.losses import Loss, slope
 from pegasos_stats.compiled.arithmetic.rows import CSR
 from pegasos_stats.compiled.pegasos.pegasos import pegasos_epoch
@@ -186,11 +187,11 @@ def test_sparse_plain_steps_have_the_bits_of_the_general_kernel(
     from pegasos_stats.compiled.pegasos.pegasos_scaled import scaled_epoch
 
     X, y, epochs = problem(n, p, seed, digits)
-    stored, state = sparse(X), start(n, p)
+    stored, state = read_only(sparse(X)), start(n, p)
     plain = run(stored, y, epochs, lam, p, intercept=intercept)
     for rows in epochs:
         options = 0, 1, intercept, False, False, True
-        scaled_epoch(stored, y, rows, lam, *options, state)
+        scaled_epoch(stored, y, read_only(rows), lam, *options, state)
     assert_same_bits(plain[1], last_iterate(state, p))
     np.testing.assert_array_equal(plain[0].weights, state.weights)
     np.testing.assert_array_equal(plain[0].scalars[:RADIUS], state.scalars[:RADIUS])

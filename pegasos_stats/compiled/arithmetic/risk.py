@@ -128,6 +128,7 @@ def risk_and_image(
     offset : float64 array, shape (n,), optional
         Known part of each row's score.
     """
+    X, y = read_only(X), read_only(y)
     n, p = y.shape[0], beta.shape[0]
     w, image, part, sums = (np.zeros(k) for k in [padded(p)] * 3 + [SUMS])
     w[:p] = beta
@@ -252,6 +253,7 @@ def risk_and_image_exactly(
     The log loss of a margin is that of the mathematical library. The time is some ten
     times that of `risk_and_image`.
     """
+    X, y, weights = read_only(X), read_only(y), read_only(weights)
     p = beta.shape[0]
     w, image, image_rest, sums = (np.zeros(k) for k in [padded(p)] * 3 + [4])
     w[:p] = beta
