@@ -121,7 +121,7 @@ class InPython:
 
 @dataclass(frozen=True)
 class Said:
-    """Text that names options, which each door spells in its own way.
+    """Text that names options, written for Python or for the command line.
 
     Attributes
     ----------

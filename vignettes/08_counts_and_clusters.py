@@ -151,7 +151,7 @@ clustered = study.fit(solver, cov_type="cluster", groups="district")
 clustered.summary()
 
 # %% [markdown]
-# Pupils of one district share its teachers, and all predictors. They are no independent
+# Pupils of one district share its teachers, and all predictors. They are not independent
 # trials, and `groups=` adds the scores of a district before they are squared. Compared
 # with standard errors that treat pupils as independent:
 

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and which of them are believed.
+"""Cache of compiled kernels: where they are kept, and which are trusted.
 
 numba's own cache ends a run where no folder can be written or where a file of it is
 damaged, and keeps a kernel until its own file changes, whatever it calls. Here each
@@ -120,7 +120,7 @@ def folder() -> Path | None:
 
 
 def _temporary() -> Path | None:
-    """A folder of this user beside temporary files; None, said aloud, if none can."""
+    """A temporary folder of this user; None, with a warning, if there cannot be one."""
     try:
         place = Path(tempfile.gettempdir()) / _own_name()
     except OSError:
@@ -227,7 +227,7 @@ def _reason(error: Exception) -> str:
 
 
 def _say(message: str) -> None:
-    """Warn, unless something was said before."""
+    """Warn, unless there has been a warning before."""
     if not SAID:
         SAID.append(message)
         warn_caller(message, PegasosStatsWarning)

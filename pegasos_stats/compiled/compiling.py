@@ -1,4 +1,4 @@
-"""How every kernel is compiled.
+"""Options with which all kernels are compiled.
 
 ``error_model="numpy"`` divides as IEEE 754 says, without a test for zero;
 ``_nrt=False`` leaves out the reference counting of arrays, which no kernel needs:

@@ -18,7 +18,7 @@ Kind = Literal["names", "dates", "numbers"]
 
 @dataclass(frozen=True)
 class Doubtful:
-    """A column of text with so many levels that it was hardly meant as a factor.
+    """A column of text with many levels, probably not meant as a factor.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ CONTRASTED = re.compile(r"^C\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
 
 
 def plain_factors(spec: "ModelSpec", used: pd.DataFrame) -> Levels:
-    """Levels of the columns that are factors as they are, without ``C()``."""
+    """Levels of the columns that are factors without ``C()``."""
     return {
         factor.strip("`"): list(state["categories"])
         for factor, (_, state) in spec.encoder_state.items()
@@ -148,7 +148,7 @@ class Blanked:
 
     @property
     def text(self) -> str:
-        """Which levels in how many rows, in words; empty if there are none."""
+        """Unseen levels and how many rows have them, in words; empty if none."""
         if not self.found:
             return ""
         each = "; ".join(

@@ -221,7 +221,7 @@ def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
 
 
 def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
-    """Position of each label among the levels, -1 where it is none of them."""
+    """Position of each label among the levels; -1 for other labels."""
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)

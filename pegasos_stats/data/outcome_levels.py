@@ -28,7 +28,7 @@ class FewerLevels(Cure):
     in_options: str = ""
 
     def written(self, spell: Spelling | None = None) -> str:
-        """The lines, as the door takes them that spells so."""
+        """The lines, for Python or for the command line."""
         return self.in_options if spell is as_options else self.in_lines
 
 

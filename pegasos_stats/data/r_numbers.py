@@ -7,7 +7,7 @@ SMALLEST = 2.220446049250313e-16  # .Machine$double.eps
 
 
 def r_round(x: float, digits: int) -> float:
-    """Round to the nearest number of so many decimals, as R does since 4.0.
+    """Round to a number of decimals, as R does since 4.0.
 
     Of the two neighbours with so many decimals the nearer one as a double; halfway the
     one whose last digit is even.

@@ -1,1 +1,1 @@
-"""What a user fits and gets."""
+"""Models and results: what a user fits and gets."""

@@ -1,4 +1,4 @@
-"""What all models have in common: what is minimised, on which data."""
+"""Base class of models: the objective and the data."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any

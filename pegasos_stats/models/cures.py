@@ -120,7 +120,7 @@ class Trials:
         return None
 
     def of_falling_short(self) -> Cure:
-        """What goes on to the minimum."""
+        """Options that continue the fit to the minimum."""
         found: list[Together] = [(EXACT,)]
         if self.shortfall.reached and not self.solver.to_optimum:
             found.append((Setting("refine", DEFAULT_TOL),))

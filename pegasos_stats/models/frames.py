@@ -1,4 +1,4 @@
-"""A fit beside its data: their labels and columns, and what `augment` adds to them."""
+"""Data of a fit and new data: their labels, and the columns that `augment` adds."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -164,7 +164,7 @@ class TrainingRows:
         return as_frame(data)
 
     def training_frame(self) -> pd.DataFrame:
-        """Outcome and predictors of the rows used, as they were before any scaling.
+        """Outcome and predictors of the rows used, on their original scale.
 
         A factor stands there as its columns of 0 and 1. A precomputed kernel has no
         predictors.

@@ -1,4 +1,4 @@
-"""How good a fit is: its certificate, its distance from the minimum, its notes."""
+"""The quality of a fit: its certificate, distance from the minimum, notes."""
 
 import math
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What a fit with a kernel gives: the rows that its function is made of."""
+"""Results of a kernel model: its support rows and their coefficients."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What the coefficients of a linear fit mean for its predictions."""
+"""Effects of the predictors of a linear fit on its predictions."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a linear fit gives: coefficients, standard errors, tests, intervals."""
+"""Results of a linear model: coefficients, standard errors, tests, intervals."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""A fit as a rule for rows: scores, labels, probabilities, and rows with them."""
+"""Prediction with a fit: scores, labels, probabilities."""
 
 from abc import ABC
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a fit of any kind gives: predictions, tables, data frames, reports."""
+"""Results that all models have: predictions, tables, data frames, reports."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The summary of a fit: the header that all have, and the coefficients it shows."""
+"""The summary of a fit: its header, and the coefficients shown."""
 
 from collections.abc import Sequence
 
@@ -123,7 +123,7 @@ def errors_of(table: ConfusionMatrix) -> str:
 
 
 def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, list[Note]]:
-    """The intercept and so many coefficients, the largest by absolute value.
+    """The intercept and the `limit` largest coefficients by absolute value.
 
     Returns
     -------

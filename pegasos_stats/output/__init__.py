@@ -1,1 +1,1 @@
-"""What people look at: figures, reports, the command line."""
+"""Output: figures, reports, the command line."""

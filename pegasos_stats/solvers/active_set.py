@@ -137,7 +137,7 @@ class ActiveSet:
         return *self._fit, self._a
 
     def certificate(self) -> Certificate:
-        """Objectives of the best points, computed anew from the rows."""
+        """Objectives of the best points, recomputed from the rows."""
         return certificate(self._problem, *self.best())
 
     def _pivot(self) -> None:

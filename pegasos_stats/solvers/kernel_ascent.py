@@ -141,7 +141,7 @@ class KernelAscent:
             self._newton()
 
     def reached(self) -> bool:
-        """Whether the gap is within the tolerance, computed anew."""
+        """Whether the recomputed gap is within the tolerance."""
         return self._settled is not None and self._solver.reached(self.certificate())
 
     def certificate(self) -> Certificate:
@@ -149,7 +149,7 @@ class KernelAscent:
         return kernel_certificate(self.problem, self.solution(None))
 
     def solution(self, seed: int | None) -> KernelSolution:
-        """Return what the run gives in its present state, its scores summed anew."""
+        """Return the solution of the present state, with recomputed scores."""
         if self._settled is None:
             self._settled = self._settle()
         return replace(self._settled, seed=seed)

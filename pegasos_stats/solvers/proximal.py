@@ -144,5 +144,5 @@ class ProximalNewton:
         return beta, alpha, self._state.best_a.copy()
 
     def certificate(self) -> Certificate:
-        """Objectives of the best points, computed anew from the rows."""
+        """Objectives of the best points, recomputed from the rows."""
         return certificate(self._problem, *self.best())

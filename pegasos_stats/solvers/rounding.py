@@ -161,7 +161,7 @@ class Sizes(RowSizes, Protocol):
 
     @property
     def lightest(self) -> float:
-        """Weight of the rows of the class that has less of it."""
+        """Total weight of the lighter class."""
 
     @property
     def farthest(self) -> float | None:

@@ -21,7 +21,7 @@ TIES = ("label of a score of exactly 0", "na, no label")
 
 
 def check_seed(name: str, seed: Any) -> Any:
-    """Return the seed as it is, or raise `SeedError` if R would refuse it."""
+    """Return the seed, or raise `SeedError` if R would refuse it."""
     checked_seed(seed, "rejection")
     return seed
 

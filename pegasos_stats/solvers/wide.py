@@ -151,7 +151,7 @@ class PairSteps:
 
 
 class Wide:
-    """Coordinate steps as long as they go on to close the gap, then others.
+    """Coordinate steps while they close the gap, then pair or Newton steps.
 
     The penalty on the intercept of the coordinate steps is centred anew after every
     epoch. The gap is looked at where it may have come down to the tolerance. If many

@@ -78,7 +78,7 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
 
 
 def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
-    """The sigmoid that says the share of the second level whatever the score is.
+    """The constant sigmoid: the share of the second level for every score.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def difference(a: Vector, y: Vector, unit: float, cut: bool) -> int:
 
 @inlined
 def take_off(a: Vector, y: Vector, unit: float, units: int) -> None:
-    """Take so many units off the weights of the class that has them too many."""
+    """Subtract units from the weights of the class whose sum is too large."""
     larger = 1.0 if units > 0 else -1.0
     left = abs(units)
     for i in range(a.shape[0]):

@@ -1,1 +1,1 @@
-"""What predictors do to predictions: effects, contrasts and adjusted predictions."""
+"""Marginal effects, contrasts and adjusted predictions."""

@@ -1,4 +1,4 @@
-"""How a predictor is changed: from level to level, by a number, or by very little."""
+"""Changes of a predictor: from level to level, by a number, infinitesimal."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations

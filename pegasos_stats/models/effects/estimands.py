@@ -1,4 +1,4 @@
-"""What is estimated: means of predictions, differences, slopes; and their errors."""
+"""Estimands: mean predictions, differences, slopes; with standard errors."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

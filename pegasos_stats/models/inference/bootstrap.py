@@ -230,10 +230,10 @@ class Refit:
         self._scratch = local()
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        """Coefficients ``alpha, beta`` of each resample, and what is known of it.
+        """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
 
-        That is gap, distance and status; then means and deviations of its rows, where
-        resamples are standardized. Coefficients are for predictors as they are here.
+        The facts are gap, distance and status; then means and deviations of its rows,
+        if resamples are standardized. Coefficients are for predictors as they are here.
         """
         if not (self._balances or self._standardizes):
             return self._refitted(self._problem, self._origin, rows)

@@ -98,7 +98,7 @@ class Covariance:
         return replace(plain, matrix=R @ self.matrix @ R.T)
 
     def original(self, R: Matrix) -> "Covariance":
-        """That of ``R theta`` for predictors as they were before the fit."""
+        """Covariance of ``R theta`` on the original scale of the predictors."""
         if self.fixed is None:
             return self.combined(R)
         return replace(self, matrix=self.fixed, joint=None).combined(R)

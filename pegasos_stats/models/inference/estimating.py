@@ -1,4 +1,4 @@
-"""Standard errors of a fit: how, by default; estimated; or left out for their cost."""
+"""Estimation of standard errors: the default method, the estimate, its omission."""
 
 import os
 from dataclasses import replace
@@ -140,7 +140,7 @@ def chosen_options(
 
 
 def _check_for_files(options: CovType, title: str) -> None:
-    """Raise `OptionError` for what needs all rows at hand."""
+    """Raise `OptionError` for options that need all rows in memory."""
     why = ""
     if isinstance(options, Bootstrap):
         why = "cov_type='bootstrap' fits again and again"

@@ -1,4 +1,4 @@
-"""The inverse of a curvature, whatever the scales of its coefficients."""
+"""The inverse of a curvature matrix, robust to the scales of coefficients."""
 
 import numpy as np
 

@@ -170,7 +170,7 @@ def hotelling_test(
     hypotheses: Sequence[str] = (),
     bias: Vector | None = None,
 ) -> JointTest:
-    """Test ``R theta = q`` with a covariance that is worth so many rows.
+    """Hotelling's test of ``R theta = q``, by an effective number of rows.
 
     For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F
     distribution with ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are

@@ -1,4 +1,4 @@
-"""How standard errors are estimated: the options of the sandwich and the bootstrap."""
+"""Options of standard errors: `Sandwich`, `Cluster` and `Bootstrap`."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How uncertain coefficients are: by their covariance, and by how the fit was found."""
+"""Uncertainty of coefficients: from their covariance, and from the certificate."""
 
 import math
 from dataclasses import dataclass, replace

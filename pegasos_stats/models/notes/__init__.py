@@ -1,1 +1,1 @@
-"""What there is to say of a fit beside its numbers: a note for each fact."""
+"""Notes on a fit: one for each fact that its numbers do not show."""

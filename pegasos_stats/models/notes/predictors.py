@@ -1,4 +1,4 @@
-"""What there is to say of predictors: hardly meant, held back, of no use."""
+"""Notes on predictors: probably misread, strongly penalised, of no use."""
 
 import math
 

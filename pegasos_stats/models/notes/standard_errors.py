@@ -1,4 +1,4 @@
-"""What there is to say of standard errors: how they were found, and what is amiss."""
+"""Notes on standard errors: how they were computed, and when not to trust them."""
 
 import math
 from collections.abc import Iterable, Sequence

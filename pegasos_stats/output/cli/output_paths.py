@@ -93,7 +93,7 @@ def check_places(options: argparse.Namespace) -> None:
 
 
 def predictions_path(given: str | None) -> str | None:
-    """The file for predictions; None stands for standard output, as ``-`` does.
+    """The file for predictions; None, or ``-``, is standard output.
 
     Examples
     --------

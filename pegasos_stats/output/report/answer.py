@@ -71,7 +71,7 @@ def _verdict(subject: Subject) -> Text:
 
 
 def _in_words(subject: Subject) -> Sequence[Piece]:
-    """The errors of the test rows, or, where there are none, of the training rows."""
+    """The errors of the test rows; without them, of the training rows."""
     rows, is_tested = subject.held_out, subject.held_out.is_new
     table = rows.table
     numbers: list[Piece] = [

@@ -1,4 +1,4 @@
-"""How a fit was found, how far from the optimum it is, and its coefficients."""
+"""How a fit was computed, how far from the optimum it is, and its coefficients."""
 
 import math
 from typing import Any

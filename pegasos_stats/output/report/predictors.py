@@ -59,7 +59,7 @@ def predictors_by_class(subject: Subject) -> list[doc.Block]:
 
 
 def unscaled(subject: Subject) -> Any:
-    """Predictors of the training rows as they were before the fit."""
+    """Predictors of the training rows on their original scale."""
     X, scaling = subject.result.problem.X, subject.result.scaling
     return X if scaling is None else scaling.unapply(X)
 

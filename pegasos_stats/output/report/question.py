@@ -1,4 +1,4 @@
-"""What was asked, of which data, and the words that a newcomer may not know."""
+"""The question and the data of a report, and a glossary."""
 
 from typing import Any
 

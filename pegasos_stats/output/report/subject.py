@@ -1,4 +1,4 @@
-"""What a report is about: a fit, and the rows it is judged on."""
+"""The subject of a report: a fit, and the rows on which it is evaluated."""
 
 import math
 from dataclasses import dataclass, replace
@@ -134,7 +134,7 @@ class Subject:
     deciding: Deciding | None = None
 
     def said(self, note: Note) -> str:
-        """A note with what may help, as the door where the fit was made spells it."""
+        """A note with its remedy, written for Python or for the command line."""
         return note.spelled(as_options if self.origin.command else None)
 
     @property

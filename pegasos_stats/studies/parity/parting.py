@@ -112,7 +112,7 @@ class Sides:
         r.eval("given$n_epochs <- n_epochs")
 
     def differ_after(self, step: int) -> str | None:
-        """What differs after so many steps."""
+        """Quantities that differ after a number of steps."""
         cut = first_steps(self.epochs, self.size, step)
         ours = python_state(self._setup, cut)
         theirs = {**self._weights, **self._r_state("state_after(given, cut)", cut)}

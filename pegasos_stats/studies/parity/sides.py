@@ -73,7 +73,7 @@ class Compared:
 
     @property
     def equal(self) -> bool:
-        """Whether the two are the same, as far as they can be."""
+        """Whether the two agree, bit for bit or within the tolerance."""
         return self.how != "differs"
 
 
@@ -170,7 +170,7 @@ def _place(setup: Setup, name: str, at: int) -> str:
 
 
 def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
-    """How far the two may be apart: 0 where every bit is the same."""
+    """Allowed difference of the two; 0 if every bit should agree."""
     solver, problem, loss = setup.solver, setup.problem, setup.problem.loss
     pegasos = solver if isinstance(solver, Pegasos) else None
     own_order = pegasos is not None and (pegasos.project or not pegasos.has_own_steps)

@@ -97,7 +97,7 @@ class Fitted:
 
 
 def checked_model(model: object) -> Model:
-    """Return the model, or raise `OptionError` if it is none."""
+    """Return the model, or raise `OptionError` if it is not a model."""
     if not isinstance(model, Model):
         raise OptionError(
             f"model is of type {type(model).__name__}; give a model such as "
