@@ -16,25 +16,25 @@ from pegasos_stats import interrupts  # noqa: F401, before what takes long to lo
 # isort: split
 from pegasos_stats import errors
 from pegasos_stats.data import datasets
-from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.scan.files import scan
-from pegasos_stats.data.svmlight import read_svmlight
-from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
-from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
-from pegasos_stats.models.kernel import KernelSVM, kernel_svm
-from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.linear import SVM, Logit, logit, svm
-from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.results import Results
-from pegasos_stats.rng import RRandom
-from pegasos_stats.session import SessionInfo, session_info
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
+    from pegasos_stats.data.labels import LabelCoding
+    from pegasos_stats.data.scan.files import scan
+    from pegasos_stats.data.svmlight import read_svmlight
+    from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+    from pegasos_stats.metrics.paired import PairedComparison, compare_predictions
+    from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
+    from pegasos_stats.models.kernel import KernelSVM, kernel_svm
+    from pegasos_stats.models.kernel_results import KernelResults
+    from pegasos_stats.models.linear import SVM, Logit, logit, svm
+    from pegasos_stats.models.linear_results import LinearResults
+    from pegasos_stats.models.results import Results
     from pegasos_stats.output.plotting.losses import plot_losses
     from pegasos_stats.output.report.report import Report, report
+    from pegasos_stats.rng import RRandom
+    from pegasos_stats.session import SessionInfo, session_info
+    from pegasos_stats.solvers.pegasos import Pegasos
+    from pegasos_stats.solvers.sdca import SDCA
     from pegasos_stats.studies.calibrate import calibrate
     from pegasos_stats.studies.calibrated_results import CalibratedResults
     from pegasos_stats.studies.compare import compare_solvers
@@ -118,6 +118,30 @@ __all__ = [
 ]
 
 LATER = {  # public name, the module that has it: loaded when first asked for
+    "LabelCoding": "data.labels",
+    "scan": "data.scan.files",
+    "read_svmlight": "data.svmlight",
+    "ConfusionMatrix": "metrics.confusion",
+    "confusion": "metrics.confusion",
+    "PairedComparison": "metrics.paired",
+    "compare_predictions": "metrics.paired",
+    "Bootstrap": "models.inference.options",
+    "Cluster": "models.inference.options",
+    "Sandwich": "models.inference.options",
+    "KernelSVM": "models.kernel",
+    "kernel_svm": "models.kernel",
+    "KernelResults": "models.kernel_results",
+    "SVM": "models.linear",
+    "Logit": "models.linear",
+    "logit": "models.linear",
+    "svm": "models.linear",
+    "LinearResults": "models.linear_results",
+    "Results": "models.results",
+    "RRandom": "rng",
+    "SessionInfo": "session",
+    "session_info": "session",
+    "Pegasos": "solvers.pegasos",
+    "SDCA": "solvers.sdca",
     "load": "studies.keeping",
     "save": "studies.keeping",
     "plot_losses": "output.plotting.losses",

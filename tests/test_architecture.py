@@ -58,6 +58,26 @@ def test_names_that_are_loaded_later_are_those_that_types_are_checked_with():
     assert set(names) < set(pegasos_stats.__all__)
 
 
+ALONE = """
+import sys
+import pegasos_stats as ps
+from importlib import import_module
+
+print([name for name in sys.modules if name.startswith("pegasos_stats.")])
+for module in sorted(set(ps.LATER.values())):
+    for name in [name for name in sys.modules if name.startswith("pegasos_stats")]:
+        del sys.modules[name]
+    import_module(f"pegasos_stats.{module}")
+"""
+
+
+def test_public_names_are_loaded_when_asked_for_in_any_order():
+    """So that the package itself takes hardly longer to load than pandas."""
+    own = ["advice", "data", "data.datasets", "datasets", "errors", "interrupts"]
+    loaded = ast.literal_eval(printed(ALONE))
+    assert sorted(loaded) == [f"pegasos_stats.{name}" for name in own]
+
+
 MODELS = """
 import sys
 import pegasos_stats as ps
