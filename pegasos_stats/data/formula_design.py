@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from formulaic import ModelSpec, SimpleFormula
 
 NO_PREDICTOR = "has no predictor; add one."
+ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,8 @@ class FormulaDesign:
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
         coded = _materialize(terms, used, formula, functions)
-        names = tuple(str(n) for n in coded.columns if n != "Intercept")
-        if not names:
-            raise refused(formula, NO_PREDICTOR)
+        if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
+            raise refused(formula, ONE_LEVEL)
         spec = coded.model_spec
         doubtful = doubtful_columns(used, plain_factors(spec, used), data.index)
         used_columns = tuple(variables), tuple(numbers)

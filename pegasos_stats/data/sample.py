@@ -362,7 +362,8 @@ def _check_rows(
             "with na_action='drop'."
         )
     if not kept.any():
+        where = f" ({dropped.by_column})" if len(kept) else ""
         raise DataError(
-            f"None of {counted(len(kept), 'row')} is complete; give data with values "
-            "for the outcome and all predictors."
+            f"None of {counted(len(kept), 'row')} is complete{where}; give data with "
+            "values for the outcome and all predictors."
         )

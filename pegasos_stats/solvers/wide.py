@@ -30,6 +30,7 @@ SHARE = 0.7  # of the epochs to the tolerance, if the gap falls as before, to a 
 EPOCHS_OF_GRAM = 12.0  # an epoch for every so many rows costs as much as X X'
 GRAM = 0.5  # visits of a row for each entry of X X', which is symmetric
 MOST_SPARSE = 1000  # sparse rows, whose X X' is not: of more, epochs are cheaper
+MOST_PAIRED = 4000  # sparse rows whose X X', of 128 MB, is made where epochs do not do
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
 SMALLEST = 1e-300
@@ -156,8 +157,9 @@ class Wide:
     The penalty on the intercept of the coordinate steps is centred anew after every
     epoch. The gap is looked at where it may have come down to the tolerance. If many
     more epochs are wanted than the Gram matrix would cost, the hinge goes on with
-    pairs, unless there are many sparse rows. Newton steps follow where the epochs that
-    are left would not do, or pairs do not halve the gap any more.
+    pairs; of many sparse rows only where the epochs that are left would not do. Newton
+    steps follow where they would not do and there are no pairs, or where pairs do not
+    halve the gap any more.
 
     Attributes
     ----------
@@ -173,10 +175,12 @@ class Wide:
             self._coordinates.ratio = RATIO * norm2
         self._epochs = self._further_steps = 0
         self.visits = 0.0
-        few = isinstance(problem.X, np.ndarray) or problem.n <= MOST_SPARSE
+        sparse = not isinstance(problem.X, np.ndarray)
         longest = max(1.0, float(problem.radius))
         in_range = math.isfinite(longest * longest / problem.lam)  # scores of any a
-        self._may_pair = few and in_range and problem.loss == "hinge"
+        has_pairs = in_range and problem.loss == "hinge"
+        self._may_pair = has_pairs and not (sparse and problem.n > MOST_SPARSE)
+        self._may_end_in_pairs = has_pairs and sparse and problem.n <= MOST_PAIRED
         is_quick = self._may_pair or problem.loss == "log"
         self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps
@@ -268,10 +272,12 @@ class Wide:
         rate = math.log(before / gap) / passed if gap < before else 0.0
         left = math.log(gap / goal) / rate if rate > 0.0 else math.inf
         left = 0.0 if gap <= goal else left
-        if self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM:
+        too_long = self._epochs >= 3 * LONG and left > 0.5 * (most - self._epochs)
+        is_cheap = self._may_pair and left > self._problem.n / EPOCHS_OF_GRAM
+        if is_cheap or (too_long and self._may_end_in_pairs):
             self.visits += GRAM * self._problem.n**2
             self._further = PairSteps(self._problem, self._coordinates.state.a)
-        elif self._epochs >= 3 * LONG and left > 0.5 * (most - self._epochs):
+        elif too_long:
             self._further = self._coordinates.newton_method()
         self._looks.append((self._epochs, gap))
         wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)

@@ -25,8 +25,10 @@ ALLOWED = (
     "as log, np.sqrt, scale and poly; compute other columns in the data before, or "
     "give functions={'name': f} in Python."
 )
-BREAKS = "cut() takes a list of breaks, or a number of 2 or more"
-LABELS = "cut() takes breaks that differ, and a label for each interval"
+BREAKS = (
+    "give a list of two or more numbers that differ, or a whole number of intervals, 2 "
+    "or more"
+)
 LIST = "has a list of other things than constants"
 
 UNUSABLE = {
@@ -47,11 +49,12 @@ UNUSABLE = {
     "poly(x, 1001)": "degree of poly() is at most 1,000",
     "bs(x, df=1001)": "df of bs() is at most 1,000",
     "hashed(s, levels=1001)": "levels of hashed() is at most 1,000",
-    "cut(x, 1)": BREAKS,
-    "cut(x, 2.5)": BREAKS,
-    "cut(x, 'a')": BREAKS,
-    "cut(x, [1, 1, 2])": LABELS,
-    "cut(x, [1, 2, 3], ['a'])": LABELS,
+    "cut(x, 1)": f"breaks of cut() is 1; {BREAKS}",
+    "cut(x, 2.5)": f"breaks of cut() is 2.5; {BREAKS}",
+    "cut(x, 'a')": f"breaks of cut() is 'a'; {BREAKS}",
+    "cut(x, [1, 1, 2])": f"breaks of cut() is [1, 1, 2]; {BREAKS}",
+    "cut(x, [1, 2, 3], ['a'])": "labels of cut() is ['a']; give a list of 2 texts that "
+    "differ, one for each interval",
     "x ^ 2": "write powers as x**2, not x^2",
     "x + 1/0": "division by zero",
 }

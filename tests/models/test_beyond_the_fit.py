@@ -43,7 +43,10 @@ def test_rows_beyond_a_spline_are_refused_in_our_words():
     ("term", "words"),
     [
         ("poly(x, g)", "poly(x, g): "),
-        ("bs(x, df=1)", "bs(x, df=1): Invalid value for `df`. "),
+        (
+            "bs(x, df=1)",
+            "bs(x, df=1): df of bs() is 1; give a whole number of 3 or more",
+        ),
         ("I(g + 1)", "I(g + 1): '+' takes numbers, and there is text."),
     ],
 )

@@ -6,7 +6,9 @@ import pytest
 import statsmodels.api as sm
 
 import pegasos_stats as ps
+from pegasos_stats.errors import UndefinedMetricWarning
 
+FIXED = [2.890436103046187, 0.866412446721659, 0.046509171606416, 0.890119942776157]
 # At lam = 1e-10 the optimum is that far from the one without penalty: 3e-9 measured.
 TINY, PEER = 1e-10, 1e-6
 OPTIMUM = ps.SDCA(tol=1e-12, epochs=1000, seed=1)
@@ -99,3 +101,20 @@ def test_without_penalty_they_are_those_of_the_package_sandwich(load):
         two_way = result.with_covariance(options, groups=(one, two))
         np.testing.assert_allclose(one_way.cov_params(), factor * terms["a"], rtol=PEER)
         np.testing.assert_allclose(two_way.cov_params(), factor * both, rtol=PEER)
+
+
+def test_two_ways_with_variances_below_zero_are_those_of_the_package_sandwich():
+    """R 4.2.2, sandwich 3.0-2, glm(epsilon = 1e-14), vcovCL(type = "HC1", fix = TRUE).
+
+    Without `fix` the third is NaN there, as in statsmodels, and the second 0.664.
+    """
+    y, X, _, _ = spector()
+    ways = [np.arange(32) % 7, np.arange(32) // 7]
+    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=ways)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        np.testing.assert_allclose(result.bse, FIXED, rtol=PEER)
+    assert str(caught[0].message) == (
+        "Groups of two kinds gave variances below zero: eigenvalues of the covariance "
+        "below zero are taken as 0, which makes other standard errors larger; there "
+        "are few groups for so many coefficients."
+    )

@@ -51,6 +51,26 @@ def test_lengths_are_certified_and_the_best_of_all(loss, lam):
     assert found.at.objective <= other.fun * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
+    """Rare words on the scale of their deviation, as `standardize=True` makes them."""
+    rng = np.random.default_rng(1)
+    n = MOST_SPARSE + 100
+    words = np.minimum(rng.zipf(1.4, (n, 20)) - 1, 2999)
+    given = np.ones(words.size), (np.repeat(np.arange(n), 20), words.ravel())
+    X = csr_array(given, shape=(n, 3000))
+    scale = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
+    X.data /= scale[X.indices]
+    y = np.where(X @ rng.standard_normal(3000) > 0.0, 1.0, -1.0)
+    problem = Problem(X, y, 1e-6, "hinge", intercept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        found = run_sdca(problem, SDCA(tol=1e-6, seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
+    assert at.errors == 0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_pairs_find_the_optimum_with_the_weights_in_balance(seed):
     problem = wide_problem(seed, lam=1e-3)

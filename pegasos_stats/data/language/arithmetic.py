@@ -127,7 +127,15 @@ def _compared(name: str, left: Value, right: Value) -> Value:
             raise TypeError(f"'{name}' does not go with these values")
         inside = pd.Series(left).isin(right)
         return ~inside if name in ("not in", "!=") else inside
-    return COMPARISONS[name](left, right)
+    try:
+        return COMPARISONS[name](left, right)
+    except TypeError:
+        if is_text(left) == is_text(right):
+            raise
+        raise TypeError(
+            f"'{name}' has text on one side and numbers on the other; compare text "
+            "with text, or numbers with numbers"
+        ) from None
 
 
 def as_numbers(value: Value) -> Value:

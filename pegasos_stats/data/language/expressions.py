@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.data.language.arguments import check_arguments
 from pegasos_stats.data.language.arithmetic import (
     Compute,
     Value,
@@ -181,6 +182,8 @@ class Evaluation:
                 raise TypeError(f"{name} of {node.name}() is a constant, not a column")
             if name in COUNTS and isinstance(value, int | float) and value > MOST:
                 raise ValueError(f"{name} of {node.name}() is at most {MOST:,}")
+        found = self.state.get(node.key) if function.state else None
+        check_arguments(node.name, function, arguments, keywords, found)
 
 
 def column_value(node: Node, evaluation: Evaluation) -> Value:

@@ -5,14 +5,22 @@ computed from our own tree. This module is imported where formulaic is needed.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+import re
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from formulaic import ModelMatrix, ModelSpec, SimpleFormula
-from formulaic.errors import FactorEvaluationError
+from formulaic.errors import DataMismatchWarning, FactorEvaluationError
 from formulaic.materializers import PandasMaterializer
 from formulaic.materializers.base import EncodedTermStructure
 from formulaic.materializers.types import EvaluatedFactor, ScopedFactor, ScopedTerm
@@ -27,7 +35,7 @@ from pegasos_stats.data.language.arithmetic import Value, as_real
 from pegasos_stats.data.language.expressions import Evaluation, Functions, column_value
 from pegasos_stats.data.language.reading import formatted, read_expression
 from pegasos_stats.data.language.syntax import unusable
-from pegasos_stats.errors import FormulaError
+from pegasos_stats.errors import FormulaError, listing
 
 Spec: TypeAlias = (
     SimpleFormula | ModelSpec
@@ -38,6 +46,10 @@ Terms: TypeAlias = OrderedSet[Term]
 Join: TypeAlias = Callable[[Terms, Terms], Terms]
 Levels: TypeAlias = Mapping[str, Collection[object]]  # by the text of the factor
 
+OF_BASE = re.compile("Value `(.*)` for `.*Contrasts.base` is not among")
+OF_OTHERS = re.compile(r"outside of the nominated levels .*: \{(.*)\}\. They are")
+OF_SHAPES = ("PolyContrasts.scores", "Shape of passed values", "matmul", "mismatch")
+MOST_LEVELS = 10
 MOST_PRODUCTS = 250_000  # some seconds
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 
@@ -192,6 +204,25 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
             drop_rows.update(np.flatnonzero(~known).tolist())
         return found
 
+    def _encode_evaled_factor(
+        self,
+        factor: EvaluatedFactor,
+        spec: ModelSpec,
+        drop_rows: Sequence[int],
+        reduced_rank: bool = False,
+    ) -> Columns:
+        try:
+            found: Columns = super()._encode_evaled_factor(
+                factor, spec, drop_rows, reduced_rank
+            )
+        except (DataMismatchWarning, ValueError) as error:
+            at_fit = factor.expr not in spec.encoder_state
+            what = _uncoded(str(error), _levels_of(factor.values)) if at_fit else ""
+            if not what:
+                raise
+            raise FactorEvaluationError(f"{factor.expr}: {what}") from None
+        return found
+
     def _get_columns_for_term(
         self, factors: list[Columns], spec: ModelSpec, scale: float = 1
     ) -> Columns:
@@ -202,6 +233,25 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
             raise unusable(self._formula, what)
         found: Columns = super()._get_columns_for_term(factors, spec, scale)
         return found
+
+
+def _levels_of(values: Value) -> list[object]:
+    """Levels that a factor has in its values."""
+    column = pd.Series(getattr(values, "__wrapped__", values))
+    return list(column.astype("category").cat.categories)
+
+
+def _uncoded(reason: str, levels: list[object]) -> str:
+    """Why a factor of these levels has no coding; empty if that is not about it."""
+    known = f"the levels are {listing(levels, MOST_LEVELS)}"
+    if base := OF_BASE.search(reason):
+        return f"{base[1]} is no level; {known}, so give one of these"
+    if others := OF_OTHERS.search(reason):
+        lacked = ", ".join(sorted(others[1].split(", ")))
+        return f"levels= lacks {lacked}; {known}, so give them all, or drop rows"
+    if any(word in reason for word in OF_SHAPES):
+        return f"its contrasts do not go with its levels; {known}, so give one for each"
+    return ""
 
 
 def matrix_with_columns(

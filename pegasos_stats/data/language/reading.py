@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+from pegasos_stats.data.language.arguments import CONTRAST_NAMES
 from pegasos_stats.data.language.arithmetic import CONNECTIVES, OPERATORS, Value, folded
 from pegasos_stats.data.language.expressions import (
     Call,
@@ -36,13 +37,14 @@ from pegasos_stats.data.language.syntax import (
     refusal,
     unusable,
 )
-from pegasos_stats.errors import did_you_mean
+from pegasos_stats.errors import did_you_mean, listing
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
 NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
+CONTRASTED = ("C", "hashed")
 
 
 def read_expression(
@@ -330,6 +332,8 @@ class _Reader:
         self, name: str, function: Function, owner: tuple[Node, ...], node: ast.Call
     ) -> Call:
         arguments = (*owner, *(self._node(item) for item in node.args))
+        if name in CONTRASTED:
+            self._check_contrasts(name, function, arguments, node)
         pairs = tuple((k.arg, self._node(k.value)) for k in node.keywords if k.arg)
         if len(pairs) < len(node.keywords):
             raise refusal(self.formula, "spreads values (**)")
@@ -337,6 +341,22 @@ class _Reader:
         if problem:
             raise unusable(self.formula, f"{name}() {problem}")
         return Call(name, function, arguments, pairs, self._key(node))
+
+    def _check_contrasts(
+        self, name: str, function: Function, given: tuple[Node, ...], node: ast.Call
+    ) -> None:
+        """Raise `FormulaError` for the name of contrasts that are not known."""
+        place = function.parameters.index("contrasts")
+        named = [self._node(k.value) for k in node.keywords if k.arg == "contrasts"]
+        for found in (*given[place : place + 1], *named):
+            if isinstance(found, Column) and found.name not in self.columns:
+                known = [*CONTRAST_NAMES, *(n for n in CONTRASTS if "." in n)]
+                raise unusable(
+                    self.formula,
+                    f"{found.name!r} in {name}() is no contrast"
+                    f"{did_you_mean(found.name, known, ALIKE)}; give one of "
+                    f"{listing(CONTRAST_NAMES, len(CONTRAST_NAMES))}",
+                )
 
     def _key(self, node: ast.AST) -> str:
         return self.source.written(node, _as_word)

@@ -16,6 +16,7 @@ from pegasos_stats.data.language.arithmetic import (
     as_real,
     is_text,
 )
+from pegasos_stats.errors import listing, shown
 
 TYPES = {
     "bool": "bool",
@@ -51,8 +52,6 @@ def log(x: Value, base: Value = None) -> Value:
 
 def rounded(x: Value, digits: int = 0) -> Value:
     """Round to digits behind the point; halves go to the even digit, as in R."""
-    if not isinstance(digits, int) or abs(digits) > 300:
-        raise ValueError(f"round() takes at most 300 digits, not {digits!r}")
     return np.round(as_numbers(x), digits)
 
 
@@ -60,6 +59,8 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
     """``ifelse(test, yes, no)``: text becomes categories of the term."""
     if is_text(test):
         raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
+    if is_text(yes) != is_text(no):
+        raise TypeError("ifelse() has text and numbers to choose from; give one kind")
     found: Value = np.where(test, yes, no)
     if found.dtype.kind in "biuf":
         return found
@@ -79,6 +80,8 @@ def largest(*columns: Value) -> Value:
 def _reduced(join: Compute, columns: Sequence[Value]) -> Value:
     if not columns:
         raise ValueError("pmin() and pmax() take at least one column")
+    if any(map(is_text, columns)):
+        raise TypeError("pmin() and pmax() take numbers, and there is text")
     found = columns[0]
     for column in columns[1:]:
         found = join(found, column)
@@ -97,7 +100,14 @@ def as_type(x: Value, dtype: str) -> Value:
 
 def as_numeric(x: Value) -> Value:
     """Numbers of a column of numbers, of true and false, or of text."""
-    return column_of(x).astype("float64")
+    values = column_of(x)
+    try:
+        return values.astype("float64")
+    except (TypeError, ValueError):
+        wrong = values[pd.to_numeric(values, errors="coerce").isna()]
+        raise ValueError(
+            f"there are values that are no numbers, {listing(wrong.unique())}"
+        ) from None
 
 
 def as_integer(x: Value) -> Value:
@@ -127,8 +137,6 @@ def as_character(x: Value) -> Value:
 
 def lagged(x: Value, k: int = 1) -> Value:
     """Values of `k` rows before."""
-    if not isinstance(k, int):
-        raise ValueError(f"lag() takes a whole number of rows, not {k!r}")
     values = column_of(x)
     return values.shift(max(-len(values), min(k, len(values))))
 
@@ -155,11 +163,8 @@ def cut(
     if "breaks" not in kept:
         kept["breaks"] = _breaks(x, breaks)
     edges = kept["breaks"]
+    _check_labels(labels, len(edges) - 1)
     names = _interval_names(edges, right, include_lowest) if labels is None else labels
-    if len(edges) != len(set(edges)) or len(names) != len(edges) - 1:
-        raise ValueError(
-            "cut() takes breaks that differ, and a label for each interval"
-        )
     cells = pd.cut(
         column_of(x), sorted(edges), right=right, labels=False,
         include_lowest=include_lowest,
@@ -170,12 +175,25 @@ def cut(
 def _breaks(x: Value, breaks: Value) -> list[float]:
     if isinstance(breaks, list):
         return sorted(float(edge) for edge in breaks)
-    if not isinstance(breaks, int) or breaks < 2:
-        raise ValueError("cut() takes a list of breaks, or a number of 2 or more")
     low, high = float(np.min(x)), float(np.max(x))
+    if not low < high:
+        raise ValueError(
+            f"cut() has the value {low:g} in every row; leave the term out"
+        )
     edges = np.linspace(low, high, breaks + 1)
     edges[0], edges[-1] = low - (high - low) / 1000, high + (high - low) / 1000
     return [float(edge) for edge in edges]
+
+
+def _check_labels(labels: Value, intervals: int) -> None:
+    if labels is None:
+        return
+    texts = isinstance(labels, list) and all(isinstance(each, str) for each in labels)
+    if not texts or len(labels) != intervals or len(set(labels)) != intervals:
+        raise ValueError(
+            f"labels of cut() is {shown(labels)}; give a list of {intervals} texts "
+            "that differ, one for each interval"
+        )
 
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:

@@ -117,8 +117,8 @@ def notes_on(
     elif below:
         text = (
             "Groups of two kinds gave variances below zero: eigenvalues of the "
-            "covariance below zero are taken as 0; there are few groups for so many "
-            "coefficients."
+            "covariance below zero are taken as 0, which makes other standard errors "
+            "larger; there are few groups for so many coefficients."
         )
     else:
         return ()

@@ -123,7 +123,10 @@ class Cluster(Sandwich):
 
     For two ways of grouping, ``a`` and ``b``, it is ``G_a + G_b - G_ab``, each with the
     factor ``c`` of its own groups; the groups of ``ab`` are the pairs that occur in the
-    data.
+    data. A difference may have variances below zero, mostly where there are few groups.
+    Then, and only then, its eigenvalues below zero are taken as 0, which makes other
+    standard errors larger too, and a note says so: NaN would leave coefficients without
+    a test.
 
     Parameters
     ----------
@@ -146,9 +149,12 @@ class Cluster(Sandwich):
     -----
     For the log loss and ``lam -> 0`` the standard errors are those of
     ``sandwich::vcovCL(type = "HC1")`` and of statsmodels, which use the normal
-    distribution for a logistic regression, as ``use_t=False`` does. In simulations with
-    30 and 100 groups of 4 to 16 rows intervals by t covered 93% to 97%, normal ones 92%
-    to 96%, and intervals that take rows as independent 78% to 93%
+    distribution for a logistic regression, as ``use_t=False`` does. So they are in two
+    ways, where both have a factor for each way, ``cadjust = TRUE, multi0 = FALSE``, and
+    not that of the smaller number of groups for all. Where they give NaN for a variance
+    below zero, all numbers here are those of ``vcovCL(fix = TRUE)``. In simulations
+    with 30 and 100 groups of 4 to 16 rows intervals by t covered 93% to 97%, normal
+    ones 92% to 96%, and intervals that take rows as independent 78% to 93%
     (``benchmarks/cluster_coverage.py``). Standard errors are rough with fewer than 10
     groups.
 

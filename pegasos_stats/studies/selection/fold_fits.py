@@ -19,6 +19,7 @@ from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
+    FormulaError,
     OptionError,
     counted,
     warn_caller,
@@ -291,7 +292,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     Raises
     ------
     DataError
-        If a transform has no value for any row to fit.
+        If a transform has no value for any row to fit, or cannot be computed of them.
     """
     whole, rows = model.problem, split.train
     scored = np.ones(len(split.test), dtype=bool)
@@ -332,14 +333,19 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
     fitted, tested = (
         lines.frame.iloc[lines.positions[rows]] for rows in (split.train, split.test)
     )
+    where = f"Fold {split.fold!r} of repeat {split.repeat} has "
+    where += f"{counted(split.n_train, 'row')} to fit"
     with ONE_AT_A_TIME:
-        learnt = design.learnt_on(fitted)
+        try:
+            learnt = design.learnt_on(fitted)
+        except FormulaError as error:
+            what = f"{where}, for which the formula {error.reason}"
+            raise DataError(what) from None
         found = learnt.matrix(fitted)
         if not found.kept.any():
             raise DataError(
-                f"Fold {split.fold!r} of repeat {split.repeat} has "
-                f"{counted(split.n_train, 'row')} to fit, and none has a value in all "
-                "terms of the formula; give larger folds, or take out the transform."
+                f"{where}, and none has a value in all terms of the formula; give "
+                "larger folds, or take out the transform."
             )
         return found, learnt.matrix(learnt.without_unseen(tested).data)
 
