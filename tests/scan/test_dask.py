@@ -286,11 +286,11 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(
 
 @pytest.fixture
 def within():
-    """A cluster in this process, with one worker."""
+    """A cluster in this process, of one worker with one thread."""
     with (
         distributed.LocalCluster(
             n_workers=1,
-            threads_per_worker=2,
+            threads_per_worker=1,
             processes=False,
             dashboard_address=None,
         ) as cluster,
@@ -306,6 +306,13 @@ def test_a_cluster_gives_the_bits_of_any_other_scheduler(fitted, there, within):
     assert again.confusion(there).table.iloc[:, :2].equals(fitted.confusion().table)
     with pytest.raises(LabelError):  # as it is raised where the rows are
         ps.svm("y ~ x0", there.assign(y=there["g"]), lam=LAM)
+
+
+def test_a_task_of_a_cluster_may_fit_there(fitted, there, within):
+    def fit():
+        return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)
+
+    assert dask.delayed(fit)().compute().certificate == fitted.certificate
 
 
 def test_a_cluster_without_workers_is_waited_for_and_no_longer(

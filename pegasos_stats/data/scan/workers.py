@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -26,26 +27,37 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
     import dask.base
 
     client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
-    if not hasattr(client, "gather"):  # a scheduler of this process
+    if not hasattr(client, "gather") or _is_task():
         return list(dask.compute(*tasks))
     futures = client.compute(list(tasks))
     found = asyncio.run_coroutine_threadsafe(
         client.gather(futures, asynchronous=True), client.loop.asyncio_loop
     )
     busy = monotonic()
-    while True:
-        try:
-            return list(found.result(LOOK))
-        except TimeoutError:
-            if found.done():  # an error of a task
-                raise
-        if any(client.processing().values()):
-            busy = monotonic()
-        if monotonic() - busy > PATIENCE:
-            client.cancel(futures)
-            raise DataError(
-                f"{counted(len(client.nthreads()), 'worker')} of Dask did nothing for "
-                f"{PATIENCE:g} seconds while rows were to be read; start workers, and "
-                "fit again. A LocalCluster gives up a worker that is lost for longer "
-                "than the setting distributed.deploy.lost-worker-timeout."
-            )
+    try:
+        while not found.done():
+            with suppress(TimeoutError):
+                return list(found.result(LOOK))
+            if any(client.processing().values()):
+                busy = monotonic()
+            if monotonic() - busy > PATIENCE:
+                raise _nobody_works(len(client.nthreads()))
+        return list(found.result())
+    finally:  # also after Ctrl-C
+        found.cancel()
+
+
+def _nobody_works(workers: int) -> DataError:
+    return DataError(
+        f"{counted(workers, 'worker')} of Dask did nothing for {PATIENCE:g} seconds "
+        "while rows were to be read; start workers, and fit again. A LocalCluster "
+        "gives up a worker that is lost for longer than the setting "
+        "distributed.deploy.lost-worker-timeout."
+    )
+
+
+def _is_task() -> bool:
+    """Whether this runs in a task, which Dask lets others have its thread meanwhile."""
+    from distributed.worker import thread_state
+
+    return bool(getattr(thread_state, "key", False))
