@@ -58,9 +58,8 @@ lint: $(VENV)/.dev ## check style, format, and what imports what
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev ## run the benchmarks
-	@for script in $(sort $(wildcard benchmarks/*.py)); do \
-		echo "== $$script" && $(BIN)/python $$script || exit 1; done
+bench: $(VENV)/.dev ## compare with other programs: the table and figure of the site (FOLDER=docs)
+	$(BIN)/python benchmarks/everything.py --folder $(or $(FOLDER),docs)
 
 vignettes: $(VENV)/.dev ## run the vignettes, write a page of each in build/vignettes
 	@$(BIN)/python vignettes/render.py

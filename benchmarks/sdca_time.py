@@ -11,13 +11,13 @@ PEGASOS_STATS_DATA names.
 
 import argparse
 import os
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from comparison import Comparison, in_turn
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC, LinearSVC
@@ -32,12 +32,6 @@ FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
 LAMBDAS = [1e-3, 1e-4]
 
 
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    begin = time.thread_time()
-    found = run()
-    return time.thread_time() - begin, found
-
-
 def excess(problem: Problem, model: Any, dual: float) -> float:
     """How far a fitted model is above the dual objective, relative to it."""
     beta = model.coef_
@@ -45,30 +39,49 @@ def excess(problem: Problem, model: Any, dual: float) -> float:
     return primal(problem, beta, float(model.intercept_[0])) / dual - 1.0
 
 
-def compare(name: str, problem: Problem, repeats: int, tol: float, svc: bool) -> None:
-    X = problem.X
-    C = 1.0 / (problem.lam * problem.n)
-    run_sdca(problem, SDCA(seed=0, tol=tol))
-    ours, theirs = [], []
-    for seed in range(repeats):
-        solver = SDCA(seed=seed, tol=tol)
-        seconds, found = timed(lambda solver=solver: run_sdca(problem, solver))
-        ours.append(seconds)
-        other = LinearSVC(loss="hinge", dual=True, tol=1e-3, C=C, random_state=seed)
-        theirs.append(timed(lambda other=other: other.fit(X, problem.y))[0])
+def compare(
+    name: str, problem: Problem, peer: Any, repeats: int, tol: float
+) -> Comparison:
+    """SDCA beside a classifier of scikit-learn that solves nearly the same problem."""
+    found: Any = None
+
+    def ours(seed: int) -> None:
+        nonlocal found
+        found = run_sdca(problem, SDCA(seed=seed, tol=tol), warn=False)
+
+    def theirs(seed: int) -> None:
+        peer.set_params(random_state=seed).fit(problem.X, problem.y)
+
+    ratio = in_turn(ours, theirs, repeats)
     at = certificate(problem, found.beta, found.alpha, found.dual)
-    ratios = np.divide(theirs, ours)
-    print(
-        f"{name:>7} lam {problem.lam:g}: {np.median(ours) * 1e3:6.1f} ms to a relative "
-        f"gap of {at.relative_gap:.1e}; LinearSVC {np.median(ratios):4.1f} times (from "
-        f"{ratios.min():.1f} to {ratios.max():.1f}), at most "
-        f"{excess(problem, other, at.dual_objective):.1e} above the optimum",
-        flush=True,
+    shape = "more columns than rows" if problem.p > problem.n else "linear"
+    return Comparison.on(
+        f"{name}, lambda {problem.lam:g}",
+        problem.X,
+        (f"SDCA, {problem.loss} loss, {shape}", f"tol={tol:g}"),
+        (type(peer).__name__, f"tol={peer.tol:g}"),
+        ratio,
+        f"within {at.relative_gap:.0e} of the minimum, the other at most "
+        f"{excess(problem, peer, at.dual_objective):.0e}",
     )
-    if svc:
-        exact = SVC(kernel="linear", C=C)
-        seconds, _ = timed(lambda: exact.fit(X, problem.y))
-        print(f"{'':>7} SVC {seconds:.1f} s, {seconds / np.median(ours):.0f} times")
+
+
+def comparisons(
+    repeats: int = 7, tol: float = 1e-3, svc: bool = False
+) -> Iterator[Comparison]:
+    """The sets that are there, for every lambda."""
+    folder = os.environ.get("PEGASOS_STATS_DATA")
+    for file in FILES if folder else ():
+        X, y = load_svmlight_file(str(Path(str(folder)) / file))
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        for lam in LAMBDAS:
+            problem = Problem(csr_array(X), y, lam)
+            C = 1.0 / (lam * problem.n)
+            name = file.split(".")[0]
+            peer = LinearSVC(loss="hinge", dual=True, tol=1e-3, C=C)
+            yield compare(name, problem, peer, repeats, tol)
+            if svc:
+                yield compare(name, problem, SVC(kernel="linear", C=C), 1, tol)
 
 
 def main() -> None:
@@ -77,21 +90,11 @@ def main() -> None:
     parser.add_argument("--tol", type=float, default=1e-3)
     parser.add_argument("--svc", action="store_true")
     options = parser.parse_args()
-    folder = os.environ.get("PEGASOS_STATS_DATA")
-    if folder is None:
-        print("PEGASOS_STATS_DATA is not set: nothing to measure")
-        return
-    warnings.simplefilter("ignore")
-    for file in FILES:
-        X, y = load_svmlight_file(str(Path(folder) / file))
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        for lam in LAMBDAS:
-            problem = Problem(csr_array(X), y, lam)
-            compare(
-                file.split(".")[0], problem, options.repeats, options.tol, options.svc
-            )
+    for found in comparisons(options.repeats, options.tol, options.svc):
+        print(found, flush=True)
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
         main()

@@ -1,4 +1,4 @@
-"""lambda_path and cross_validate beside scikit-learn's GridSearchCV, one core.
+"""lambda_path beside scikit-learn's GridSearchCV, one core.
 
     python benchmarks/selection_time.py [--folds 10] [--count 30] [--most 120]
 
@@ -13,16 +13,16 @@ PEGASOS_STATS_DATA names.
 
 import argparse
 import os
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from comparison import Comparison, Ratio, seconds
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -34,46 +34,53 @@ PEERS: dict[str, list[Any]] = {
 }
 
 
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    begin = time.perf_counter()
-    found = run()
-    return time.perf_counter() - begin, found
-
-
-def compare(name: str, model: Any, folds: int, count: int, most: float) -> None:
+def compare(
+    name: str, model: Any, folds: int, count: int, most: float
+) -> Iterator[Comparison]:
+    """A path beside GridSearchCV with each of the peers, on the same folds."""
     X, y = model.problem.X, model.problem.y
     grid = ps.lambda_grid(model, count)
     options = {"folds": folds, "seed": 1, "metrics": "error_rate", "workers": 1}
     ps.lambda_path(model, grid[:2], folds=2, seed=1)
-    seconds, path = timed(lambda: ps.lambda_path(model, grid, **options))
-    alone, once = timed(lambda: ps.cross_validate(path.best_model("min"), **options))
-    best = path.table["error_rate"].min()
-    kind = type(model).__name__
-    print(
-        f"{name} {kind}, {len(y):,} x {X.shape[1]}: lambda_path {seconds:.2f} s, best "
-        f"error rate {best:.4f}; cross_validate {alone:.3f} s",
-        flush=True,
-    )
-    n = len(path.folds.splits[0].train)
-    values = {"C": list(1.0 / (grid * n))}
-    for peer in PEERS[kind]:
-        label = f"    {type(peer).__name__:<18}"
-        chosen = clone(peer).set_params(C=1.0 / (path.lambda_min * n))
-        one, _ = timed(lambda chosen=chosen: chosen.fit(X, y))
-        if one * folds * count > most:
-            print(f"{label} about {one * folds * count:.0f} s by one fit: left out")
+    path: Any = None
+
+    def ours() -> None:
+        nonlocal path
+        path = ps.lambda_path(model, grid, **options)
+
+    took = seconds(ours)
+    values = {"C": list(1.0 / (grid * len(path.folds.splits[0].train)))}
+    for peer in PEERS[type(model).__name__]:
+        one = clone(peer).set_params(C=1.0 / (path.lambda_min * len(y)))
+        if seconds(lambda one=one: one.fit(X, y)) * folds * count > most:
             continue
         search = GridSearchCV(peer, values, cv=list(path.folds), refit=False)
-        theirs, _ = timed(lambda search=search: search.fit(X, y))
-        cv, _ = timed(
-            lambda chosen=chosen: cross_val_score(chosen, X, y, cv=list(once.folds))
+        theirs = seconds(lambda search=search: search.fit(X, y))
+        size = f"{count} lambdas, {folds} folds"
+        yield Comparison.on(
+            name,
+            X,
+            (f"lambda_path of {type(model).__name__}", size),
+            (f"GridSearchCV of {type(peer).__name__}", size),
+            Ratio.of([took], [theirs]),
+            f"best error rates {path.table['error_rate'].min():.4f} and "
+            f"{1 - search.best_score_:.4f}",
         )
-        print(
-            f"{label} GridSearchCV {theirs:.2f} s, {theirs / seconds:.1f} times, best "
-            f"error rate {1 - search.best_score_:.4f}; cross_val_score {cv:.3f} s, "
-            f"{cv / alone:.1f} times",
-            flush=True,
-        )
+
+
+def comparisons(
+    folds: int = 10, count: int = 30, most: float = 120.0
+) -> Iterator[Comparison]:
+    """Both losses on every set."""
+    train, _ = ps.datasets.load_digits56()
+    sets = [("digits", train["digit"], train.drop(columns="digit"))]
+    folder = os.environ.get("PEGASOS_STATS_DATA")
+    for file in ("jhu_bio.train", "a9a.gz") if folder else ():
+        data = ps.read_svmlight(Path(str(folder)) / file)
+        sets.append((file.split(".")[0], data.y, data.X))
+    for name, y, X in sets:
+        for make in (ps.SVM, ps.Logit):
+            yield from compare(name, make(np.asarray(y), X), folds, count, most)
 
 
 def main() -> None:
@@ -82,22 +89,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--most", type=float, default=120.0)
     options = parser.parse_args()
-    given = options.folds, options.count, options.most
-    warnings.simplefilter("ignore")
-    train, _ = ps.datasets.load_digits56()
-    sets = [("digits", train["digit"], train.drop(columns="digit"))]
-    folder = os.environ.get("PEGASOS_STATS_DATA")
-    if folder is None:
-        print("PEGASOS_STATS_DATA is not set: the digits alone")
-    else:
-        for file in ("jhu_bio.train", "a9a.gz"):
-            data = ps.read_svmlight(Path(folder) / file)
-            sets.append((file.split(".")[0], data.y, data.X))
-    for name, y, X in sets:
-        for make in (ps.SVM, ps.Logit):
-            compare(name, make(np.asarray(y), X), *given)
+    for found in comparisons(options.folds, options.count, options.most):
+        print(found, flush=True)
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
         main()

@@ -6,17 +6,18 @@ Prints, for each data set, how many times as fast each arithmetic is. The times 
 Pegasos include R's random permutations and the count of slope weights; compilation is
 not timed. The checks of the data, made once when the model is built, are timed apart.
 Sparse sets are read from the folder that the environment variable PEGASOS_STATS_DATA
-names.
+names; without it they are left out.
 """
 
 import argparse
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
+from comparison import Comparison, in_turn, seconds
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import SGDClassifier
 
@@ -33,41 +34,34 @@ DENSE: list[tuple[int, int]] = [
 SPARSE = ["a9a.gz", "w8a.gz", "ijcnn1.bz2"]
 
 
-def run_fit(model: Any, epochs: int, arithmetic: Any) -> None:
-    model.fit(ps.Pegasos(epochs=epochs, seed=1, arithmetic=arithmetic))
-
-
-def run_sgd(X: Any, y: Any, epochs: int) -> None:
-    SGDClassifier(
-        loss="hinge", alpha=LAM, max_iter=epochs, tol=None, shuffle=True, random_state=1
-    ).fit(X, y)
-
-
-def seconds(run: Callable[[], None]) -> float:
-    begin = time.process_time()
-    run()
-    return time.process_time() - begin
-
-
-def compare(name: str, X: Any, y: Any, epochs: int, repeats: int) -> None:
+def compare(
+    name: str, X: Any, y: Any, epochs: int, repeats: int
+) -> Iterator[Comparison]:
+    """Both arithmetics beside SGDClassifier."""
     model = ps.SVM(y, X, lam=LAM)
-    runs = {
-        "sgd": lambda: run_sgd(X, y, epochs),
-        "reference": lambda: run_fit(model, epochs, "reference"),
-        "fast": lambda: run_fit(model, epochs, "fast"),
-        "model": lambda: ps.SVM(y, X, lam=LAM),
-    }
-    for run in runs.values():
-        run()
-    times = [{key: seconds(run) for key, run in runs.items()} for _ in range(repeats)]
-    for key in ("reference", "fast"):
-        ratios = [took["sgd"] / took[key] for took in times]
-        whole = [took["sgd"] / (took[key] + took["model"]) for took in times]
-        per_row = min(took[key] for took in times) / epochs / X.shape[0] * 1e9
-        print(
-            f"{name:>16} {key:>9}: {np.median(ratios):5.2f} times SGDClassifier "
-            f"(from {min(ratios):.2f} to {max(ratios):.2f}), {per_row:7.1f} ns a row; "
-            f"{np.median(whole):.2f} with the checks of the data"
+    checks = median(seconds(lambda: ps.SVM(y, X, lam=LAM)) for _ in range(repeats))
+
+    def theirs(seed: int) -> None:
+        SGDClassifier(
+            **{"loss": "hinge", "alpha": LAM, "max_iter": epochs, "tol": None},
+            random_state=seed,
+        ).fit(X, y)
+
+    for arithmetic in ("reference", "fast"):
+
+        def ours(seed: int, arithmetic: Any = arithmetic) -> None:
+            model.fit(ps.Pegasos(epochs, seed=seed, arithmetic=arithmetic))
+
+        found = in_turn(ours, theirs, repeats)
+        whole = found.times * found.seconds / (found.seconds + checks)
+        yield Comparison.on(
+            name,
+            X,
+            (f"Pegasos, {arithmetic} arithmetic", f"{epochs} epochs"),
+            ("SGDClassifier", f"{epochs} epochs"),
+            found,
+            f"{found.seconds / epochs / X.shape[0] * 1e9:.0f} ns a row; {whole:.2f} "
+            "with the checks of the data",
         )
 
 
@@ -78,22 +72,24 @@ def dense_problem(n: int, p: int) -> tuple[Any, Any]:
     return X, np.where(X @ rng.standard_normal(p) + noise > 0, 1.0, -1.0)
 
 
+def comparisons(epochs: int = 5, repeats: int = 7) -> Iterator[Comparison]:
+    """Normal rows of several shapes, and the sparse sets that are there."""
+    for n, p in DENSE:
+        yield from compare("normal", *dense_problem(n, p), epochs, repeats)
+    folder = os.environ.get("PEGASOS_STATS_DATA")
+    for file in SPARSE if folder else ():
+        X, y = load_svmlight_file(str(Path(str(folder)) / file))
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        yield from compare(file.split(".")[0], X, y, epochs, repeats)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
-    for n, p in DENSE:
-        X, y = dense_problem(n, p)
-        compare(f"{n} x {p}", X, y, options.epochs, options.repeats)
-    folder = os.environ.get("PEGASOS_STATS_DATA")
-    if folder is None:
-        print("PEGASOS_STATS_DATA is not set: a9a, w8a and ijcnn1 left out")
-        return
-    for file in SPARSE:
-        X, y = load_svmlight_file(str(Path(folder) / file))
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        compare(file.split(".")[0], X, y, options.epochs, options.repeats)
+    for found in comparisons(options.epochs, options.repeats):
+        print(found, flush=True)
 
 
 if __name__ == "__main__":

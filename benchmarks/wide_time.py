@@ -11,26 +11,25 @@ folder that PEGASOS_STATS_DATA names.
 import argparse
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from comparison import Comparison
 from scipy.sparse import csr_array
 from scipy.sparse import random as random_sparse
-from sdca_time import excess, timed
+from sdca_time import compare
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.problem import LossName, Problem
 
 DENSE = [(200, 5000), (1000, 5000)]
 SPARSE = [(500, 20000)]
+LOSSES: tuple[LossName, ...] = ("hinge", "log")
 FILES = {
     "speech": "jhu_speech.train.gz",
     "nlp": "jhu_nlp.train",
@@ -48,10 +47,10 @@ def sets() -> Iterator[tuple[str, Any, Any]]:
     rng = np.random.default_rng(0)
     for n, p in DENSE:
         X = rng.standard_normal((n, p))
-        yield f"{n}x{p}", X, labels(X[:, :10].sum(1), rng)
+        yield "normal", X, labels(X[:, :10].sum(1), rng)
     for n, p in SPARSE:
         X = random_sparse(n, p, 0.01, "csr", None, rng, rng.standard_normal)
-        yield f"{n}x{p}", with_short_indices(X), labels(X @ rng.standard_normal(p), rng)
+        yield "random", with_short_indices(X), labels(X @ rng.standard_normal(p), rng)
     folder = os.environ.get("PEGASOS_STATS_DATA")
     for name, file in FILES.items() if folder else ():
         X, y = load_svmlight_file(str(Path(str(folder)) / file))
@@ -69,33 +68,23 @@ def with_short_indices(X: Any) -> Any:
     return X
 
 
-def peer(problem: Problem, seed: int) -> Any:
+def peer(problem: Problem) -> Any:
+    """The classifier of scikit-learn that liblinear solves."""
     C = 1.0 / (problem.lam * problem.n)
     if problem.loss == "hinge":
-        return LinearSVC(loss="hinge", dual=True, tol=1e-3, C=C, random_state=seed)
-    return LogisticRegression(
-        C=C, tol=1e-3, solver="liblinear", dual=True, random_state=seed
-    )
+        return LinearSVC(loss="hinge", dual=True, tol=1e-3, C=C)
+    return LogisticRegression(C=C, tol=1e-3, solver="liblinear", dual=True)
 
 
-def compare(name: str, problem: Problem, repeats: int, tol: float) -> None:
-    run_sdca(problem, SDCA(seed=0, tol=tol), warn=False)
-    ours, theirs = [], []
-    for seed in range(1, repeats + 1):
-        solver, other = SDCA(seed=seed, tol=tol), peer(problem, seed)
-        seconds, found = timed(lambda solver=solver: run_sdca(problem, solver))
-        ours.append(seconds)
-        theirs.append(timed(lambda other=other: other.fit(problem.X, problem.y))[0])
-    at = certificate(problem, found.beta, found.alpha, found.dual)
-    ratios = np.divide(theirs, ours)
-    print(
-        f"{name:>9} {problem.loss:>5} lam {problem.lam:g}: "
-        f"{np.median(ours) * 1e3:5.1f} ms to a relative gap of {at.relative_gap:.1e}; "
-        f"liblinear {np.median(ratios):4.1f} times (from {ratios.min():.1f} to "
-        f"{ratios.max():.1f}), at most {excess(problem, other, at.dual_objective):.1e} "
-        "above the optimum",
-        flush=True,
-    )
+def comparisons(
+    repeats: int = 7, tol: float = 1e-3, lam: Sequence[float] = (1e-2, 1e-3, 1e-4)
+) -> Iterator[Comparison]:
+    """Every set, both losses, for every lambda."""
+    for name, X, y in sets():
+        for loss in LOSSES:
+            for each in lam:
+                problem = Problem(X, y, each, loss)
+                yield compare(name, problem, peer(problem), repeats, tol)
 
 
 def main() -> None:
@@ -104,14 +93,11 @@ def main() -> None:
     parser.add_argument("--tol", type=float, default=1e-3)
     parser.add_argument("--lam", type=float, nargs="+", default=[1e-2, 1e-3, 1e-4])
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    for name, X, y in sets():
-        for loss in ("hinge", "log"):
-            for lam in options.lam:
-                problem = Problem(X, y, lam, loss)
-                compare(name, problem, options.repeats, options.tol)
+    for found in comparisons(options.repeats, options.tol, options.lam):
+        print(found, flush=True)
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
         main()

@@ -1,0 +1,110 @@
+"""All comparisons with other programs, in one table and one figure.
+
+    python benchmarks/everything.py [--folder docs] [--only side_by_side log_time]
+
+Runs the comparisons of the scripts beside it, with their defaults, some ten minutes,
+and writes to the folder ``benchmarks.csv``, the figure ``benchmarks.svg``, and
+``benchmarks.txt`` with the machine and the versions. One thread.
+"""
+
+import argparse
+import csv
+import importlib
+import os
+import platform
+import shutil
+import subprocess
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from comparison import Comparison
+from threadpoolctl import threadpool_limits
+
+SCRIPTS = [
+    *("side_by_side", "sdca_time", "wide_time", "log_time", "kernel_optimum"),
+    *("selection_time", "r_peers"),
+]
+VERSIONS = """
+found <- Filter(function(p) requireNamespace(p, quietly = TRUE), c("e1071", "glmnet"))
+cat(paste("R", getRversion()), sprintf("%s %s", found, sapply(found, function(p)
+    as.character(packageVersion(p)))), sep = ", ")
+"""
+PACKAGES = ["pegasos_stats", "numpy", "scipy", "numba", "scikit-learn"]
+HEAD = [
+    *("Task", "Until", "Beside", "Until", "Data", "Rows", "Columns", "Stored"),
+    *("Milliseconds", "Times", "Lowest", "Highest", "Remark"),
+]
+LABEL = {"ha": "right", "va": "center", "fontsize": 8}
+
+
+def line(found: Comparison) -> list[str]:
+    """Cells of the table."""
+    *texts, n, p, stored, (time, *times), remark = found
+    size = [f"{n:,}", f"{p:,}", stored]
+    return [
+        *texts,
+        *size,
+        f"{time * 1e3:.3g}",
+        *(f"{each:.2f}" for each in times),
+        remark,
+    ]
+
+
+def made_on() -> str:
+    """The machine, and versions of all that took part."""
+    cpu, facts = platform.machine(), Path("/proc/cpuinfo")
+    for each in facts.read_text().splitlines() if facts.exists() else ():
+        if each.startswith("model name"):
+            cpu = each.partition(":")[2].strip()
+    versions = [f"{name} {version(name)}" for name in PACKAGES]
+    if shutil.which("Rscript"):
+        run = ["Rscript", "--vanilla", "-e", VERSIONS]
+        done = subprocess.run(run, capture_output=True, text=True, check=True)
+        versions.append(done.stdout)
+    return (
+        f"{cpu}, {os.cpu_count()} cores, {platform.system()}; one thread. Python "
+        f"{platform.python_version()}, {', '.join(versions)}.\n"
+    )
+
+
+def draw(found: list[Comparison], path: Path) -> None:
+    """One row for each task and peer, a dot for each data set."""
+    rows: dict[tuple[str, str], list[float]] = {}
+    for each in found:
+        rows.setdefault((each.task, each.peer), []).append(each.ratio.times)
+    size = 7.0, 0.45 * len(rows) + 0.8
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    for place, (names, times) in enumerate(reversed(rows.items())):
+        ax.plot(times, [place] * len(times), "o", color="#3366aa", alpha=0.6, ms=5)
+        name = "\nbeside ".join(names)
+        ax.text(-0.02, place, name, transform=ax.get_yaxis_transform(), **LABEL)
+    ax.axvline(1.0, color="#888888", lw=1.0)
+    ax.set(xscale="log", yticks=[], xlabel="processor time of the other over ours")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"))
+    parser.add_argument("--only", nargs="+", default=SCRIPTS, choices=SCRIPTS)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    found: list[Comparison] = []
+    for script in options.only:
+        for each in importlib.import_module(script).comparisons():
+            print(each, flush=True)
+            found.append(each)
+    with (options.folder / "benchmarks.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEAD, *map(line, found)])
+    (options.folder / "benchmarks.txt").write_text(made_on(), encoding="utf-8")
+    draw(found, options.folder / "benchmarks.svg")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        main()
