@@ -146,6 +146,7 @@ SLOW = {"formulaic", "jinja2", "markupsafe", "matplotlib", "scipy", "statsmodels
 SLOW |= {
     "dask",
     "difflib",
+    "distributed",
     "importlib.metadata",
     "narwhals",
     "pyarrow",
