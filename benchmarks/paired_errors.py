@@ -3,7 +3,7 @@
 ``python benchmarks/paired_errors.py``: some 20 minutes. Two models of predictors that
 are alike in law err equally often; of 95% intervals 5% may leave out 0. "corrected" are
 those of `ps.compare_errors`, "plain" the same without the correction for rows that fits
-share, "rows'" those from the differences of single rows, by the normal law.
+share, "rows'" those from the differences of single rows, by the normal distribution.
 """
 
 import argparse

@@ -84,8 +84,8 @@ def check_penalty(lam: object) -> float:
     if number_of(lam) == 0.0:
         raise OptionError(
             "is not allowed, as a fit without a penalty may have no minimum; give a "
-            "number above zero: 1e-9 is next to none, and repeats glm() with the log "
-            "loss.",
+            "number above zero: 1e-9 is practically none, and repeats glm() with the "
+            "log loss.",
             "lam",
             lam,
         )

@@ -28,18 +28,18 @@ def test_half_a_character_is_no_valid_text(text, valid):
         (
             lambda: ps.SVM(Y, X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1)),
             ColumnError,
-            f"Column {HALF!r} has a name that is no valid text; read the data with the "
-            "encoding that they have, or rename it.",
+            f"Column {HALF!r} has a name that is not valid text; read the data with "
+            "the encoding that they have, or rename it.",
         ),
         (
             lambda: ps.SVM(pd.Series(Y, name=HALF), X),
             LabelError,
-            f"The outcome {HALF!r} has a name that is no valid text; rename it.",
+            f"The outcome {HALF!r} has a name that is not valid text; rename it.",
         ),
         (
             lambda: ps.SVM(["n", HALF, HALF, "n"], X),
             LabelError,
-            f"The outcome 'y' holds {HALF!r}, which is no valid text; read the data "
+            f"The outcome 'y' holds {HALF!r}, which is not valid text; read the data "
             "with the encoding that they have.",
         ),
         (

@@ -286,7 +286,7 @@ def _check_text(names: pd.Index) -> None:
     wrong = [name for name in names if not is_valid_text(name)]
     if wrong:
         raise ColumnError(
-            f"Column {listing(wrong)} has a name that is no valid text; read the data "
+            f"Column {listing(wrong)} has a name that is not valid text; read the data "
             "with the encoding that they have, or rename it."
         )
 

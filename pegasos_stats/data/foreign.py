@@ -26,7 +26,7 @@ Data = TypeVar("Data", DataColumn, pd.DataFrame)
 
 @contextmanager
 def refusing(error: PegasosStatsError) -> Iterator[None]:
-    """Raise `error` for whatever numpy, pandas or an object of others raises inside.
+    """Raise `error` for any exception of numpy, pandas or a foreign object inside.
 
     Reading an object runs code of its own, which may raise anything. It goes around a
     single conversion; errors of the package, and memory that runs out, pass.
@@ -118,7 +118,7 @@ def is_single(value: object) -> bool:
 
 
 def position_of(level: object, levels: Sequence[object]) -> int:
-    """Position of the level that a user means, -1 if it is none of them.
+    """Position of the level that a user names; -1 if it is not a level.
 
     A number means the level that equals it, whatever their types: 1 also ``True`` and
     ``np.float32(1)``. Where levels are numbers of single precision, 1.1 means the
@@ -215,7 +215,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
             continue
         if isinstance(value, str):
             raise LabelError(
-                f"The outcome {shown(name)} holds {shown(value)}, which is no valid "
+                f"The outcome {shown(name)} holds {shown(value)}, which is not valid "
                 "text; read the data with the encoding that they have."
             )
         raise LabelError(

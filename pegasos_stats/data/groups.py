@@ -134,7 +134,7 @@ class Lines:
         of = f" of {name}" if name else ""
         chosen = labels.iloc[self.positions]
         with refusing(
-            DataError(f"groups{of} are no labels; give text, numbers or categories.")
+            DataError(f"groups{of} are not labels; give text, numbers or categories.")
         ):
             codes, levels = pd.factorize(chosen)
         if (codes < 0).any():
@@ -169,7 +169,7 @@ class Lines:
                     "all but one."
                 )
             return column
-        unread = f"groups of type {type(way).__name__} are no labels; give {ALLOWED}."
+        unread = f"groups of type {type(way).__name__} are not labels; give {ALLOWED}."
         with refusing(DataError(unread)):
             number = -1
             if isinstance(way, Sized) and not isinstance(way, Set):

@@ -309,7 +309,7 @@ def _complete(
 
 
 def owned(values: Predictors, data: object) -> Predictors:
-    """Return rows that the caller cannot change: a copy, if they may be shared.
+    """Return rows that the caller cannot change: a copy if memory may be shared.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def _name_of(labels: DataColumn) -> str:
     name = "y" if labels.name is None else str(labels.name)
     if not is_valid_text(name):
         raise LabelError(
-            f"The outcome {name!r} has a name that is no valid text; rename it."
+            f"The outcome {name!r} has a name that is not valid text; rename it."
         )
     return name
 

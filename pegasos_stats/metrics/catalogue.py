@@ -18,7 +18,7 @@ Source = Literal["new", "training", "out of fold", "weighted"]
 # Why rows say nothing certain of new ones, by where they come from.
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
-    "out of fold": "rows share their fits, and are no independent trials",
+    "out of fold": "rows share their fits, and are not independent trials",
     "weighted": "weights are not numbers of rows",
 }
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")

@@ -1,4 +1,4 @@
-"""What the classifiers for scikit-learn have in common."""
+"""Base class of the classifiers for scikit-learn."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -210,7 +210,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             place = position_of(label, list(found))
             if place < 0:
                 raise OptionError(
-                    f"names {listing([label])}, which is no class; the classes are "
+                    f"names {listing([label])}, which is not a class; the classes are "
                     f"{listing(found)}.",
                     "class_weight",
                     given,

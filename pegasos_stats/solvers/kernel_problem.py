@@ -30,7 +30,7 @@ NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OTHER_NAMES = {"rbf": "gaussian", "radial": "gaussian", "poly": "polynomial"}
 DEGREE, OFFSET = 2, 1.0
 OVERFLOWING = said(
-    "The scores overflow: they are no finite numbers any more; bring the predictors to "
+    "The scores overflow: they are no longer finite; bring the predictors to "
     "a common scale, or give a larger ",
     bare("lam"),
     ".",

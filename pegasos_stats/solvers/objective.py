@@ -174,7 +174,7 @@ def finite(objective: float) -> float:
     if not np.isfinite(objective):
         raise DataError(
             said(
-                "The objective overflows: it is no finite number; bring the predictors "
+                "The objective overflows: it is not finite; bring the predictors "
                 "to a common scale, or give a larger ",
                 bare("lam"),
                 ".",

@@ -91,7 +91,7 @@ class Problem:
 
     @property
     def lightest(self) -> float:
-        """Weight of the rows of the class that has less of it."""
+        """Total weight of the lighter class."""
         w = self.row_weights
         return min(float(w[self.y * sign > 0.0].sum()) for sign in (-1.0, 1.0))
 
@@ -184,7 +184,7 @@ class Solution:
         if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
             raise DataError(
                 said(
-                    "The coefficients overflow: they are no finite numbers any more; "
+                    "The coefficients overflow: they are no longer finite; "
                     "bring the predictors to a common scale, or give a larger ",
                     bare("lam"),
                     ".",

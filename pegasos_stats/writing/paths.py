@@ -208,7 +208,7 @@ def checked_path(path: object) -> str:
     'fit.model'
     >>> checked_path(3)
     Traceback (most recent call last):
-    pegasos_stats.errors.OptionError: int is no path; give text or a pathlib.Path.
+    pegasos_stats.errors.OptionError: int is not a path; give text or a pathlib.Path.
     """
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
@@ -216,7 +216,7 @@ def checked_path(path: object) -> str:
         name = path
     if not isinstance(name, str):
         what = type(name).__name__
-        raise OptionError(f"{what} is no path; give text or a pathlib.Path.")
+        raise OptionError(f"{what} is not a path; give text or a pathlib.Path.")
     if not name:
         raise OptionError("The path is empty; give the path of a file.")
     try:

@@ -202,7 +202,7 @@ def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
 
 SOURCES = {
     "training": "the fit has seen these rows",
-    "out of fold": "rows share their fits, and are no independent trials",
+    "out of fold": "rows share their fits, and are not independent trials",
 }
 
 

@@ -309,10 +309,10 @@ REFUSED = {
     "groups are of 3 kinds; give groups of one kind or two.": {
         "groups": hospitals()[["hospital", "weight", "died"]]
     },
-    "groups are no labels; give text, numbers or categories.": {
+    "groups are not labels; give text, numbers or categories.": {
         "groups": pd.Series([{}] * 240, index=hospitals().index)
     },
-    "groups of type set are no labels; give one label for each row of the data, or a "
+    "groups of type set are not labels; give one label for each row of the data, or a "
     "list of two such.": {"groups": {1, 2}},
     "correction='HC3' is not known; give one of 'HC0', 'HC1'.": {},
 }

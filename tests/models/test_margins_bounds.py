@@ -106,8 +106,8 @@ def test_a_single_row_at_a_step_has_no_derivative_and_no_spread(data):
     same, without = found.notes[-2:]
     assert without.startswith("There are no standard errors: cov_type='none';")
     assert same == (
-        "'x' is the same in all rows: a standard deviation is 0, and so is the effect, "
-        "unless change= says by how much."
+        "'x' is the same in all rows: the standard deviation is 0, and so is the "
+        "effect, unless change= is given."
     )
     moved = result.margins("x", row, change=1).tidy()["estimate"].iloc[0]
     up, at = (result.predict_proba(row.assign(x=x))["well"].iloc[0] for x in (3.0, 2.0))

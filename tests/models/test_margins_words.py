@@ -8,10 +8,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, OptionError
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
-AT_MEANS = (
-    "At the means of the predictors, of factors at the shares of their levels in the "
-    "rows."
-)
+AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +53,7 @@ def test_the_table_says_what_it_is_of(fit):
             "Average Marginal Effects",
             [
                 "Means over the rows, in which other predictors have their own values.",
-                "+ is the change where each value is larger by so much.",
+                "+ is the change if each value is increased by this amount.",
             ],
         ),
         (
@@ -149,7 +146,7 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         (
             lambda fit, data: fit.margins("z"),
             OptionError,
-            "'z' is no predictor of this fit; its predictors are 'b', 'g', 'x'.",
+            "'z' is not a predictor of this fit; its predictors are 'b', 'g', 'x'.",
         ),
         (
             lambda fit, data: fit.margins(["x", "x"]),
@@ -187,7 +184,7 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         (
             lambda fit, data: fit.margins(at={"q": 1}),
             OptionError,
-            "'q' is no predictor of this fit; its predictors are 'b', 'g', 'x'.",
+            "'q' is not a predictor of this fit; its predictors are 'b', 'g', 'x'.",
         ),
         (
             lambda fit, data: fit.margins(change="2sd"),
@@ -260,8 +257,8 @@ def test_a_step_has_no_derivative(data, term):
     higher = result.predict_proba(moved)["well"] - result.predict_proba(data)["well"]
     assert found.tidy()["estimate"].iloc[0] == pytest.approx(higher.mean(), abs=1e-14)
     assert found.notes[2] == (
-        "x is in a term that is a step, and has no derivative: it is moved by a "
-        "standard deviation unless change= says by how much."
+        "x is in a step function, which has no derivative: it is changed by one "
+        "standard deviation unless change= is given."
     )
     by_name = result.margins("x", change={"x": 3}).tidy()["contrast"]
     assert by_name.tolist() == ["+ 3"]

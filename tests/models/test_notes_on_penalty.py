@@ -174,7 +174,7 @@ def test_no_penalty_at_all_is_refused_with_what_comes_near(made):
             made(lam)
         assert str(caught.value) == (
             f"lam={lam} is not allowed, as a fit without a penalty may have no "
-            "minimum; give a number above zero: 1e-9 is next to none, and repeats "
+            "minimum; give a number above zero: 1e-9 is practically none, and repeats "
             "glm() with the log loss."
         )
     with pytest.raises(ps.errors.OptionError) as caught:

@@ -70,7 +70,7 @@ def test_a_note_says_for_whom_probabilities_are():
     assert note.text == (
         "Probabilities are for levels as frequent as in the data: the weights of the "
         "classes add 0.693 to the score, and predict_proba() takes that out of the log "
-        "odds. Labels go by the sign of the score."
+        "odds. Labels follow the sign of the score."
     )
     assert note.text in result.summary().notes
     plain = ps.logit("y ~ a + b", DATA, lam=1e-3).fit(TIGHT)

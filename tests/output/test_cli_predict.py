@@ -70,7 +70,7 @@ def test_predict_as_json(files, tmp_path, capsys):
 @pytest.mark.parametrize("kernel", [[], ["--kernel", "polynomial"]])
 def test_svmlight_features_beyond_the_fit_are_noted(kernel, files, tmp_path, capsys):
     train, test = files / "train.svm.bz2", files / "test.svm"
-    note = f"1 feature of {test} beyond the 63 of the fit left out"
+    note = f"1 feature of {test} left out, beyond the 63 of the fit"
     trimmed = tmp_path / "trimmed.svm"
     lines = bz2.decompress(train.read_bytes()).decode().splitlines()
     kept = [" ".join(w for w in ln.split() if not w.startswith("64:")) for ln in lines]

@@ -127,7 +127,7 @@ SAVED = [
         ps.svm,
         ps.Bootstrap(5, seed=1),
         "Standard errors: pairs bootstrap, 5 replicates, seed 1; intervals: normal; "
-        "tests by the normal law; rows as given.",
+        "tests by the normal distribution; rows as given.",
     ),
 ]
 

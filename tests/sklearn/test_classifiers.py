@@ -287,8 +287,8 @@ class TestParameters:
             ),
             (
                 {"class_weight": {"sick": 2.0}},
-                "class_weight={'sick': 2.0} names 'sick', which is no class; the "
-                "classes are 'ill', 'well'.",
+                "class_weight={'sick': 2.0} names 'sick', which is not a class; "
+                "the classes are 'ill', 'well'.",
             ),
         ],
     )

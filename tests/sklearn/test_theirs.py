@@ -153,7 +153,7 @@ def test_equal_classes_are_balanced(classifier):
 
 @linear
 def test_a_wrong_class_among_weights_is_refused(classifier):
-    with pytest.raises(OptionError, match="names 0, which is no class"):
+    with pytest.raises(OptionError, match="names 0, which is not a class"):
         clone(classifier).set_params(class_weight={0: 0.5}).fit(FIVE, SIGNS)
 
 

@@ -40,10 +40,7 @@ SCALES: tuple[Scale, ...] = ("response", "link")
 RESAMPLES = Bootstrap(399, seed=1, interval="symmetric")  # of shares, which are steps
 FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
-AT_MEANS = (
-    "At the means of the predictors, of factors at the shares of their levels in the "
-    "rows."
-)
+AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 NUMBERS = "one number for each row"
 NO_RESAMPLES = (
     "There are no standard errors: those of shares are from resamples of the training "
@@ -100,20 +97,20 @@ def margins_of(
     kinds = {change is None for _, change in moved.values()}
     notes = [AT_MEANS if at_means else OVER_ROWS]
     notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
-    notes += ["+ is the change where each value is larger by so much."] * (
+    notes += ["+ is the change if each value is increased by this amount."] * (
         False in kinds
     )
     notes += [
-        f"{name} is in a term that is a step, and has no derivative: it is moved by a "
-        "standard deviation unless change= says by how much."
+        f"{name} is in a step function, which has no derivative: it is changed by one "
+        "standard deviation unless change= is given."
         for name in steps
         if sloping and moved[name][1] is not None
     ]
     if still := [name for name, (_, change) in moved.items() if change == 0.0]:
         notes.append(
             f"{listing(still)} {'is' if len(still) == 1 else 'are'} the same in all "
-            "rows: a standard deviation is 0, and so is the effect, unless change= "
-            "says by how much."
+            "rows: the standard deviation is 0, and so is the effect, unless change= "
+            "is given."
         )
     title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
     return estimated(result, found(), rows, heights, title, "contrast", notes)

@@ -1,4 +1,4 @@
-"""Rows that effects are averaged over, and what they are where a predictor is other."""
+"""Rows that effects are averaged over, with predictors set to other values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ class Rows:
             if isinstance(name, type(known)) and known == name:
                 return known
         raise OptionError(
-            f"{shown(name)} is no predictor of this fit; its predictors are "
+            f"{shown(name)} is not a predictor of this fit; its predictors are "
             f"{listing(self.names, 8)}."
         )
 
@@ -246,7 +246,7 @@ def value_text(value: object) -> str:
 
 
 def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:
-    """Predictors of the fit that its matrix does not hold as they are.
+    """Predictors whose own values are not columns of the design matrix.
 
     Those are factors, booleans, and columns that only stand in other terms.
     """

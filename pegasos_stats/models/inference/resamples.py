@@ -1,4 +1,4 @@
-"""What the resamples of a bootstrap give: spread, intervals, p-values."""
+"""Inference from bootstrap resamples: spread, intervals, p-values."""
 
 from dataclasses import dataclass, replace
 
@@ -86,7 +86,9 @@ class BootstrapResult:
     @property
     def description(self) -> str:
         """The estimate in words."""
-        tests = "from the replicates too" if self.is_symmetric else "by the normal law"
+        tests = "by the normal distribution"
+        if self.is_symmetric:
+            tests = "from the replicates too"
         kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
         return (
             f"{kind}, {counted(len(self.estimates), 'replicate')}, seed "
@@ -127,7 +129,7 @@ class BootstrapResult:
         )
 
     def original(self, R: Matrix) -> "BootstrapResult":
-        """The bootstrap of ``R theta`` for predictors as they were before the fit."""
+        """The bootstrap of ``R theta`` on the original scale of the predictors."""
         if self.fixed is None:
             return self.combined(R)
         covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))

@@ -1,4 +1,4 @@
-"""What there is to say of every fit: certificate, coding, penalty, how it ran."""
+"""Notes on every fit: certificate, coding, penalty, course of the run."""
 
 import math
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def is_one_answer(training: ConfusionMatrix) -> bool:
 
 
 def is_too_short(problem: Problem, shortfall: Shortfall) -> bool:
-    """Whether more rows are predicted otherwise than the number of errors is sure of.
+    """Whether more labels change at the minimum than the number of errors may vary.
 
     That has a standard error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``;
     with none or one it is taken as 1.
@@ -144,7 +144,7 @@ def probabilities(problem: Problem) -> list[Note]:
         text = (
             "Probabilities are for levels as frequent as in the data: the weights of "
             f"the classes add {added} to the score, and predict_proba() takes that out "
-            "of the log odds. Labels go by the sign of the score."
+            "of the log odds. Labels follow the sign of the score."
         )
     return [Note("probabilities", "note", text)]
 
@@ -179,8 +179,8 @@ def falls_short(
     where = "at" if shortfall.reached else "nearer to"
     text = (
         f"the objective is {above(at.objective, shortfall)}: {where} the minimum "
-        f"{shortfall.changed:,} of {counted(problem.n, 'training row')} would be "
-        "predicted otherwise."
+        f"{shortfall.changed:,} of {counted(problem.n, 'training row')} would "
+        "get another label."
     )
     return [Note("run", "warning", text, cure)]
 

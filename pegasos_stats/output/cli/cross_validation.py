@@ -22,7 +22,9 @@ from pegasos_stats.studies.selection.path_results import LambdaPath
 Studies = tuple[LambdaPath | None, CrossValidation | None]
 
 NO_STUDIES: Studies = (None, None)
-POSITIVE = "the positive class of sensitivity and the like (default: that coded +1)"
+POSITIVE = (
+    "positive class of sensitivity and similar statistics (default: the level coded +1)"
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_positive(
     parser: argparse.ArgumentParser,
-    words: str = "print sensitivity and the like too, with this as the positive class",
+    words: str = "print sensitivity and similar statistics of this positive class too",
 ) -> None:
     """Add ``--positive``."""
     parser.add_argument("--positive", metavar="LEVEL", help=words)

@@ -85,7 +85,7 @@ class Rows:
             return ""
         beyond = counted(self.sparse.n_dropped, "feature")
         known = self.sparse.X.shape[1]
-        return f"{beyond} of {self.path} beyond the {known:,} of the fit left out"
+        return f"{beyond} of {self.path} left out, beyond the {known:,} of the fit"
 
     @cached_property
     def X(self) -> Any:  # noqa: N802

@@ -100,7 +100,7 @@ def _statistics(subject: Subject) -> doc.Table:
     else:
         caption += (
             "There are no intervals and tests: the fit has seen the training rows, and "
-            "rows out of fold share their fits.",
+            "out-of-fold predictions of different rows share fits.",
         )
     columns = ["Statistic", *(rows.name.capitalize() for rows in subject.judged)]
     return doc.Table(columns, lines, caption)
