@@ -11,21 +11,21 @@
 # them change only the coefficients of the predictors that are not 0 in the row, so that
 # a fit to text costs no more than one to a short table.
 
-# %%
+# %% tags=["remove-input"]
 import os
 import sys
-from itertools import pairwise
-
-import numpy as np
-import pandas as pd
-from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfVectorizer
-
-import pegasos_stats as ps
 
 sys.path.extend([".", "vignettes"])  # drawings.py and reviews.py are beside this text
 import drawings
 import reviews
+
+folder = os.environ.get("PEGASOS_STATS_DATA")
+
+# %%
+import numpy as np
+import pandas as pd
+
+import pegasos_stats as ps
 
 # %% [markdown]
 # ## The answer first
@@ -157,9 +157,15 @@ print(f"Share of labels that are right           {right:.3f}")
 
 
 # %%
+from scipy.sparse import csr_array
+
+
 def rows_of(X: csr_array) -> list[tuple[np.ndarray, np.ndarray]]:
     """Columns and values of the entries of every row."""
-    return [(X.indices[i:j], X.data[i:j]) for i, j in pairwise(X.indptr)]
+    return [
+        (X.indices[i:j], X.data[i:j])
+        for i, j in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    ]
 
 
 def lazily_scaled(X, y, slope, lam, order, from_1=False) -> tuple[np.ndarray, int]:
@@ -291,7 +297,7 @@ drawings.time_per_step(times)
 # one of the two kinds of review.
 
 # %%
-found = reviews.load_reviews(os.environ.get("PEGASOS_STATS_DATA"))
+found = reviews.load_reviews(folder)
 labels, texts = np.array(found.labels), np.array(found.texts)
 print(
     f"{len(texts):,}", "reviews" if found.are_real else "drawn texts, no reviews here"
@@ -305,6 +311,8 @@ print(texts[0][:76], "...")
 # texts count.
 
 # %%
+from sklearn.feature_extraction.text import TfidfVectorizer
+
 order = ps.RRandom(443).permutation(len(texts))
 known, new = np.split(order, [round(0.8 * len(texts))])
 counting = TfidfVectorizer()

@@ -15,19 +15,22 @@
 # intercept ran away it is about as large as the objective, and the fit should not be
 # used.
 
-# %%
+# %% tags=["remove-input"]
 import os
 import sys
 import textwrap
 from pathlib import Path
 
+sys.path.extend([".", "vignettes"])  # drawings.py is beside this text
+import drawings
+
+folder = Path(os.environ.get("PEGASOS_STATS_DATA", "."))
+
+# %%
 import numpy as np
 import pandas as pd
 
 import pegasos_stats as ps
-
-sys.path.extend([".", "vignettes"])  # drawings.py is beside this text
-import drawings
 
 # %% [markdown]
 # ## Two sets of data
@@ -432,7 +435,6 @@ panels = study.plot(excess=True)
 # columns have means above 0.
 
 # %%
-folder = Path(os.environ.get("PEGASOS_STATS_DATA", "."))
 if (folder / "a9a.gz").is_file():
     y, X = ps.read_svmlight(folder / "a9a.gz")
     new = ps.read_svmlight(folder / "a9a.t.gz", n_features=X.shape[1])

@@ -23,17 +23,13 @@
 #
 # Here every step is repeated, from the photographs on.
 
-# %%
+# %% tags=["remove-input"]
 import os
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 from IPython.display import Markdown, display
 from skimage import io
-
-import pegasos_stats as ps
 
 sys.path.extend([".", "vignettes"])  # the modules beside this text
 import cell_pictures
@@ -41,6 +37,13 @@ import cell_study
 import cells
 import drawn_cells
 
+# %%
+import numpy as np
+import pandas as pd
+
+import pegasos_stats as ps
+
+# %% tags=["remove-input"]
 name = os.environ.get("PEGASOS_STATS_DATA")
 FOLDER = Path(name) if name else None
 RUNS = {"14,400 pixels": 1, "40 components": 5}  # of each solver, 100 in the study
@@ -125,7 +128,7 @@ formats = {"runs within 1%": "{:.0f}", "epochs to it": "{:g}"}
 speed.style.format(formats, precision=3, na_rep="")
 
 
-# %%
+# %% tags=["remove-input"]
 def verdict(data: str) -> str:
     """What the table says of one kind of data."""
     sdca, pegasos = (speed.loc[(data, solver)] for solver in ("SDCA", "Pegasos"))
@@ -219,7 +222,7 @@ cell_pictures.stages(photograph, cells.find_cell(photograph))
 # The study published its crops. Those made here from the photographs can be held
 # against them, pixel by pixel.
 
-# %%
+# %% tags=["remove-input"]
 if FOLDER:
     ready = {
         (kind, name): crop
@@ -295,6 +298,8 @@ y = models["40 components"].problem.y
 margins = y * exact.decision_function(small.train)
 means = y @ small.train / (1.6 * len(y))
 distance = np.linalg.norm(exact.coef - means) / np.linalg.norm(means)
+
+# %% tags=["remove-input"]
 display(
     Markdown(
         f"{np.mean(margins < 1):.1%} of the training pictures have a margin below 1; "

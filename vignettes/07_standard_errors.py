@@ -10,9 +10,10 @@
 # summary says which it is. The tests are about the coefficients that this penalised
 # model would have in the population, for a $\lambda$ that was fixed beforehand.
 
-# %%
+# %% tags=["remove-input"]
 import textwrap
 
+# %%
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm

@@ -9,10 +9,12 @@
 # and estimates by nested cross-validation what new rows will cost. An estimate from the
 # training rows is too optimistic.
 
+# %% tags=["remove-input"]
+from IPython.display import Markdown, display
+
 # %%
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
 from sklearn.datasets import load_breast_cancer
 
 import pegasos_stats as ps
@@ -38,7 +40,7 @@ costs = {"malignant": MISSED, "benign": ALARM}
 found = result.thresholds(cost=costs, repeats=5, seed=443)
 found.summary()
 
-# %%
+# %% tags=["remove-input"]
 chosen, usual = found.tidy().set_index("term")["estimate"]
 display(
     Markdown(
@@ -99,7 +101,7 @@ promises = pd.DataFrame(
 promises["came true"] = [cost(test, at) for at in promises["threshold"]]
 promises.round(3)
 
-# %%
+# %% tags=["remove-input"]
 display(
     Markdown(
         f"The training rows promise {promises['promised'].iloc[0]:.3f} for each patient, "
@@ -132,7 +134,7 @@ print(result.confusion(test, threshold=found.threshold, positive="malignant"))
 # chosen by cost does not rely on that, but it varies more, as the thresholds of the
 # folds show.
 
-# %%
+# %% tags=["remove-input"]
 by_theory = ALARM / (ALARM + MISSED)
 lowest, highest = found.by_fold["threshold"].agg(["min", "max"])
 display(

@@ -9,11 +9,13 @@
 # `result.margins()` and `result.predictions()` say in probabilities what the
 # coefficients mean.
 
+# %% tags=["remove-input"]
+from IPython.display import Markdown, display
+
 # %%
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from IPython.display import Markdown, display
 
 import pegasos_stats as ps
 
@@ -40,7 +42,7 @@ solver = ps.SDCA(tol=1e-9, seed=443)
 judged = ps.compare_errors(models, solver, metric="log_loss", seed=443)
 judged.summary()
 
-# %%
+# %% tags=["remove-input"]
 best = min(judged.means, key=judged.means.get)
 
 
@@ -103,7 +105,7 @@ effects = pd.concat(
 ).droplevel("line")
 effects[["estimate", "std_error", "conf_low", "conf_high"]].round(4)
 
-# %%
+# %% tags=["remove-input"]
 lowest, highest = effects["estimate"].agg(["idxmin", "idxmax"])
 display(
     Markdown(
