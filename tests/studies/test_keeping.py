@@ -214,3 +214,41 @@ def test_facts_and_other_files(kept, tmp_path):
     (tmp_path / "b").write_text("mine")
     with pytest.raises(DataError, match="overwrite=True"):
         ps.save(table, tmp_path / "b")
+
+
+ROW_NAMES = {
+    "days": pd.date_range("2020", periods=4, freq="D", tz="Europe/Berlin"),
+    "months": pd.period_range("2020", periods=4, freq="M"),
+    "spans": pd.timedelta_range("1s", periods=4),
+    "numbers": pd.Index([0.5, 1.5, 2.5, 3.5], name="x"),
+    "intervals": pd.interval_range(0, 4),
+    "categories": pd.CategoricalIndex(list("abca"), ordered=True),
+    "mixed": pd.Index([1, "a", None, 2.5]),
+    "nullable": pd.Index([1, 2, 3, pd.NA], dtype="Int64"),
+    "pairs": pd.MultiIndex.from_product([[1, 2], pd.to_datetime(["2020", "2021"])]),
+    "text": pd.Index(list("abcd"), dtype="string"),
+}
+LABELS = {
+    "booleans": [True, False, True, False],
+    "categories": pd.Categorical(["lo", "hi", "lo", "hi"], ["lo", "hi"], ordered=True),
+    "nullable": pd.array([0, 1, 0, 1], dtype="Int64"),
+    "dates": pd.to_datetime(["2020-01-01", "2021-01-01"] * 2),
+    "numbers": [1.5, 0.0, 1.5, 0.0],
+}
+
+
+@pytest.mark.parametrize("names", ROW_NAMES)
+def test_names_of_rows_of_every_kind_come_back(names, tmp_path):
+    actual, predicted = (pd.Series(list(s), ROW_NAMES[names]) for s in ("abab", "baab"))
+    made = ps.confusion(actual, predicted)
+    ps.save(made, tmp_path / "a")
+    check_same(made, ps.load(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_of_every_kind_come_back(labels, tmp_path):
+    actual = pd.Series(LABELS[labels])
+    predicted = actual.iloc[[1, 0, 2, 3]].reset_index(drop=True)
+    made = ps.confusion(actual, predicted, positive=actual.iloc[1])
+    ps.save(made, tmp_path / "a")
+    check_same(made, ps.load(tmp_path / "a"))
