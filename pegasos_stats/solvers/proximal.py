@@ -4,7 +4,7 @@ The dual of ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta + alpha))`` has the
 constraint ``sum_i a_i y_i = 0``. From a centre ``c`` the proximal-point method goes to
 the maximiser, under it, of
 
-    D(a) - gamma/(2 n) ||a - c||^2
+    D(a) - gamma/(2 n) sum_i (a_i - c_i)^2 / max(1, w_i)
 
 and takes that for the next centre. The problem of one centre is the smoothed primal of
 ``compiled/dual/smooth.py``, a function of ``beta`` and ``alpha`` with piecewise

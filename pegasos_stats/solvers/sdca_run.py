@@ -40,6 +40,7 @@ WORK = 1e8  # multiplications of a trial, about a tenth of a second
 NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
+ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
 
 
 def run_sdca(
@@ -362,7 +363,10 @@ class Narrow:
 
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again if computed anew."""
-        if self._newton is None or not self._solver.reached(self._newton.gap):
+        if self._newton is None:
+            return False
+        found = self._newton.gap
+        if not (self._solver.reached(found) or found.gap <= ROUNDED):
             return False
         self._settled, at = settled(self._problem, self._solver, *self._best())
         return self._solver.reached(at)

@@ -284,3 +284,21 @@ def test_what_sdca_does_not_go_with():
     fit = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
     with pytest.raises(ps.errors.OptionError, match="by Pegasos"):
         ps.first_difference(fit, fit)
+
+
+@pytest.mark.parametrize(("n", "p"), [(5000, 10), (20000, 50)])
+def test_a_few_heavy_rows_take_no_more_steps(n, p):
+    # A row for the many of each class that are far below the margin, of their weight.
+    rng = np.random.default_rng(1)
+    y, told = rng.choice([-1.0, 1.0], n), np.arange(p) < p // 5
+    X = rng.normal(size=(n, p)) + 0.3 * y[:, None] * told
+    m = y * (0.8 * X[:, told].sum(axis=1) / np.sqrt(told.sum()))
+    near, low = np.abs(m - 1.0) < 0.3, m < 0.7
+    classes = [low & (y == sign) for sign in (-1.0, 1.0)]
+    X = np.vstack([X[near], *(X[rows].mean(axis=0) for rows in classes)])
+    weights = np.append(np.ones(near.sum()), [rows.sum() for rows in classes])
+    y = np.append(y[near], [-1.0, 1.0])
+    problem = ps.SVM(y, X, lam=1e-4, weights=weights).problem
+    found = run_sdca(problem, SDCA(40, tol=1e-6, seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6

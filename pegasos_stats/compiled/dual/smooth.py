@@ -2,12 +2,13 @@
 
 With a centre ``c`` in the dual box and a width ``gamma > 0`` the hinge is replaced by
 
-    phi_i(m) = max over a in [0, w_i] of  a (1 - m) - gamma/2 (a - c_i)^2
+    phi_i(m) = max over a in [0, w_i] of  a (1 - m) - gamma/(2 v_i) (a - c_i)^2
 
-which differs from it where ``a_i(m) = min(w_i, max(0, c_i + (1 - m) / gamma))``, the
-maximiser, is inside the box. The log loss is smooth and taken as it is, with
-``a_i(m) = w_i / (1 + exp(m))``. In both cases ``a_i(m)`` is a dual weight, and at the
-``alpha`` with ``sum_i a_i y_i = 0`` the dual point is feasible.
+with ``v_i = max(1, w_i)``, so that a row of weight 1000 moves as far as 1000 rows do;
+weights have the mean 1. It differs from the hinge where the maximiser ``a_i(m) =
+min(w_i, max(0, c_i + (1 - m) v_i / gamma))`` is inside the box. The log loss is smooth
+and taken as it is, with ``a_i(m) = w_i / (1 + exp(m))``. In both cases ``a_i(m)`` is a
+dual weight, and at the ``alpha`` with ``sum_i a_i y_i = 0`` the dual point is feasible.
 
 References
 ----------
@@ -102,10 +103,11 @@ def log_weight(m: float, w: float) -> tuple[float, float]:
 
 @inlined
 def hinge_weight(m: float, w: float, c: float, gamma: float) -> tuple[float, float]:
-    """``a = min(w, max(0, c + (1 - m) / gamma))`` and ``-a'(m)``."""
-    inner = c + (1.0 - m) / gamma
+    """``a = min(w, max(0, c + (1 - m) max(1, w) / gamma))`` and ``-a'(m)``."""
+    v = max(1.0, w)
+    inner = c + (1.0 - m) * v / gamma
     a = min(w, max(0.0, inner))
-    return a, (1.0 / gamma if a == inner else 0.0)
+    return a, (v / gamma if a == inner else 0.0)
 
 
 @kernel
