@@ -200,7 +200,8 @@ def that_reaches(
             continue
         if plain.reached(certificate(problem, found.beta, found.alpha, found.dual)):
             named = Setting("epochs", epochs), Setting("tol", tol)
-            return named if epochs != DEFAULT_EPOCHS else named[1:]
+            given = DEFAULT_EPOCHS if failed is None else failed.epochs
+            return named[1:] if epochs == given == DEFAULT_EPOCHS else named
     return None
 
 
