@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import read_only
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.problem import Problem, Solution
 
 Vector = NDArray[np.float64]
@@ -12,7 +14,6 @@ Matrix = NDArray[np.float64] | NDArray[np.float32]
 
 FAR = 30.0  # standard deviations from 0 to the mean
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
-ENTRIES = 2**16  # of a block of rows: half a megabyte
 
 
 def far_centre(problem: Problem) -> Vector | None:
@@ -53,19 +54,16 @@ def centre_of(means: Vector, spread: Vector) -> Vector | None:
 
 
 def _moments(X: Matrix) -> tuple[Vector, Vector]:
-    """Means and standard deviations of the columns, a block of rows at a time.
+    """Means and standard deviations of the columns.
 
     From the differences to the first row: near it, nothing is lost.
     """
-    first = X[0].astype(np.float64)
-    total, squares = np.zeros(first.size), np.zeros(first.size)
-    block = max(1, ENTRIES // max(1, first.size))
-    for start in range(0, len(X), block):
-        apart = X[start : start + block] - first
-        total += apart.sum(axis=0)
-        squares += np.square(apart, out=apart).sum(axis=0)
-    mean = total / len(X)
-    return first + mean, np.sqrt(np.maximum(0.0, squares / len(X) - mean * mean))
+    n, p = X.shape
+    first, total, squares = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
+    first[:p] = X[0]
+    arithmetic.columns.add_moments(read_only(X), first, total, squares)
+    mean, mean_square = total[:p] / n, squares[:p] / n
+    return first[:p] + mean, np.sqrt(np.maximum(0.0, mean_square - mean * mean))
 
 
 def centred(problem: Problem, centre: Vector) -> Problem:

@@ -47,6 +47,10 @@ class SDCA(Solver):
     columns than rows such epochs go on while they close the gap; for the hinge, steps
     on pairs of rows (on single rows without intercept) follow, ``n`` per epoch.
 
+    The log loss with ten rows or more to a column draws none: a sample is fitted, and
+    steps of L-BFGS over all rows, each an epoch, go on from there, then Newton steps
+    where these do not suffice.
+
     Parameters
     ----------
     epochs : int, default 100

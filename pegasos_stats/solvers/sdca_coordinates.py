@@ -136,3 +136,22 @@ def solution_of(
         n_violations=int(scalars[dual.sdca.VIOLATIONS]) + violations,
         seed=seed,
     )
+
+
+def settled(
+    problem: Problem, solver: SDCA, beta: Vector, alpha: float, a: Vector
+) -> tuple[float, Certificate]:
+    """Return an intercept with its certificate: this one, or a double next to it.
+
+    Where the least risk is as small as the rounding of a margin, as for separable rows,
+    the last place of the intercept decides.
+    """
+    at = certificate(problem, beta, alpha, a)
+    if solver.reached(at) or not problem.intercept:
+        return alpha, at
+    down, up = (float(np.nextafter(alpha, end)) for end in (-np.inf, np.inf))
+    for other in (down, up, 2.0 * down - alpha, 2.0 * up - alpha):
+        there = certificate(problem, beta, other, a)
+        if there.gap < at.gap:
+            alpha, at = other, there
+    return alpha, at

@@ -13,6 +13,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_ca
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved, on_one_scale
+from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos_run import (
@@ -27,7 +28,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.rounding import CLOSEST
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
+from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
 from pegasos_stats.solvers.wide import Wide
 
 Vector = NDArray[np.float64]
@@ -89,7 +90,7 @@ def run_sdca(
     check_solver(problem, solver)
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
-    run: Run = run_of(inner, solver)(inner, solver, dual)
+    run: Run = run_of(inner, solver, dual)(inner, solver, dual)
     found: Solution
     given = run, inner.n, solver, observe, progress, most
     found, reached = run_epochs(*given, lambda solution: moved(solution, centre))
@@ -154,13 +155,15 @@ def run_epochs(
     return shown(run.solution(rng.seed)), False
 
 
-def run_of(problem: Problem, solver: SDCA) -> Any:
-    """Return the class of the run: SDCA-perm, with few columns, with many.
+def run_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
+    """Return the class of the run: SDCA-perm; few columns, or very few; many.
 
     Pairs and lengths, for many columns, know no offset.
     """
     if solver.algorithm == "perm":
         return Plain
+    if Descending.serves(problem, solver, a):
+        return Descending
     is_narrow = problem.n >= problem.p or problem.offset is not None
     return Narrow if is_narrow else Wide
 
@@ -277,25 +280,6 @@ def within_reach(
         tol = 10.0 ** math.ceil(math.log10(gap))
         others = (*others, (Setting(taken_as, tol),))
     return Cure(others) if others else None
-
-
-def settled(
-    problem: Problem, solver: SDCA, beta: Vector, alpha: float, a: Vector
-) -> tuple[float, Certificate]:
-    """Return an intercept with its certificate: this one, or a double next to it.
-
-    Where the least risk is as small as the rounding of a margin, as for separable rows,
-    the last place of the intercept decides.
-    """
-    at = certificate(problem, beta, alpha, a)
-    if solver.reached(at) or not problem.intercept:
-        return alpha, at
-    down, up = (float(np.nextafter(alpha, end)) for end in (-np.inf, np.inf))
-    for other in (down, up, 2.0 * down - alpha, 2.0 * up - alpha):
-        there = certificate(problem, beta, other, a)
-        if there.gap < at.gap:
-            alpha, at = other, there
-    return alpha, at
 
 
 class Run(Protocol):

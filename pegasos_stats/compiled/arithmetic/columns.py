@@ -1,7 +1,19 @@
-"""Columns that lie one after the other, as rows."""
+"""The columns of a dense matrix: as rows, and their moments."""
 
-from pegasos_stats.compiled.arithmetic.lanes import Numbers
-from pegasos_stats.compiled.compiling import kernel
+from pegasos_stats.compiled.arithmetic.four_rows import (
+    FourLanes,
+    entries,
+    last_entries,
+)
+from pegasos_stats.compiled.arithmetic.lanes import (
+    LANES,
+    Numbers,
+    Vector,
+    fused,
+    load,
+    store,
+)
+from pegasos_stats.compiled.compiling import inlined, kernel
 
 
 @kernel
@@ -10,3 +22,40 @@ def put_rows(columns: Numbers, X: Numbers) -> None:
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             X[i, j] = columns[j, i]
+
+
+@kernel
+def add_moments(X: Numbers, first: Vector, total: Vector, squares: Vector) -> None:
+    """Add every row's differences to the first row, and their squares.
+
+    Parameters
+    ----------
+    X : float64 or float32 array, shape (n, p)
+    first : float64 array, shape (padded(p),)
+        The first row, then zeros.
+    total, squares : float64 array, shape (padded(p),)
+    """
+    n, p = X.shape
+    whole = p - p % LANES
+    for i in range(0, n, 4):
+        j = i + 1 if i + 1 < n else 0  # which adds nothing
+        k = i + 2 if i + 2 < n else 0
+        m = i + 3 if i + 3 < n else 0
+        x = (X[i], X[j], X[k], X[m])
+        for q in range(0, whole, LANES):
+            add_four_moments(entries(x, q), q, first, total, squares)
+        if whole < p:
+            part = last_entries(x, whole, p - whole)
+            add_four_moments(part, whole, first, total, squares)
+
+
+@inlined
+def add_four_moments(
+    e: FourLanes, q: int, first: Vector, total: Vector, squares: Vector
+) -> None:
+    """`add_moments` of four rows in four columns."""
+    f, s = load(first, q), load(squares, q)
+    a, b, c, d = e[0] - f, e[1] - f, e[2] - f, e[3] - f
+    s = fused(a, a, fused(b, b, fused(c, c, fused(d, d, s))))
+    store(squares, q, s)
+    store(total, q, load(total, q) + ((a + b) + (c + d)))

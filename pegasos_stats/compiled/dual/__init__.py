@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from pegasos_stats.compiled import loading_on_demand
 
-__all__ = ["lengths", "newton", "pairs", "proximal", "refits", "sdca", "smooth"]
-__all__ += ["sums", "working_sets"]
+__all__ = ["descent", "lengths", "newton", "pairs", "proximal", "refits", "sdca"]
+__all__ += ["smooth", "sums", "working_sets"]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
+        descent,
         lengths,
         newton,
         pairs,
