@@ -32,14 +32,13 @@ class Descending:
         return problem.loss == "log" and from_nothing and many
 
     def epoch(self, rows: Rows) -> None:
-        """Begin at the solution of a sample, or take a step."""
+        """Take a step, the first one from the solution of a sample."""
         self._settled = None
         self._steps += 1
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self._descent is None:
                 self._descent = Descent(self._problem)
                 self.visits += 2.0 * self._problem.n
-                return
             self.visits += self._descent.cost
             self._descent.step()
 
