@@ -57,29 +57,7 @@ def save(
     about: dict[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write a fitted model to a file.
-
-    The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
-    sealed by a digest of the whole. It has every bit of the coefficients and all that
-    predictions on new data need: coding of the labels and of the predictors, and what
-    the summary shows. The covariance of the coefficients is in it if it was computed
-    before, or there are no more than 256 and it takes little time. The file holds no
-    pickle, and no training rows but the support of a kernel model; a digest of them
-    says whether rows are those of the fit. The same fit gives the same bytes. An
-    earlier model is replaced as a whole, with its permissions; a symbolic link stays,
-    and what it leads to is replaced.
-
-    The digest finds damage. It is no signature: whoever can write the file can write a
-    new digest.
-
-    Parameters
-    ----------
-    result : LinearResults or KernelResults
-    path : str or path
-    about : dict, optional
-        Further facts of text, numbers and dates to keep with the model.
-    overwrite : bool
-        Whether another file than a model may be replaced.
+    """Write a fitted model to a file; `pegasos_stats.save` says what is in it.
 
     Raises
     ------
@@ -88,21 +66,6 @@ def save(
         the file cannot be written, or another one is there that is no model.
     OptionError
         If `path` is none, or `about` no dictionary.
-
-    See Also
-    --------
-    load : reads it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pegasos_stats as ps
-    >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "digits.model"
-    >>> save(result, path)
-    >>> bool((load(path).params == result.params).all())
-    True
     """
     from importlib.metadata import version
 
@@ -170,54 +133,17 @@ def load(
     *,
     functions: dict[str, Callable[..., Any]] | None = None,
 ) -> Any:
-    """Read a fitted model that `save` wrote.
-
-    Parameters
-    ----------
-    path : str or path
-    functions : dict of str to callable, optional
-        The functions that the model was given for its formula: a file holds only their
-        names.
-
-    Returns
-    -------
-    LinearResults or KernelResults
-        As it was saved, for everything that does not need the training rows: those
-        are not in the file, and ``predict()`` without data raises `DataError`.
+    """Read a fitted model that `save` wrote; see `pegasos_stats.load`.
 
     Raises
     ------
-    DataError
-        If the file is not there, is not a saved model, is damaged or changed, was
-        written by a newer version, or calls a function that is not given.
-    OptionError
-        If `functions` is no dictionary of names and functions.
+    DataError, OptionError
+        As `pegasos_stats.load` does.
 
     Warns
     -----
     PegasosStatsWarning
-        If the file is of format 1, which has no digest, so that a change of it may go
-        unnoticed.
-
-    Notes
-    -----
-    Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
-    arithmetic and known functions, and columns of new data are computed from the tree.
-
-    The digest, SHA-256 of the whole file, finds damage, and changes made without
-    writing it anew. It is no signature: whoever can write the file can write a new
-    digest. Load models only from where you would take a script.
-
-    Every field is checked, so that a file that was made up ends in an error as well.
-    Loading takes the memory that the arrays take, which is no more than the size of
-    the file, and less than 64 MiB beside; a file of format 1, which is compressed,
-    may inflate to 64 MiB, or to 32 times its size if that is more.
-
-    Examples
-    --------
-    >>> load("nosuch.model")
-    Traceback (most recent call last):
-    pegasos_stats.errors.DataError: The file nosuch.model is not there; give ...
+        If the file is of format 1, which has no digest.
     """
     return load_saved(path, functions).result
 
