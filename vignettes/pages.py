@@ -25,6 +25,7 @@ from pegasos_stats.output.report.rendering import (
 
 STYLE = """
 pre.input { border-left: 3px solid var(--link); }
+.scroll pre { overflow: visible; }
 pre.r { border-left: 3px solid var(--r); }
 pre.output { --ground: var(--paper); }
 thead th { white-space: normal; }

@@ -4,7 +4,8 @@
 
 A vignette is a text notebook, ``NN_name.py`` in jupytext's percent format. Formulas in
 its text, ``$...$`` and ``$$...$$``, become outlines; figures are SVG inside the page.
-``{{expression}}`` in its text is a value at the end of the run, as in an f-string.
+``{{expression}}`` in its text is a value at the end of the run, as in an f-string. NAME
+is that of a vignette, its number, or the path of another notebook of this kind.
 Needs the extra ``vignettes``: pip install 'pegasos_stats[vignettes]'.
 """
 
@@ -38,6 +39,7 @@ def main() -> None:
     """Render the vignettes named, or all of them."""
     options = _options()
     chosen = [path for path in sources() if _is_chosen(path, options.names)]
+    chosen += [Path(name) for name in options.names if name.endswith(".py")]
     if not chosen:
         known = ", ".join(path.stem for path in sources())
         sys.exit(f"render.py: no vignette is called so; known are {known}.")
