@@ -187,7 +187,8 @@ def test_lambda_is_chosen_and_errors_are_out_of_fold(tmp_path, capsys):
     small = str(tmp_path / "small.csv")
     code, page = studied(tmp_path, "--cv", "3", "--test", small)
     assert "was chosen among" in page
-    assert "out-of-fold" not in page
+    assert "by fits that had not seen them" not in page
+    assert "out-of-fold error" not in page
     capsys.readouterr()
 
 
