@@ -32,10 +32,8 @@ from pegasos_stats.solvers.proximal import ProximalNewton
 MANY = 10  # rows to a column
 SHARE, FEWEST = 8, 2000  # one row in so many is of the sample, of which as many are
 SOLVED = 0.005  # of what the sample leaves open, p / m of the risk
-QUICK, SLOW = (
-    12,
-    36,
-)  # steps over the sample before its Hessian is computed, and at most
+QUICK = 12  # steps over the sample before its Hessian is computed
+SLOW = 36  # steps over the sample at most
 PATIENCE, ENOUGH = 6, 0.1  # steps in which the gap is to fall to that share
 MOST_COLUMNS = 1000  # of a Hessian
 PAIRS = 12  # that L-BFGS remembers
