@@ -150,10 +150,18 @@ def test_what_is_far_by_its_bound_alone_is_no_warning():
     assert "WARNING" not in str(result.summary())
 
 
-@pytest.mark.parametrize(("kind", "X"), [(ps.SVM, PLAIN), (ps.SVM, SCALES)])
-def test_a_fit_that_is_too_far_names_what_is_enough(kind, X):
-    model = kind(Y, X, lam=1e-3)
-    result = model.fit(ps.SDCA(tol=0.1, seed=1))
+@pytest.mark.parametrize(
+    ("kind", "X", "algorithm"),
+    [
+        (ps.SVM, PLAIN, "newton"),
+        (ps.SVM, SCALES, "newton"),
+        (ps.Logit, PLAIN, "perm"),  # steps of the other end too near
+    ],
+)
+def test_a_fit_that_is_too_far_names_what_is_enough(kind, X, algorithm):
+    model = kind(Y, X, lam=1e-3, intercept=algorithm == "newton")
+    solver = ps.SDCA(tol=0.1, seed=1, algorithm=algorithm)
+    result = model.fit(solver)
     (note,) = (n for n in result.notes_on_errors() if n.severity == "warning")
     ((tol,),) = note.cure.alternatives
     assert tol.name == "tol"
