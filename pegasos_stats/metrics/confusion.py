@@ -79,7 +79,8 @@ def confusion(
     Raises
     ------
     DataError
-        If labels, scores, probabilities and counts differ in length or row labels.
+        If labels, scores, probabilities and counts differ in length or row labels, or
+        there is no label and no `levels`.
     LabelError
         If a label is none of `levels`, or the labels have no order.
     OptionError
@@ -101,6 +102,11 @@ def confusion(
     """
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
+    if not order:
+        raise DataError(
+            "No row has a label, neither an actual nor a predicted one; give labels, "
+            "or levels= for a table without rows."
+        )
     choices = inputs.checked_choices(order, positive, prevalence, beta, mode)
     index = pairs.index
     rows, columns = (inputs.codes_of(pairs[s], order) for s in ("actual", "predicted"))

@@ -152,3 +152,15 @@ def test_labels_without_an_order_are_named_once(actual, predicted, listed):
         f"The labels {listed} have no common order; give levels=[...] or convert both "
         "sides to one type."
     )
+
+
+@pytest.mark.parametrize("labels", [[], [None, None], pd.Categorical([None])])
+def test_without_a_label_there_are_no_levels(labels):
+    with pytest.raises(DataError) as info:
+        ps.confusion(labels, labels)
+    assert str(info.value) == (
+        "No row has a label, neither an actual nor a predicted one; give labels, or "
+        "levels= for a table without rows."
+    )
+    table = ps.confusion(labels, labels, levels=["a", "b"]).table
+    assert (table.to_numpy() == 0).all()
