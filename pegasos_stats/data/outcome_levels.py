@@ -13,7 +13,7 @@ from pegasos_stats.errors import LabelError, counted, listing, plain, shown
 
 PLAIN = re.compile(r"[\w.]+")  # name of a column, not an expression
 MANY = 10  # levels; more different numbers are a quantity
-LONGEST = 200  # letters of a right-hand side that is repeated
+LONGEST = 200  # letters of a name, a level or a formula that is repeated
 EACH = (
     "Or each against the others, with sklearn.multiclass and pegasos_stats.sklearn: "
     "OneVsRestClassifier(SVMClassifier()).fit(X, y)."
@@ -67,7 +67,7 @@ def not_the_pair(
 def fewer_levels(
     levels: Sequence[object], name: str, formula: str | None
 ) -> FewerLevels | None:
-    """What to do with an outcome of these levels; None for kinds without such lines.
+    """What to do with an outcome of these levels; None if no line could say it.
 
     Parameters
     ----------
@@ -86,7 +86,12 @@ def fewer_levels(
     found = [plain(level) for level in levels]
     if not all(type(level) in (str, int, float) for level in found):
         return None
+    if any(isinstance(level, int) and abs(level) >= 10**LONGEST for level in found):
+        return None  # too many digits to be written, or to be a double
     first, second = (_literal(level) for level in found[:2])
+    outcome, right = split_formula(formula) if formula is not None else (name, "")
+    if max(map(len, (first, second, name, outcome))) > LONGEST:
+        return None
     is_quantity = len(found) > MANY and not isinstance(found[0], str)
     middle = f"{float(np.median([found])):.6g}" if is_quantity else ""
     if formula is None:
@@ -100,7 +105,6 @@ def fewer_levels(
             f"np.asarray(y) == {first} for y. {EACH}"
         )
         return FewerLevels((), in_lines=lines, in_options="Keep the rows of two.")
-    outcome, right = split_formula(formula)
     right = right if len(right) <= LONGEST else "..."
     if is_quantity:
         asked = f"'{outcome} > {middle} ~ {right}'"

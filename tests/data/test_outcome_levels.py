@@ -140,3 +140,23 @@ def test_the_command_line_spells_it_with_its_options(data, tmp_path, capsys):
     )
     words = shlex.split(text.partition("others: ")[2])
     assert main(["fit", path, *words]) == 0
+
+
+LONG = {
+    "digits": [-(10**300), 1, 2],
+    "digits that Python does not write": [-(10**5000), 1, 2],
+    "text": ["a" * 3000, "b", "c"],
+}
+
+
+@pytest.mark.parametrize("y", LONG.values(), ids=LONG)
+def test_levels_too_long_to_be_repeated_are_in_no_line(y):
+    frame = pd.DataFrame({"y": pd.Series(y, dtype=object), "x": [1.0, 2.0, 3.0]})
+    for call in (lambda: ps.SVM(y, np.eye(3)), lambda: ps.svm("y ~ x", frame)):
+        with pytest.raises(LabelError) as info:
+            call()
+        assert len(str(info.value)) <= 400
+        assert str(info.value).endswith(
+            "exactly two are needed: keep the rows of two of them, or recode the "
+            "column."
+        )
