@@ -203,7 +203,10 @@ def test_the_hinge_optimum_is_that_of_libsvm(problem):
     beta = peer.coef_[0]
     alpha = best_intercept(problem.X @ beta, problem.y, "hinge", w)
     least = primal(problem, beta, alpha)
-    assert primal(problem, found.beta, found.alpha) == pytest.approx(least, rel=1e-4)
+    at = primal(problem, found.beta, found.alpha)
+    assert at <= (1.0 + 1e-4) * least
+    # libsvm ends with a violation of at most tol, and a gap of at most tol mean a_i.
+    assert at >= least - max(1e-6, 1e-4 * least)
 
 
 @pytest.mark.fuzz
