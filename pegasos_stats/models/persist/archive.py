@@ -115,6 +115,18 @@ class Inside(Archive):
         return self._arrays[name]
 
 
+def header_of(kind: str, about: object, fit: object) -> Header:
+    """The header of a file that this version writes."""
+    from importlib.metadata import version
+
+    return {
+        "package": version("pegasos_stats"),
+        "kind": kind,
+        "about": about,
+        "fit": fit,
+    }
+
+
 def packed_archive(header: Header, arrays: Arrays) -> bytes:
     """Write a header and arrays as the content of a file.
 

@@ -67,17 +67,10 @@ def save(
     OptionError
         If `path` is none, or `about` no dictionary.
     """
-    from importlib.metadata import version
-
     place = checked_place(path, MODEL, overwrite)
     facts = packed_facts(about)
     kind, fit, arrays = parts_of_fit(result)
-    header: files.Header = {
-        "package": version("pegasos_stats"),
-        "kind": kind,
-        "about": facts,
-        "fit": fit,
-    }
+    header = files.header_of(kind, facts, fit)
     try:  # whether it can be loaded, and then codes rows the same
         content = files.packed_archive(header, arrays)
         saved = _rebuilt(files.unpacked_archive(content), result.design.functions)

@@ -204,17 +204,10 @@ def _kind_of(kept: object) -> str:
 
 def _content_of(kept: Any, kind: str, facts: files.Header) -> bytes:
     """The content of a file, which can be loaded and then says the same."""
-    from importlib.metadata import version
-
     try:
         filling = Filling()
         tree = _tree_of(kept, kind, filling)
-        header: files.Header = {
-            "package": version("pegasos_stats"),
-            "kind": kind,
-            "about": facts,
-            "fit": tree,
-        }
+        header = files.header_of(kind, facts, tree)
         content = files.packed_archive(header, filling.arrays())
         found = _rebuilt(files.unpacked_archive(content), filling.functions)
         again = Filling()
