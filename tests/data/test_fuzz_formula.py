@@ -47,10 +47,15 @@ def column(name):
     return text, NUMBERS[name].to_numpy()
 
 
+def number(value):
+    """Convert logical values to whole numbers, which have no -0, as R does."""
+    return value.astype(np.int64) if value.dtype == np.bool_ else value
+
+
 def unary(name, inner):
     text, value = inner
     with np.errstate(all="ignore"):
-        return f"{name}({text})", UNARY[name](value * 1.0)
+        return f"{name}({text})", UNARY[name](number(value))
 
 
 def binary(name, left, right):
@@ -59,12 +64,12 @@ def binary(name, left, right):
         f"{name}({one}, {other})" if name[-1].isalnum() else f"({one}) {name} ({other})"
     )
     with np.errstate(all="ignore"):
-        return text, BINARY[name](x * 1.0, y * 1.0)
+        return text, BINARY[name](number(x), number(y))
 
 
 def numbers(bounds=(-9.0, 9.0)):
     drawn = st.floats(*bounds, allow_subnormal=False) | st.integers(-9, 9)
-    return drawn.map(lambda number: (repr(number), np.full(len(DATA), float(number))))
+    return drawn.map(lambda x: (repr(x), np.full(len(DATA), x)))
 
 
 expressions = st.recursive(
