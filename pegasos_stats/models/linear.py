@@ -89,8 +89,8 @@ class LinearModel(Model):
             become treatment contrasts with the first level dropped. It may hold
             columns, numbers, text, arithmetic, comparisons, and the functions of R and
             numpy that `pegasos_stats.data.language.functions` lists: ``log``,
-            ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``cut``, ``ifelse``,
-            ``x.clip(0, 1)``, ...
+            ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``, ``cut``,
+            ``ifelse``, ``x.clip(0, 1)``, ...
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files named by `scan`; or a Dask
             frame, whose partitions stay where they are. For files and Dask, `weights`,

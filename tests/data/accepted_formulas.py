@@ -59,6 +59,7 @@ TERMS = [
     "log(k) + {a**2} + I(a * b)",
     "log(k, 2) + log(k, base=10)",
     "cs(a, df=4) + cr(b, df=3)",
+    "ns(a, 3) + splines::ns(b, df=2, Boundary.knots = c(-1, 1)):g",
     "hashed(g, levels=5)",
     "C(k > 1)",
     "C(g.str.upper())",

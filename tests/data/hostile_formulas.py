@@ -176,6 +176,7 @@ GROWING = [
     "bs(x, df=10**9)",
     "bs(x, degree=10**9)",
     "cs(x, df=10**9)",
+    "ns(x, df=10**9)",
     "cr(x, df=10**9)",
     "cc(x, 10**9)",
     "hashed(g, 10**9)",

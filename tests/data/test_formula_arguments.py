@@ -15,6 +15,7 @@ DATA = pd.DataFrame(
         "x": np.arange(40) / 8.0,
         "k": np.arange(40) % 3,
         "one": 2.0,
+        "rare": np.maximum(np.arange(40) - 35, 0),
         "g": np.array(list("abca"))[np.arange(40) % 4],
         "y": np.where(np.arange(40) % 5 < 2, "no", "yes"),
     }
@@ -67,11 +68,43 @@ OF_TERMS = {
     "bs(x, include_intercept=1)": f"include_intercept of bs() is 1; {FLAG}",
     "bs(g)": f"bs() {TEXT}",
     "cr(x)": "cr() has neither df nor knots; give one of them",
-    "cr(x, df=1)": "df of cr() is 1; give a whole number of 2 or more",
+    "cr(x, df=2)": "df of cr() is 2; give a whole number of 3 or more",
+    "cr(x, df=1, constraints='center')": "df of cr() is 1; give a whole number of 2 or "
+    "more",
+    "cr(x, knots=[])": "knots of cr() is []; give numbers between 0 and 4.875",
+    "cr(x, knots=[0])": "knots of cr() is [0]; give numbers between 0 and 4.875",
+    "cr(x, df=3, constraints=[1, 2, 3])": "constraints of cr() is [1, 2, 3]; give "
+    "a list "
+    "of 4 weights",
+    "cc(x, knots=[1, 2], constraints=[[1, 2], [2, 1]])": "constraints of cc() is "
+    "[[1, 2], [2, 1]]; give 2 lists of 3 weights",
+    "cr(x, df=3, constraints=[0, 0, 0, 0])": "constraints of cr() is [0, 0, 0, "
+    "0]; give "
+    "fewer than 4, none of which follows from the others",
+    "cr(x, df=3, constraints=[[1], 2])": "constraints of cr() is [[1], 2]; "
+    "give 'center', "
+    "a list of weights, or several lists of weights",
+    "ns(x, df=3, knots=[1])": "ns() has both df and knots; give one of them",
+    "ns(x, df=1, intercept=True)": "df of ns() is 1; give a whole number of 2 or "
+    "more, as "
+    "intercept is True",
+    "ns(x, knots=[0])": "knots of ns() is [0]; give numbers between 0 and 4.875, "
+    "the outer "
+    "knots",
+    "ns(x, df=2, Boundary_knots=[7, 6])": "ns() has no value between its outer knots "
+    "6 and "
+    "7; give Boundary_knots that hold values",
+    "ns(x, df=2, Boundary_knots=[1])": "Boundary_knots of ns() is [1]; give a list "
+    "of 2 "
+    "numbers that differ",
+    "ns(rare, df=3)": "all inner knots that ns() finds are 0, an outer one, as so many "
+    "rows have this value; give knots, or leave the term out",
+    "ns(one, df=2)": f"ns() {NO_SPREAD}",
+    "ns(g)": f"ns() {TEXT}",
     "cc(x, df=0)": f"df of cc() is 0; {WHOLE}",
     "cs(x, knots=[9])": "knots of cs() is [9]; give numbers between 0 and 4.875",
-    "cr(x, df=3, constraints='no')": "constraints of cr() is 'no'; give 'center', or a "
-    "list of weights",
+    "cr(x, df=3, constraints='no')": "constraints of cr() is 'no'; give 'center', a "
+    "list of weights, or several lists of weights",
     "cr(k, df=9)": "cr() has 3 different values between its bounds; give a smaller df, "
     "or leave the term out",
     "poly(x, 0)": f"degree of poly() is 0; {WHOLE}",
@@ -170,7 +203,15 @@ def test_rows_that_are_not_complete_are_of_a_term():
 
 @pytest.mark.parametrize(
     "term",
-    ["poly(x, 2)", "scale(x)", "cut(x, 3)", "bs(x, df=4)", "cr(x, df=3)", "C(g, Sum)"],
+    [
+        "poly(x, 2)",
+        "scale(x)",
+        "cut(x, 3)",
+        "bs(x, df=4)",
+        "cr(x, df=3)",
+        "ns(x, 3)",
+        "C(g, Sum)",
+    ],
 )
 def test_what_is_asked_at_the_fit_is_not_asked_of_new_rows(term):
     """One row has one value and one level, and is coded by what the fit found."""

@@ -31,6 +31,7 @@ TERMS = [
     "poly(x, 2)",
     "bs(x, df=5)",
     "cr(z, df=4)",
+    "ns(x, df=3) + ns(z, knots=[1, 2])",
     "np.maximum(x - mean(x), 0) + z",
     "x / sd(x)",
     "C(cut(x, 3)) + z",

@@ -1,7 +1,7 @@
 """What functions of formulas take, and what is said of arguments that they do not."""
 
 import inspect
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from numbers import Real
 
@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language.arithmetic import Value, is_column, is_text
+from pegasos_stats.data.language.at_fit import AT_FIT, Given, refusal
 from pegasos_stats.data.language.functions import CONTRASTS, Function
-from pegasos_stats.errors import counted, listing, shown
-
-Given = Mapping[str, Value]
+from pegasos_stats.errors import listing
 
 MOST_DIGITS = 300
 CONTRAST_NAMES = tuple(name for name in CONTRASTS if "." not in name)
@@ -60,6 +59,12 @@ def _whole(least: int, what: str = "") -> Rule:
     )
 
 
+def _rows_in(value: Value) -> list[list[Value]]:
+    """One list of numbers, or several; none if it is anything else."""
+    rows = value if _is_list(value, lambda row: isinstance(row, list), 1) else [value]
+    return rows if all(_is_list(row, is_number, 1) for row in rows) else []
+
+
 def _is_contrast(value: Value) -> bool:
     from formulaic.transforms.contrasts import Contrasts
 
@@ -104,8 +109,8 @@ CUBIC = {
     "lower_bound": NUMBER,
     "upper_bound": NUMBER,
     "constraints": Rule(
-        lambda v: (isinstance(v, str) and v == "center") or isinstance(v, list),
-        "'center', or a list of weights",
+        lambda v: (isinstance(v, str) and v == "center") or bool(_rows_in(v)),
+        "'center', a list of weights, or several lists of weights",
     ),
     "extrapolation": BEYOND,
 }
@@ -146,6 +151,15 @@ RULES: dict[str, dict[str, Rule]] = {
     "hashed": {"levels": _whole(1), "contrasts": CONTRAST, "spans_intercept": FLAG},
     "lag": {"k": Rule(lambda v: is_whole(v, -(2**62)), "a whole number of rows")},
     "log": {"base": BASE},
+    "ns": {
+        "df": _whole(1),
+        "knots": KNOTS,
+        "intercept": FLAG,
+        "Boundary_knots": Rule(
+            lambda v: _is_list(v, is_number, 2) and len(v) == 2 and _differ(v),
+            "a list of 2 numbers that differ",
+        ),
+    },
     "poly": {"degree": _whole(1), "raw": FLAG},
     "scale": {"center": CENTRE, "scale": CENTRE, "ddof": _whole(0)},
     "standardize": {"center": CENTRE, "rescale": CENTRE, "ddof": _whole(0)},
@@ -157,10 +171,11 @@ RULES: dict[str, dict[str, Rule]] = {
     "isin": {"values": Rule(lambda v: isinstance(v, list), "a list of values")},
 }
 OPTIONAL = {"df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts",
-            "levels", "a_min", "a_max", "lower", "upper", "base"}  # fmt: skip
+            "levels", "Boundary_knots", "a_min", "a_max", "lower", "upper",
+            "base"}  # fmt: skip
 NUMERIC = {
     "bs", "cc", "cr", "cs", "center", "cut", "log", "np.around", "np.clip",
-    "np.nan_to_num", "np.round", "poly", "round", "scale", "standardize", "abs",
+    "np.nan_to_num", "np.round", "ns", "poly", "round", "scale", "standardize", "abs",
     "between", "clip",
 }  # fmt: skip
 OF_TEXT = {
@@ -217,18 +232,6 @@ def check_arguments(
         AT_FIT[name](name, given)
 
 
-def refusal(name: str, parameter: str, value: Value, allowed: str) -> ValueError:
-    """The error for an argument, with what it may be."""
-    return ValueError(f"{parameter} of {name}() is {_shown(value)}; give {allowed}")
-
-
-def _shown(value: Value) -> str:
-    """A value in a message; of a column, that it is one."""
-    if inspect.isfunction(value) or inspect.isclass(value):
-        return "a function"
-    return "a column" if is_column(value) else shown(value)
-
-
 def _check_kind(name: str, values: Value) -> None:
     """Raise TypeError for text where there should be numbers, or the other way."""
     if name in NUMERIC and is_text(values):
@@ -260,108 +263,3 @@ def _check_complete(name: str, function: Function, given: Given) -> None:
             raise TypeError(
                 f"{name}() lacks {parameter}; it takes {', '.join(function.parameters)}"
             )
-
-
-def _check_spline(name: str, given: Given) -> None:
-    """Bounds, and the range of the values, which there are at the fit."""
-    if given.get("df") is not None and given.get("knots") is not None:
-        raise ValueError(f"{name}() has both df and knots; give one of them")
-    values = np.asarray(given["x"], dtype=np.float64)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    lower = low if given.get("lower_bound") is None else given["lower_bound"]
-    upper = high if given.get("upper_bound") is None else given["upper_bound"]
-    if lower > upper or (lower == upper and low < high):
-        raise ValueError(
-            f"{name}() has bounds from {lower:g} to {upper:g}; give a lower_bound "
-            "below the upper_bound"
-        )
-    beyond = given.get("extrapolation", "raise" if name == "bs" else "extend")
-    if beyond == "raise" and (low < lower or high > upper):
-        raise ValueError(
-            f"{name}() has bounds from {lower:g} to {upper:g}, and its values go from "
-            f"{low:g} to {high:g}; give bounds that hold them, or extrapolation='clip'"
-        )
-
-
-def _check_basis(name: str, given: Given) -> None:
-    _check_spline(name, given)
-    df, degree = given.get("df"), given.get("degree", 3)
-    least = degree + int(given.get("include_intercept", False))
-    if df is not None and df < least:
-        more = " and the intercept" if least > degree else ""
-        raise refusal(
-            name,
-            "df",
-            df,
-            f"a whole number of {least} or more, as degree is {degree}{more}",
-        )
-
-
-def _check_cubic(name: str, given: Given) -> None:
-    _check_spline(name, given)
-    df, knots = given.get("df"), given.get("knots")
-    if df is None and knots is None:
-        raise ValueError(f"{name}() has neither df nor knots; give one of them")
-    if df == 1 and name != "cc" and given.get("constraints") is None:
-        raise refusal(name, "df", df, "a whole number of 2 or more")
-    values = np.asarray(given["x"], dtype=np.float64)
-    low, high = given.get("lower_bound"), given.get("upper_bound")
-    low = np.nanmin(values) if low is None else low
-    high = np.nanmax(values) if high is None else high
-    if knots is not None and any(not low <= knot <= high for knot in knots):
-        raise refusal(name, "knots", knots, f"numbers between {low:g} and {high:g}")
-    inside = values[(values >= low) & (values <= high)]
-    needed = len(set(knots)) if knots is not None else int(df or 0)
-    if np.unique(inside).size < needed:
-        raise ValueError(
-            f"{name}() has {counted(np.unique(inside).size, 'different value')} "
-            f"between its bounds; give {'fewer knots' if knots else 'a smaller df'}, "
-            "or leave the term out"
-        )
-
-
-def _check_degree(name: str, given: Given) -> None:
-    different = np.unique(np.asarray(given["x"], dtype=np.float64)).size
-    degree = given.get("degree", 1)
-    if given.get("raw", False) or degree < different:
-        return
-    if different < 2:
-        raise ValueError(_without_spread(name, given["x"]))
-    raise refusal(
-        name,
-        "degree",
-        degree,
-        f"a whole number below {different}, as there are so many different values",
-    )
-
-
-def _check_spread(name: str, given: Given) -> None:
-    values = given["data" if name == "scale" else "x"]
-    scaled = given.get("scale" if name == "scale" else "rescale", True)
-    plain = np.asarray(getattr(values, "__wrapped__", values), dtype=np.float64)
-    ddof = given.get("ddof", 1 if name == "scale" else 0)
-    if scaled is not True:
-        return
-    if len(plain) <= ddof:
-        raise refusal(
-            name, "ddof", ddof, f"a whole number below {len(plain)}, the rows"
-        )
-    centred = given.get("center", True) is True
-    if plain.ndim == 1 and centred and len(plain) and np.ptp(plain) == 0.0:
-        raise ValueError(_without_spread(name, plain))
-
-
-def _without_spread(name: str, values: Value) -> str:
-    """That a column has one value."""
-    return (
-        f"{name}() has the value {float(np.ravel(values)[0]):g} in every row; leave "
-        "the term out"
-    )
-
-
-AT_FIT: dict[str, Callable[[str, Given], None]] = {
-    "bs": _check_basis,
-    **dict.fromkeys(("cc", "cr", "cs"), _check_cubic),
-    "poly": _check_degree,
-    **dict.fromkeys(("scale", "standardize"), _check_spread),
-}

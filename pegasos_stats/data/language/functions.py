@@ -15,6 +15,7 @@ import pandas as pd
 
 from pegasos_stats.data.language import vocabulary as words
 from pegasos_stats.data.language.arithmetic import Compute, Value
+from pegasos_stats.data.language.splines import natural_spline
 
 ANY = 1_000_000
 
@@ -166,6 +167,11 @@ TRANSFORMED = {
     ),
     "hashed": Function("hashed", ("data", "levels", "contrasts", "spans_intercept")),
     "lag": Function(words.lagged, ("x", "k")),
+    "ns": Function(
+        natural_spline,
+        ("x", "df", "knots", "intercept", "Boundary_knots"),
+        state="state",
+    ),
     "poly": Function("poly", ("x", "degree", "raw"), state="_state"),
     "relevel": Function(words.releveled, ("x", "ref")),
     "scale": Function("scale", ("data", "center", "scale", "ddof"), state="_state"),

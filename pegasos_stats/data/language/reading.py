@@ -45,6 +45,7 @@ NESTED = "it has too many parts in each other"
 LARGEST_INTEGER = 2**63
 ALIKE = 0.6  # names of functions are short
 CONTRASTED = ("C", "hashed")
+ELSEWHERE = {"rcs": "ns", "s": "ns"}  # smooth terms of rms and mgcv
 
 
 def read_expression(
@@ -315,10 +316,11 @@ class _Reader:
             )
         if name is None:
             raise refusal(self.formula, "calls what is not the name of a function")
+        meant = ELSEWHERE.get(name, name)
         raise refusal(
             self.formula,
             f"calls {self.source.quoted.get(name, name)!r}, which is not a known "
-            f"function{did_you_mean(name, self.known, ALIKE)}",
+            f"function{did_you_mean(meant, self.known, ALIKE)}",
         )
 
     def _column_by_text(self, node: ast.Call) -> Column:

@@ -25,6 +25,8 @@ OF_R = {
     "as.character": "as_character",
 }
 CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
+PACKAGE = re.compile(r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()")
+DOTTED = re.compile(r"(?<=[(,\s])[^\W\d]\w*(?:\.\w+)+(?=\s*=(?!=))")
 IN = re.compile(r"%in%")
 OFFSET = "offset("
 CONNECTIVE = re.compile(r"[&|]")
@@ -109,7 +111,11 @@ def terms_in_python(text: str) -> str:
     --------
     >>> terms_in_python("as.factor(a) + I(b %in% c(1, 2)) + x %in% z")
     'C(a) + I(b  in  c(1, 2)) + x %in% z'
+    >>> terms_in_python("splines::ns(x, 3, Boundary.knots=c(0, 9))")
+    'ns(x, 3, Boundary_knots=c(0, 9))'
     """
+    text = _outside_quotes(PACKAGE, "", text)
+    text = _outside_quotes(DOTTED, lambda m: m[0].replace(".", "_"), text)
     inside = {at for at, sign, _, called in _signs(text) if sign == "%" and called}
     whole = IN.sub(lambda m: " in " if m.start() in inside else m[0], text)
     return _outside_quotes(CALLED, lambda m: f"{OF_R[m[1]]}(", whole)
