@@ -42,7 +42,7 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
-MOST_ROWS = 2**16  # of a piece
+MOST_ROWS = 2**15  # of a piece
 MAGIC = "*?["
 OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
 
