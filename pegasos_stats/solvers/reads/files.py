@@ -21,7 +21,7 @@ from pegasos_stats.solvers.reads.rows import (
 
 Found = TypeVar("Found")
 
-SHARE = 3  # of the budget that rows that are kept may take
+SHARE = 4  # of the budget that rows that are kept may take
 
 
 class InFiles:
