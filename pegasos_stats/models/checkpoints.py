@@ -27,7 +27,7 @@ from pegasos_stats.solvers.reads.seeing import State
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.writing import Kind, checked_place, outputs
 
-FORMAT = "pegasos_stats checkpoint 1"
+FORMAT = "pegasos_stats checkpoint 2"
 BEGIN = 1000  # bytes of the header that hold the mark
 FREE = ("epochs", "ties")  # options that change no step
 

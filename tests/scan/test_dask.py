@@ -243,9 +243,9 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted, monkeypatch):
     with dask.config.set(scheduler="synchronous"):
         svm = ps.svm("y ~ x0", there, lam=LAM, weights="balanced")
     monkeypatch.setattr(svm.problem.X.home, "most_kept", 1)
-    assert said(DataError, svm.fit).endswith(
-        "rows near the margin are more than the budget of memory lets be kept; give "
-        "more of it: pegasos_stats.dask.rows(data, memory=)."
+    assert said(DataError, svm.fit) == (
+        "The rows near the margin are more than the 1 row that the budget of memory "
+        "lets be kept; give more of it: pegasos_stats.dask.rows(data, memory=)."
     )
 
 

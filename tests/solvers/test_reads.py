@@ -7,7 +7,9 @@ from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.rows import InMemory
+from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen
+from pegasos_stats.solvers.reads.rows import InMemory, Taken
+from pegasos_stats.solvers.reads.seeing import Point
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
@@ -128,6 +130,48 @@ def test_the_last_read_is_the_limit():
     )
     assert (found.reached, found.solution.n_epochs) == (False, 1)
     assert found.certificate.relative_gap == 1.0  # no dual point yet
+
+
+@pytest.mark.parametrize("share", [0.15, 0.1, 0.08])
+def test_a_step_ends_where_the_rows_it_moves_find_room(share):
+    """Solved from so few rows, a step would bring from 8,000 to 20,000 of 40,000."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(40_000) < 0.4, 1.0, -1.0)
+    X = rng.standard_normal((y.size, 20))
+    X[:, :5] += 0.4 * y[:, None]
+    home = InMemory(Problem(X, y, 1e-3))
+    home.most_kept = int(share * y.size)
+    found = few_reads(home, 1e-3, "hinge", True, SDCA(tol=1e-5, seed=1))
+    assert found.reached
+    assert found.solution.n_epochs <= 6
+
+
+def test_rows_foreseen_are_counted_by_class():
+    rng = np.random.default_rng(1)
+    y = np.repeat([-1.0, 1.0], [30_000, 300])
+    X = rng.standard_normal((y.size, 2))
+    sample = Taken(np.arange(y.size), X, y, np.ones(y.size))
+    foreseen = Foreseen(sample)
+    point, counts = Point(np.array([1.0, 0.0]), 0.0), np.array([30_000, 300])
+    m = y * X[:, 0]
+    for fixed, wrong in ((FULL, m > 1.0), (ZERO, m < 1.0)):
+        foreseen.state[:] = fixed
+        assert foreseen.wrong(point, counts) == wrong.sum()  # the sample is all rows
+    foreseen.state[:] = KEPT
+    assert foreseen.wrong(point, counts) == 0.0
+
+
+def test_a_step_is_halved_until_there_is_room():
+    X = np.arange(1.0, 9.0)[:, None]
+    sample = Taken(np.arange(8), X, np.array([-1.0, 1.0] * 4), np.ones(8))
+    foreseen = Foreseen(sample)
+    foreseen.state[:] = np.where(foreseen.block.y > 0.0, FULL, ZERO)
+    start, end = Point(np.zeros(1), 0.0), Point(np.ones(1), 0.0)
+    given = start, end, np.array([4, 4])
+    # At beta = 1/2^k the four rows of -1 are wrong, and those of +1 with x > 2^k.
+    assert foreseen.wrong(start, given[2]) == 4.0
+    for room, beta in ((8.0, 1.0), (7.0, 0.5), (6.0, 0.25), (5.0, 0.125), (4.0, 0.125)):
+        assert foreseen.step(*given, room).beta.tolist() == [beta]
 
 
 @pytest.mark.parametrize("excess", [0, 1, -1, 2**33 + 7, -(2**33) - 7])

@@ -7,7 +7,8 @@
    sums ``w_i x_i`` in each class.
 3. The problem with the fixed rows fixed is one of the kept rows and, for each class,
    one row that stands for those fixed at ``w_i``: their mean, of their total weight.
-   That is exact while its margin is below 1, because the hinge is straight there.
+   That is exact while its margin is below 1, because the hinge is straight there. The
+   step to its solution is cut where it would put too many rows on the wrong side.
 4. The next read keeps rows that were fixed on the wrong side as well, and gives the
    risk of the point. The dual point is known from memory and the sums: both together
    are the certificate. Then 3 again.
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.errors import DataError, counted
+from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen, is_wrong
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.seeing import (
@@ -44,7 +46,6 @@ from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
-ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 WIDTHS = 4.0  # times sqrt(p / m)
 ROOM = 0.8  # of the rows that may be kept, those of the first read
 EPOCHS = 1000  # of a problem in memory
@@ -115,7 +116,7 @@ class Looking:
             state[:] = np.where(m < 1.0 - self.delta, FULL, ZERO)
             joins = np.abs(m - 1.0) <= self.delta
         else:
-            joins = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
+            joins = is_wrong(state, m)
         rows = np.flatnonzero(joins)
         old = np.flatnonzero(state == KEPT) if self.awaits else rows[:0]
         again = Taken(first + old, X[old], y[old], w[old], o[old])
@@ -162,6 +163,7 @@ class Hinge:
         self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
         self.state = problem.home.blank(np.int8)
+        self._foreseen = Foreseen(sample)
         f = scores(sample.X, self.point, sample.offset)
         apart = np.abs(sample.y * f - 1.0)
         share = min(1.0, ROOM * problem.home.most_kept / problem.n)
@@ -177,6 +179,7 @@ class Hinge:
         kept = self.kept
         return {
             "hinge.bound": self.bound.packed(),
+            "hinge.foreseen": self._foreseen.state,
             "hinge.full": np.packbits(self.state.gathered() == FULL),
             "hinge.numbers": kept.numbers,
             "hinge.a": kept.a,
@@ -189,6 +192,7 @@ class Hinge:
         known = np.where(full == 1, FULL, ZERO).astype(np.int8)
         known[state["hinge.numbers"]] = KEPT
         self.state = self._problem.home.column(known)
+        self._foreseen.state[:] = state["hinge.foreseen"]
         numbers, a = state["hinge.numbers"], state["hinge.a"]
         self.kept = Kept.awaited(numbers, a, self._problem.p)
         self._is_first, self._awaits = False, True
@@ -197,11 +201,6 @@ class Hinge:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
         problem, before, self._sums = self._problem, self.kept.m, None
         self.kept.add(self._joining())
-        if self.kept.m > problem.home.most_kept:
-            raise DataError(
-                f"{counted(self.kept.m, 'row')} near the margin are more than the "
-                f"budget of memory lets be kept; give more of it: {problem.home.more}."
-            )
         self.stands = self.kept.m == before
         self._is_first = self._awaits = False
         sums = self._found()
@@ -212,11 +211,20 @@ class Hinge:
         reach = Rounding(self._problem, *self.point).reach
         delta = self._delta if self._is_first else None
         looking = Looking(self.point, reach, delta, self._awaits)
-        for part in self._problem.home.read(looking, self.state):
+        looking(self._foreseen.block, self._foreseen.state)
+        home, count = self._problem.home, self.kept.m
+        for part in home.read(looking, self.state):
             for again in part.again:
                 self.kept.put_again(again)
             sums = part._replace(joined=[], again=[])
             self._sums = sums if self._sums is None else plus(self._sums, sums)
+            count += sum(rows.y.size for rows, _ in part.joined)
+            if count > home.most_kept:
+                raise DataError(
+                    "The rows near the margin are more than the "
+                    f"{counted(home.most_kept, 'row')} that the budget of memory lets "
+                    f"be kept; give more of it: {home.more}."
+                )
             yield from part.joined
 
     def _found(self) -> Part:
@@ -249,7 +257,10 @@ class Hinge:
             dual=begin,
             warn=False,
         )
-        self.point = Point(found.beta, found.alpha)
+        room = min(ROOM * (problem.home.most_kept - kept.m), float(kept.m))
+        of_class = self._found().table.sum(axis=1)
+        end = Point(found.beta, found.alpha)
+        self.point = self._foreseen.step(self.point, end, of_class, room)
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
         weights = balanced(a, kept.y, kept.w, high - low) if problem.intercept else a
         if weights is not None:
