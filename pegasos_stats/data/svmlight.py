@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 BLOCK = 1 << 22  # bytes of text parsed at a time
 LARGEST_INDEX = 2**31 - 2
 SAMPLE_LINES = 100
+LABEL_NAME = "label"
 COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|nan|inf)"
@@ -116,7 +117,7 @@ def read_svmlight(
     if zero_based is not None:
         check_flag("zero_based", zero_based)
     name = checked_path(path)
-    entries = _joined(list(_parsed_blocks(name)), name)
+    entries = _joined(list(parsed_blocks(name)), name)
     if zero_based is None:
         zero_based = bool((entries.indices == 0).any())
     elif not zero_based and (entries.indices == 0).any():
@@ -157,7 +158,7 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Entries:
+class Entries:
     """Rows as they stand in a file.
 
     Attributes
@@ -177,12 +178,24 @@ class _Entries:
     values: Floats
 
 
-def _parsed_blocks(name: str) -> Iterator[_Entries]:
-    """Entries of a file, some whole lines at a time."""
+def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
+    """Entries of a file, some whole lines at a time.
+
+    Parameters
+    ----------
+    name : str
+    kept : bool
+        Whether they are all kept, so that the whole file has to fit into memory.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line is not in this format.
+    """
     line = 1
     with opened(name) as handle:
         try:
-            for block in _blocks(handle, name):
+            for block in _blocks(handle, name, kept):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
                     raise DataError(_diagnosis(block, line, name))
@@ -192,7 +205,7 @@ def _parsed_blocks(name: str) -> Iterator[_Entries]:
             raise DataError(unreadable(name, error)) from None
 
 
-def _blocks(handle: IO[bytes], name: str) -> Iterator[bytes]:
+def _blocks(handle: IO[bytes], name: str, kept: bool) -> Iterator[bytes]:
     """Cut a file into pieces that end with a line."""
     rest: list[bytes] = []  # of a line that is longer than a piece
     size, most = 0, most_unpacked(name)
@@ -202,13 +215,13 @@ def _blocks(handle: IO[bytes], name: str) -> Iterator[bytes]:
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, chunk[:cut]])
-            rest = []
+            rest, size = [], size if kept else 0
         rest.append(chunk[cut:])
     if any(rest):
         yield b"".join(rest)
 
 
-def _parsed(block: bytes, line: int) -> _Entries | None:
+def _parsed(block: bytes, line: int) -> Entries | None:
     """Read whole lines at once; None if any of them is not in the format."""
     text = np.frombuffer(block, dtype=np.uint8)
     solid = text > SPACE
@@ -229,7 +242,7 @@ def _parsed(block: bytes, line: int) -> _Entries | None:
     if not allowed.all() or np.isinf(labels).any():
         return None
     indices = found.astype(np.int64)
-    return _Entries(lines[leads] + line, labels, lengths, indices, pairs[:, 1])
+    return Entries(lines[leads] + line, labels, lengths, indices, pairs[:, 1])
 
 
 def _well_formed(
@@ -259,36 +272,26 @@ def _numbers(text: bytes) -> Floats:
             return np.empty(0)
 
 
-def _joined(parts: list[_Entries], name: str) -> _Entries:
+def _joined(parts: list[Entries], name: str) -> Entries:
     if not sum(len(part.labels) for part in parts):
         raise DataError(f"The file {name} has no rows; give one with data.")
-    return _Entries(
+    return Entries(
         *(
             np.concatenate([getattr(part, field) for part in parts])
-            for field in _Entries.__dataclass_fields__
+            for field in Entries.__dataclass_fields__
         )
     )
 
 
 def _assembled(
-    entries: _Entries, name: str, n_features: int | None, zero_based: bool
+    entries: Entries, name: str, n_features: int | None, zero_based: bool
 ) -> Svmlight:
     """Put entries into a CSR array, sorted, without those beyond its columns."""
     from scipy.sparse import csr_array
 
     n = len(entries.labels)
-    rows = np.repeat(np.arange(n), entries.lengths)
-    columns = entries.indices - (0 if zero_based else 1)
-    values = entries.values
-    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
-        order = np.lexsort((columns, rows))
-        rows, columns, values = rows[order], columns[order], values[order]
-    same = (np.diff(columns) == 0) & (np.diff(rows) == 0)
-    if same.any():
-        raise DataError(
-            f"Line {entries.lines[rows[int(same.argmax())]]} of {name} has the same "
-            "index twice; each feature may stand once in a row."
-        )
+    rows, indices, values = sorted_entries(entries, name)
+    columns = indices - (0 if zero_based else 1)
     p = int(columns.max(initial=-1)) + 1 if n_features is None else n_features
     kept = columns < p
     n_dropped = len(np.unique(columns[~kept]))
@@ -299,9 +302,36 @@ def _assembled(
     return Svmlight(_labels(entries.labels), matrix, zero_based, n_dropped)
 
 
+def sorted_entries(entries: Entries, name: str) -> tuple[Integers, Integers, Floats]:
+    """The row of each entry, counted from 0, its index and its value, by row and index.
+
+    Raises
+    ------
+    DataError
+        If a row has an index twice.
+    """
+    rows = np.repeat(np.arange(len(entries.labels)), entries.lengths)
+    indices, values = entries.indices, entries.values
+    if ((np.diff(indices) <= 0) & (np.diff(rows) == 0)).any():
+        order = np.lexsort((indices, rows))
+        rows, indices, values = rows[order], indices[order], values[order]
+    same = (np.diff(indices) == 0) & (np.diff(rows) == 0)
+    if same.any():
+        raise DataError(
+            f"Line {entries.lines[rows[int(same.argmax())]]} of {name} has the same "
+            "index twice; each feature may stand once in a row."
+        )
+    return rows, indices, values
+
+
 def _labels(labels: Floats) -> DataColumn:
-    whole = (np.abs(labels) < 2.0**63).all() and (labels == np.rint(labels)).all()
-    return pd.Series(labels.astype(np.int64) if whole else labels, name="label")
+    whole = are_whole(labels)
+    return pd.Series(labels.astype(np.int64) if whole else labels, name=LABEL_NAME)
+
+
+def are_whole(labels: Floats) -> bool:
+    """Whether all labels are whole numbers of 64 bits, and none is missing."""
+    return bool((np.abs(labels) < 2.0**63).all() and (labels == np.rint(labels)).all())
 
 
 def _is_pair(word: bytes) -> bool:

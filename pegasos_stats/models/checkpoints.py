@@ -154,7 +154,7 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
 def _source_of(rows: Elsewhere) -> dict[str, Json]:
     if not isinstance(rows.measured.scan, Scan):
         return {"rows of partitions": list(rows.home.sizes)}
-    files = rows.measured.scan.files
+    files = [*rows.measured.scan.files, *rows.measured.scan.outcomes]
     stats = [os.stat(file) for file in files]
     return {
         "files": [os.path.abspath(file) for file in files],

@@ -84,6 +84,32 @@ def test_predictions_of_files_are_those_of_frames(rows, data, result, tmp_path, 
     assert "levels that the fit did not see have no prediction" in found.err
 
 
+def test_svmlight_files_are_read_block_by_block_on_request(tmp_path, capsys):
+    lines = "1 1:2 3:1\n-1 1:1\n1 2:3 1:1\n-1 3:-2\n" * 30
+    for name in ("a.svm", "b.svm"):
+        (tmp_path / name).write_text(lines)
+    model = tmp_path / "a.model"
+    scan = ps.scan(tmp_path / "*.svm")
+    expected = ps.svm("label ~ .", scan, lam=0.1).fit(ps.SDCA(seed=443))
+    given = ["--lambda", 0.1, "--json", "--save", model]
+    found = run(capsys, "fit", tmp_path / "*.svm", *given, "--test", tmp_path / "b.svm")
+    assert params_of(found) == expected.params.to_dict()
+    test = json.loads(found.out)["confusion"]["test"]["table"]
+    assert (
+        test == expected.confusion(ps.scan(tmp_path / "b.svm")).counts[:, :2].tolist()
+    )
+    for option in (["--memory", "64MiB"], []):
+        found = run(capsys, "predict", model, tmp_path / "a.svm", *option)
+        assert found.out.startswith("row,predicted,score\n0,")
+        assert "Misclassified" in found.err
+    given = ["--memory", "64MiB", "--format", "svmlight", "--lambda", 0.1, "--json"]
+    one = run(capsys, "fit", tmp_path / "a.svm", *given)
+    assert params_of(one).keys() == expected.params.to_dict().keys()
+    formula = ["--formula", "label ~ x1 + x3"]
+    few = run(capsys, "fit", tmp_path / "*.svm", *formula, "--json")
+    assert list(params_of(few)) == ["Intercept", "x1", "x3"]
+
+
 def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, capsys):
     csv, train = tmp_path / "rows.csv", ["fit", rows, "--outcome", "y"]
     data.to_csv(csv, index=False)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan import files, formats
+from pegasos_stats.data.scan import files, formats, formats_npy
 from pegasos_stats.data.scan.formats import of_equal_size
 from pegasos_stats.errors import ColumnError, DataError, OptionError
 from tests.scan.scan_files import frame_of
@@ -256,7 +256,7 @@ def test_pieces_are_of_equal_size_and_keep_their_rows():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "NUMBERS", 400)
+    monkeypatch.setattr(formats_npy, "NUMBERS", 400)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((500, 4)).astype(np.float32)
     X[7, 1], X[:, 3] = np.nan, X[:, 0] + rng.standard_normal(500) > 0.0

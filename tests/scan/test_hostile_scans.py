@@ -143,7 +143,8 @@ def test_files_that_are_not_there(tmp_path):
     check(
         "The file rows.xlsx is of no format that is known by its name; give files that "
         "end in '.parquet', '.pq', '.csv', '.tsv', '.csv.gz', '.tsv.gz', '.npy', "
-        "'.arrow', '.arrows', '.feather', '.ipc'.",
+        "'.arrow', '.arrows', '.feather', '.ipc', '.svm', '.svmlight', '.libsvm', "
+        "'.svm.gz', '.svmlight.gz', '.libsvm.gz'.",
         DataError,
         lambda: ps.scan(tmp_path / "rows.xlsx"),
         tmp_path,

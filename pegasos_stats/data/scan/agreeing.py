@@ -369,9 +369,12 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
     """Columns of frames after each other, see `joined`."""
-    return pd.DataFrame(
-        {name: joined([part[name] for part in parts]) for name in names}
-    )
+    whole = pd.concat([part[list(names)] for part in parts], ignore_index=True)
+    for name in names:
+        columns = [part[name] for part in parts]
+        if all(isinstance(each.dtype, pd.CategoricalDtype) for each in columns):
+            whole[name] = joined(columns)
+    return whole
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:

@@ -1,25 +1,32 @@
 """Files of rows: which they are, and their rows, some at a time."""
 
-import glob
-import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from os import PathLike
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from pegasos_stats.checks import check_count
 from pegasos_stats.data.scan.csv_types import agreed_types, stated_types
 from pegasos_stats.data.scan.formats import (
-    FORMATS,
     SEPARATORS,
+    Format,
     ending_of,
     format_of,
     of_equal_size,
     unreadable,
 )
+from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
+from pegasos_stats.data.scan.formats_svmlight import (
+    MOST_FEATURES,
+    SVMLIGHT,
+    is_feature,
+    svmlight_types,
+)
+from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -27,14 +34,11 @@ from pegasos_stats.errors import (
     OptionError,
     counted,
     listing,
-    shown,
 )
 from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -43,7 +47,6 @@ MEMORY = "1GiB"
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
-MAGIC = "*?["
 OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
 
 
@@ -59,18 +62,26 @@ class Scan:
         Budget in bytes.
     stated : tuple of pairs of str
         Columns of CSV files, and what each of them holds.
+    outcomes : tuple of str
+        Files with the labels of the rows of each file; none if they are columns.
+    n_features : int or None
+        Columns of svmlight files beyond so many are left out.
     """
 
     files: tuple[str, ...]
     memory: int
     stated: tuple[tuple[str, str], ...] = ()
+    outcomes: tuple[str, ...] = ()
+    n_features: int | None = None
 
     noun, title = "files", "ps.scan()"
     more = "scan(paths, memory=)"  # of the budget
 
     def holds(self, data: object) -> bool:
         """Whether data are the same files."""
-        return isinstance(data, Scan) and self.files == data.files
+        if not isinstance(data, Scan):
+            return False
+        return (self.files, self.outcomes) == (data.files, data.outcomes)
 
     @cached_property
     def types(self) -> "dict[str, pa.DataType]":
@@ -78,13 +89,36 @@ class Scan:
         files = [file for file in self.files if ending_of(file) in SEPARATORS]
         return agreed_types(files, dict(self.stated))
 
+    @cached_property
+    def features(self) -> "Mapping[str, pa.DataType]":
+        """Columns of svmlight files and their types, for which these are read once."""
+        files = [file for file in self.files if ending_of(file) in SVMLIGHT]
+        return svmlight_types(files, self.n_features) if files else {}
+
+    @property
+    def is_svmlight(self) -> bool:
+        """Whether all files are svmlight files."""
+        return all(ending_of(file) in SVMLIGHT for file in self.files)
+
     @property
     def n_reads(self) -> int:
-        """How often rows had to be read to know their types: 1 for CSV files, else 0.
+        """How often rows had to be read to know their columns: 1 for text, else 0.
 
         Also where some files are of another format, or types of some columns stated.
         """
-        return int(bool(set(self.types) - {name for name, _ in self.stated}))
+        found = set(self.types) - {name for name, _ in self.stated}
+        return int(bool(found or self.features))
+
+    def _format(self, file: str) -> "tuple[Format, Mapping[str, pa.DataType]]":
+        """How a file is read, and types of columns that it does not state."""
+        if ending_of(file) in SVMLIGHT:
+            return format_of(file), self.features
+        if not self.outcomes:
+            return format_of(file), self.types
+        labels = self.outcomes[self.files.index(file)]
+        schema = partial(npy_schema, labels=labels)
+        batches = partial(npy_batches, labels=labels)
+        return format_of(file)._replace(schema=schema, batches=batches), {}
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
@@ -101,14 +135,16 @@ class Scan:
 
         found = {}
         for file in self.files:
-            types = self.types
+            how, types = self._format(file)
             try:
-                schema = format_of(file).schema(file, types)
+                schema = how.schema(file, types)
+            except DataError:
+                raise
             except Exception as error:  # of pyarrow, and of the system
                 raise unreadable(file, error) from None
             fields = [each for each in schema if not OF_PANDAS.fullmatch(each.name)]
-            names = [field.name for field in fields]
-            if twice := [name for name in names if names.count(name) > 1]:
+            counts = Counter(field.name for field in fields)
+            if twice := [name for name, count in counts.items() if count > 1]:
                 raise ColumnError(
                     f"Column {listing(twice[:1])} stands more than once in "
                     f"{shown_path(file)}; rename the columns."
@@ -151,10 +187,17 @@ class Scan:
         )
 
     def check(self, columns: Iterable[str]) -> None:
-        """Raise `ColumnError` for a column that is not in every file."""
+        """Raise `ColumnError` for a column that is not in every file.
+
+        A feature beyond those of an svmlight file is 0 in all of its rows.
+        """
         wanted = list(columns)
         for file, schema in self.schemas.items():
-            if missing := [name for name in wanted if name not in schema.names]:
+            there = set(schema.names)
+            missing = [name for name in wanted if name not in there]
+            if ending_of(file) in SVMLIGHT and self.n_features is None:
+                missing = [name for name in missing if not is_feature(name)]
+            if missing:
                 noun = "Column" if len(missing) == 1 else "Columns"
                 cure = "add what lacks"
                 if ending_of(file) in SEPARATORS and missing == wanted:
@@ -192,10 +235,13 @@ class Scan:
         """
         names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
+            how, types = self._format(file)
             try:
-                found = format_of(file).batches(file, names, size, self.types)
+                found = how.batches(file, names, size, types)
                 for piece in of_equal_size(found, size):
                     yield piece.select(names)
+            except DataError:
+                raise
             except Exception as error:  # of pyarrow, in the middle of a file
                 raise unreadable(file, error) from None
 
@@ -239,18 +285,24 @@ def scan(
     *,
     memory: str | int = MEMORY,
     types: Mapping[str, str] | None = None,
+    outcome: Paths | None = None,
+    n_features: int | None = None,
 ) -> Scan:
     """Declare files as the data of a fit, to be read block by block.
 
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), or arrays of
+        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), svmlight
+        files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), or arrays of
         numpy (``.npy``, whose columns are ``x0``, ``x1`` and so on), recognised by
         their extensions. A pattern such as ``"folder/*.parquet"`` stands for the files
         that it matches, in the order of their names; a folder stands for the files in
         it with such an extension. Columns are found by name, and each must hold one
-        kind of values in all files.
+        kind of values in all files. The columns of svmlight files are ``label`` and
+        ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one;
+        a feature that is in no row is 0 in new data. They are read once more to find
+        them, and their zeros are written out.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A fit keeps the
         rows near its margin, a few percent of all, in memory. A record batch of an
@@ -259,6 +311,12 @@ def scan(
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. If types are missing, the files are read once more to
         find them.
+    outcome : str or path, or a list of them, optional
+        Files ``.npy`` with the labels of the rows, one for each file ``.npy`` of rows
+        and in the same order. They become the column ``label``.
+    n_features : int, optional
+        Number of features of svmlight files, at most 5,000; those beyond it are left
+        out. By default all of them, up to the largest index.
 
     Returns
     -------
@@ -268,7 +326,7 @@ def scan(
     Raises
     ------
     OptionError
-        If `paths`, `memory` or `types` is not valid.
+        If an option is not valid.
     DataError
         If no file matches, or a file is not there.
     DependencyError
@@ -287,72 +345,21 @@ def scan(
             "scan() reads files by pyarrow, which is not installed; install it by "
             "pip install 'pegasos_stats[files]'."
         ) from None
-    given = [paths] if isinstance(paths, str | PathLike) else paths
-    good = isinstance(given, Sequence) and all(
-        isinstance(path, str | PathLike) for path in given
-    )
-    if not good or not len(given):
-        raise OptionError(
-            f"paths={shown(paths)} is not allowed; give a file, a pattern such as "
-            "'folder/*.parquet', or a list of them."
-        )
-    found: list[str] = []
-    for path in given:
-        found += matched(os.fspath(path))
-    twice = [file for file in dict.fromkeys(found) if found.count(file) > 1]
-    if twice:
-        raise OptionError(
-            f"paths= names {listing(twice)} more than once; give each file once."
-        )
+    found = all_files(paths, "paths")
     stated = stated_types(types)
     if stated and not any(ending_of(file) in SEPARATORS for file in found):
         raise OptionError(
             "types= is for CSV files, and there is none among the files; leave it out."
         )
-    return Scan(tuple(found), bytes_of(memory), stated)
-
-
-def matched(path: str) -> list[str]:
-    """Files that a path, a pattern or a folder stands for, by name."""
-    files = [path]
-    if is_pattern(path):
-        files = sorted(glob.glob(path, recursive=True))
-    elif os.path.isdir(path):
-        names = [each for each in sorted(os.listdir(path)) if each[0] not in "._"]
-        inside = [os.path.join(path, each) for each in names if ending_of(each)]
-        files = [file for file in inside if os.path.isfile(file)]
-        if not files:
-            raise DataError(
-                f"The folder {shown_path(path)} has no file that ends in "
-                f"{listing(FORMATS, len(FORMATS))}; give one that has."
+    if n_features is not None:
+        check_count("n_features", n_features, MOST_FEATURES)
+        if not any(ending_of(file) in SVMLIGHT for file in found):
+            raise OptionError(
+                "n_features= is for svmlight files, and there is none among the files; "
+                "leave it out."
             )
-    if not files:
-        raise DataError(
-            f"No file matches {shown(path)}; give a pattern such as 'folder/*.parquet'."
-        )
-    for file in files:
-        if not os.path.isfile(file):
-            raise DataError(
-                f"The file {shown_path(file)} is not there; give files, or a pattern "
-                "such as 'folder/*.parquet'."
-            )
-        if ending_of(file) is None:
-            raise DataError(
-                f"The file {shown_path(file)} is of no format that is known by its "
-                f"name; give files that end in {listing(FORMATS, len(FORMATS))}."
-            )
-    return files
-
-
-def is_pattern(path: str) -> bool:
-    """Whether a path stands for the files that it matches.
-
-    Examples
-    --------
-    >>> is_pattern("folder/*.parquet"), is_pattern("folder/rows.parquet")
-    (True, False)
-    """
-    return any(sign in path for sign in MAGIC) and not os.path.exists(path)
+    outcomes = () if outcome is None else outcomes_of(outcome, found)
+    return Scan(found, bytes_of(memory), stated, outcomes, n_features)
 
 
 def bytes_of(memory: object) -> int:

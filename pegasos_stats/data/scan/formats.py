@@ -4,18 +4,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
+from pegasos_stats.data.scan.formats_svmlight import (
+    SVMLIGHT,
+    svmlight_batches,
+    svmlight_schema,
+)
 from pegasos_stats.errors import DataError
 from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Types = Mapping[str, pa.DataType]  # of the columns of CSV files
+    Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
 BUFFER = 2**20  # bytes of a column of Parquet that are read at a time
-NUMBERS = 2**21  # of an array of numpy that are read at a time
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
@@ -31,7 +34,7 @@ class Format(NamedTuple):
     ----------
     title : str
     schema : callable
-        Of a file and the types of columns of CSV files: its columns.
+        Of a file, and the types of columns where it does not state them: its columns.
     batches : callable
         Of a file, names of columns, rows that are wanted at a time, and these types:
         the rows, once.
@@ -128,55 +131,6 @@ def _csv(file: str, sep: str, types: "Types") -> Any:
     )
 
 
-def npy_schema(file: str, types: "Types") -> "pa.Schema":
-    """The columns of an array that numpy saved: ``x0``, ``x1`` and so on."""
-    import pyarrow as pa
-
-    shape, _, dtype, _ = _npy(file)
-    kind = pa.from_numpy_dtype(np.float32 if dtype == np.float16 else dtype)
-    return pa.schema([(f"x{j}", kind) for j in range(shape[1])])
-
-
-def npy_batches(
-    file: str, columns: Sequence[str], rows: int, types: "Types"
-) -> "Iterator[pa.RecordBatch]":
-    """The rows of an array that numpy saved; of one by columns through a map."""
-    import pyarrow as pa
-
-    (n, p), by_columns, dtype, begin = _npy(file)
-    step = max(1, min(rows, NUMBERS // p))
-    whole = np.load(file, mmap_mode="r") if by_columns else None
-    with open(file, "rb") as handle:
-        handle.seek(begin)
-        for first in range(0, n, step):
-            count = min(step, n - first)
-            if whole is None:
-                X = np.fromfile(handle, dtype, count * p).reshape(count, p)
-            else:
-                X = whole[first : first + count]
-            if dtype == np.float16:
-                X = X.astype(np.float32)
-            places = [int(name[1:]) for name in columns]
-            parts = [pa.array(np.ascontiguousarray(X[:, j])) for j in places]
-            yield pa.RecordBatch.from_arrays(parts, names=list(columns))
-
-
-def _npy(file: str) -> tuple[tuple[int, ...], bool, "np.dtype[Any]", int]:
-    """Shape, whether by columns, type and place of the numbers of an array."""
-    with open(file, "rb") as handle:
-        version = np.lib.format.read_magic(handle)
-        readers = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }
-        if version not in readers:
-            raise ValueError(f"its version is {version}")
-        shape, by_columns, dtype = readers[version](handle)
-        if len(shape) != 2 or 0 in shape or dtype.kind not in "biuf":
-            raise ValueError(f"it holds {dtype} in the shape {shape}")
-        return shape, by_columns and shape[1] > 1, dtype, handle.tell()
-
-
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 PARQUET = Format("Parquet", parquet_schema, parquet_batches)
 ARROW = Format("Arrow", arrow_schema, arrow_batches)
@@ -187,6 +141,9 @@ FORMATS |= {
 }
 FORMATS |= {".npy": Format("an array of rows and columns", npy_schema, npy_batches)}
 FORMATS |= {".arrow": ARROW, ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW}
+FORMATS |= dict.fromkeys(
+    SVMLIGHT, Format("svmlight", svmlight_schema, svmlight_batches)
+)
 
 
 def ending_of(file: str) -> str | None:

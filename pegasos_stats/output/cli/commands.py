@@ -11,6 +11,9 @@ import pandas as pd
 
 from pegasos_stats.advice import flag
 from pegasos_stats.data import datasets
+from pegasos_stats.data.scan.files import MEMORY
+from pegasos_stats.data.scan.formats import ending_of
+from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
 from pegasos_stats.errors import DataError, LabelError, OptionError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
@@ -295,15 +298,17 @@ def _unseen_in(tests: dict[str, Rows]) -> list[str]:
 
 def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
     """Read data in the format and style of those that the model was fitted on."""
-    result, format_ = saved.result, options.format
+    result, format_, memory = saved.result, options.format, options.memory
+    if saved.about.get("format") == "files" and ending_of(options.data) in SVMLIGHT:
+        memory = memory or MEMORY
     rows = read_data(
         options.data,
         format_,
         len(result.design.names),
         saved.about.get("zero_based"),
         dense=isinstance(result, KernelResults),
-        style=style_of(options, {} if options.memory else saved.about),
-        memory=options.memory,
+        style=style_of(options, {} if memory else saved.about),
+        memory=memory,
     )
     fitted_on = saved.about.get("format", rows.format)
     if not are_alike(rows.format, fitted_on):

@@ -15,9 +15,16 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import COMMAS, CsvStyle, read_csv
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
-from pegasos_stats.data.scan.files import MEMORY, Scan, is_pattern, matched, scan
+from pegasos_stats.data.scan.files import MEMORY, Scan, scan
 from pegasos_stats.data.scan.formats import SEPARATORS, ending_of
-from pegasos_stats.data.svmlight import Svmlight, looks_like_svmlight, read_svmlight
+from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
+from pegasos_stats.data.scan.paths import is_pattern, matched
+from pegasos_stats.data.svmlight import (
+    LABEL_NAME,
+    Svmlight,
+    looks_like_svmlight,
+    read_svmlight,
+)
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -157,20 +164,22 @@ def read_data(
         If options are for files that are read at once, and these are not.
     """
     if memory is not None or are_scanned(path):
-        if format_ == "svmlight" or style != COMMAS:
-            flags = "--format" if format_ == "svmlight" else "--sep or --decimal"
+        found = scan(path, memory=memory or MEMORY)
+        other = format_ == "svmlight" and not found.is_svmlight
+        if other or style != COMMAS:
+            flags = "--format" if other else "--sep or --decimal"
             raise OptionError(
                 f"{path} is read block by block, as the ending says (.parquet, .arrow, "
                 f".csv, .tsv), and {flags} is for one file that is read at once; leave "
                 "it out."
             )
-        return Rows(path, scan=scan(path, memory=memory or MEMORY))
+        return Rows(path, scan=found)
     if format_ == "auto":
         format_ = "svmlight" if looks_like_svmlight(path) else "csv"
     if format_ == "csv":
         return Rows(path, frame=read_csv(path, style), style=style)
-    found = read_svmlight(path, n_features, zero_based=zero_based)
-    return Rows(path, sparse=found, dense=dense)
+    sparse = read_svmlight(path, n_features, zero_based=zero_based)
+    return Rows(path, sparse=sparse, dense=dense)
 
 
 def are_scanned(path: str) -> bool:
@@ -181,7 +190,7 @@ def are_scanned(path: str) -> bool:
     >>> are_scanned("rows/*.csv"), are_scanned("a.parquet"), are_scanned("a.csv")
     (True, True, False)
     """
-    by_rows = ending_of(path) not in (None, *SEPARATORS)
+    by_rows = ending_of(path) not in (None, *SEPARATORS, *SVMLIGHT)
     return by_rows or is_pattern(path) or os.path.isdir(path)
 
 
@@ -230,10 +239,11 @@ def formula_for(
     apart: Sequence[str | None] = (),
     formula: str | None = None,
 ) -> str | None:
-    """The formula given, or that of the outcome on all other columns of a CSV file.
+    """The formula given, or that of the outcome on all other columns.
 
-    Columns `apart`, such as that of weights, are no predictors. None for an svmlight
-    file.
+    The outcome of svmlight files that are read block by block is their label. Columns
+    `apart`, such as that of weights, are no predictors. None for an svmlight file that
+    is read at once.
 
     Raises
     ------
@@ -255,6 +265,8 @@ def formula_for(
         return None
     if formula is not None:
         return formula
+    if outcome is None and train.scan is not None and train.scan.is_svmlight:
+        outcome = LABEL_NAME
     if outcome is None:
         raise OptionError(
             f"{train.path} has columns with names; name its two-level one with "

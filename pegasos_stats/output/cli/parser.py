@@ -33,7 +33,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 Group = argparse._ActionsContainer
 INPUT = (
     "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
-    "or, block by block and for sdca, Parquet, Arrow, a folder, or 'rows/*.parquet'"
+    "or, block by block and for sdca, Parquet, Arrow, a folder, or 'rows/*.parquet', "
+    "'rows/*.svm'"
 )
 
 
@@ -255,8 +256,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory",
         metavar="SIZE",
-        help="budget for files that are read block by block, such as 512MiB; CSV too "
-        f"if it is given (default: {MEMORY})",
+        help="budget for files that are read block by block, such as 512MiB; CSV and "
+        f".svm too if it is given (default: {MEMORY})",
     )
 
 

@@ -1,0 +1,318 @@
+"""Svmlight files block by block: the bits of Parquet, the rules of `read_svmlight`."""
+
+import gzip
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, vstack
+
+import pegasos_stats as ps
+from pegasos_stats.data import svmlight
+from pegasos_stats.data.scan import files, formats_svmlight
+from pegasos_stats.errors import (
+    ColumnError,
+    ConvergenceWarning,
+    DataError,
+    LabelError,
+    OptionError,
+)
+from tests.scan.test_checkpoints import narrow as small_samples
+
+SOLVER = ps.SDCA(tol=1e-6, seed=1)
+N, P, LAM = 1500, 12, 0.01
+EDGES = [0, 600, 650, N]
+
+
+def write(file, y, X, first=1):
+    """Rows as text, of as many digits as give the same doubles again."""
+    lines = []
+    for label, row in zip(y, X, strict=True):
+        held = [f"{j + first}:{float(row[j])!r}" for j in np.flatnonzero(row)]
+        lines.append(" ".join([repr(label), *held]) + "\n")
+    file.write_text("".join(lines))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((N, P)) * (rng.random((N, P)) < 0.4)
+    X[:, P - 1] = rng.random(N)  # the last one is there in every file
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(N) > 0, 1, -1)
+    X[7], X[7, 2] = 0.0, np.nan
+    return y.tolist(), X
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    """Parts as svmlight, packed, as Parquet, and as arrays with labels beside."""
+    where = tmp_path_factory.mktemp("parts")
+    y, X = rows
+    for i, (a, b) in enumerate(pairwise(EDGES)):
+        write(where / f"part{i}.svm", y[a:b], X[a:b])
+        with gzip.open(where / f"part{i}.libsvm.gz", "wb") as packed:
+            packed.write((where / f"part{i}.svm").read_bytes())
+        frame = pd.DataFrame(X[a:b], columns=[f"x{j + 1}" for j in range(P)])
+        frame.insert(0, "label", y[a:b])
+        frame.to_parquet(where / f"part{i}.parquet", index=False)
+        np.save(where / f"part{i}.npy", X[a:b])
+        np.save(where / f"labels{i}.npy", np.array(y[a:b]))
+    return where
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Blocks of text and of rows that end at other places."""
+    monkeypatch.setattr(files, "MOST_ROWS", 128)
+    monkeypatch.setattr(svmlight, "BLOCK", 7000)
+
+
+def fitted(scan, model=ps.svm, **given):
+    return model("label ~ .", scan, lam=LAM, **given).fit(SOLVER)
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("model", [ps.svm, ps.logit])
+def test_bits_are_those_of_parquet_and_the_optimum_that_of_memory(model, folder):
+    given = {"weights": "balanced", "standardize": True}
+    found = fitted(ps.scan(folder / "*.svm"), model, **given)
+    for name in ("*.libsvm.gz", "*.parquet"):
+        other = fitted(ps.scan(folder / name), model, **given)
+        assert (found.params == other.params).all()
+        assert found.certificate == other.certificate
+        assert found.dropped == other.dropped
+        assert found.bse.equals(other.bse)
+    parts = [ps.read_svmlight(folder / f"part{i}.svm") for i in range(3)]
+    X = csr_array(vstack([part.X for part in parts])).toarray()
+    y = pd.concat([part.y for part in parts], ignore_index=True)
+    here = (ps.SVM if model is ps.svm else ps.Logit)(y, X, lam=LAM, **given).fit(SOLVER)
+    assert list(found.params.index) == list(here.params.index)
+    assert found.coding.levels == here.coding.levels == (-1, 1)
+    assert found.nobs == here.nobs == N - 1
+    # Both are no farther from the same minimum than their gaps say.
+    most = max(found.gap, here.gap)
+    assert abs(found.objective - here.objective) <= most
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_read_more_finds_the_columns(folder):
+    text, binary = (fitted(ps.scan(folder / f"*{end}")) for end in (".svm", ".parquet"))
+    assert text.n_reads == binary.n_reads + 1
+
+
+def test_labels_beside_arrays_are_a_column(folder, rows):
+    files_of = {"outcome": folder / "labels*.npy"}
+    scan = ps.scan(folder / "part*.npy", **files_of)
+    found = fitted(scan)
+    of_parquet = fitted(ps.scan(folder / "*.parquet"))
+    assert found.params.to_numpy().tolist() == of_parquet.params.to_numpy().tolist()
+    assert list(found.params.index)[1:3] == ["x0", "x1"]
+    table = found.confusion(scan)
+    assert table.counts.sum() == N
+    assert found.confusion(ps.scan(folder / "part*.npy", **files_of)).source == (
+        "training"
+    )
+
+
+@pytest.mark.parametrize("kind", [bool, float, np.float16, str])
+def test_labels_beside_arrays_are_of_any_kind(kind, folder, rows, tmp_path):
+    y = np.array(rows[0]) > 0
+    np.save(tmp_path / "labels.npy", y.astype(kind))
+    np.save(tmp_path / "rows.npy", np.asfortranarray(np.nan_to_num(rows[1])))
+    scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
+    found = ps.svm("label ~ x0 + x3", scan)
+    expected = tuple(kind(level) for level in (False, True))
+    assert found.coding.levels == expected
+    assert (found.problem.y == np.where(y, 1, -1)).all()
+
+
+def test_a_label_that_is_missing_is_dropped(tmp_path, folder, rows):
+    y = np.array(rows[0], dtype=float)
+    y[[0, 5]] = np.nan
+    np.save(tmp_path / "labels.npy", y)
+    np.save(tmp_path / "rows.npy", np.nan_to_num(rows[1]))
+    scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
+    assert ps.svm("label ~ x0", scan).problem.n == N - 2
+    (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
+    model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"))
+    assert model.problem.n == 3
+    assert model.coding.levels == (-1.0, 1.0)
+
+
+def test_columns_are_the_indices_of_all_files(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:2 3:1\n-1 1:1 # x\n")
+    (tmp_path / "b.svm").write_text("1 qid:3 5:1 2:4\n-1\n")
+    scan = ps.scan(tmp_path / "*.svm")
+    assert list(scan.kinds) == ["label", "x1", "x2", "x3", "x4", "x5"]
+    (piece,) = ps.scan(tmp_path / "b.svm").pieces(["x5", "label", "x2", "x1"])
+    assert piece.to_pydict() == {
+        **{"x5": [1.0, 0.0], "label": [1, -1]},
+        **{"x2": [4.0, 0.0], "x1": [0.0, 0.0]},
+    }
+    (tmp_path / "b.svm").write_text("1 0:1\n-1 2:1\n")
+    assert list(ps.scan(tmp_path / "*.svm").kinds)[:3] == ["label", "x0", "x1"]
+    few = ps.scan(tmp_path / "*.svm", n_features=2)
+    assert list(few.kinds) == ["label", "x0", "x1"]
+
+
+def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
+    result = fitted(ps.scan(folder / "*.svm"))
+    (tmp_path / "new.svm").write_text("1 2:0.5 40:9\n-1 1:1\n")
+    scores = result.decision_function(ps.scan(tmp_path / "new.svm"))
+    params = result.params
+    assert scores.tolist() == pytest.approx(
+        [params["Intercept"] + 0.5 * params["x2"], params["Intercept"] + params["x1"]],
+        rel=1e-14,  # sums of two terms
+    )
+    assert result.confusion(ps.scan(tmp_path / "new.svm")).counts.sum() == 2
+    with pytest.raises(
+        ColumnError, match=r"^Columns 'x10', .* more not found in .*new\.svm, "
+    ):
+        result.predict(ps.scan(tmp_path / "new.svm", n_features=1))
+    with pytest.raises(ColumnError, match=r"^Column 'z' not found"):
+        ps.svm("label ~ z", ps.scan(tmp_path / "new.svm"))
+
+
+def test_a_fit_that_is_stopped_goes_on_to_the_same_bits(folder, tmp_path, monkeypatch):
+    small_samples(monkeypatch)
+    path = tmp_path / "fit.ckpt"
+
+    def fit(solver, **given):
+        return ps.logit("label ~ .", ps.scan(folder / "*.svm")).fit(solver, **given)
+
+    few, many = (ps.SDCA(tol=1e-9, seed=1, epochs=epochs) for epochs in (2, 50))
+    with pytest.warns(ConvergenceWarning):
+        fit(few, checkpoint=path)
+    assert path.exists()
+    assert (fit(many, checkpoint=path).params == fit(many).params).all()
+
+
+def test_a_checkpoint_knows_the_files_of_labels(folder, rows, tmp_path, monkeypatch):
+    small_samples(monkeypatch)
+    labels, path = tmp_path / "labels.npy", tmp_path / "fit.ckpt"
+
+    def fit(epochs):
+        np.save(labels, np.array(rows[0][:600]))
+        scan = ps.scan(folder / "part0.npy", outcome=labels)
+        solver = ps.SDCA(tol=1e-9, seed=1, epochs=epochs)
+        return ps.logit("label ~ .", scan).fit(solver, checkpoint=path)
+
+    with pytest.warns(ConvergenceWarning):
+        fit(2)
+    with pytest.raises(DataError, match=r"with other sizes and times of files; "):
+        fit(50)
+
+
+def test_three_labels_are_refused_as_in_memory(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:2\n2 1:1\n3 1:5\n")
+    with pytest.raises(LabelError) as there:
+        ps.svm("label ~ x1", ps.scan(tmp_path / "a.svm"))
+    y, X = ps.read_svmlight(tmp_path / "a.svm")
+    with pytest.raises(LabelError) as here:
+        ps.svm("label ~ x1", pd.DataFrame({"label": y, "x1": X.toarray()[:, 0]}))
+    assert str(there.value) == str(here.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"1 1:2\n-1 2:x\n", "Line 2 of a.svm holds '2:x'; the format is 'label "),
+        (b"1 1:2\n-1 2:1 1:1\n1 3:1 3:2\n", "Line 3 of a.svm has the same index twice"),
+        (b"1 1:2\ninf 2:1\n", "Line 2 of a.svm has the label 'inf'; give finite ones."),
+        (b"# nothing\n\n", "The file a.svm has no rows; give one with data."),
+        (b"\x1f\x8bnot packed", "The file a.svm cannot be read: "),
+        (
+            b"1 1:2\n-1 6000:1\n",
+            "The svmlight files have 6,000 features, and rows that are read block by "
+            "block may have 5,000, as their zeros are written out; leave out those "
+            "beyond, as in n_features=5000, or fit sparse rows in memory, "
+            "ps.SVM(*ps.read_svmlight(path)).",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_in_one_sentence(
+    content, told, tmp_path, monkeypatch
+):
+    (tmp_path / "a.svm").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    scan = ps.scan("a.svm")
+    with pytest.raises(DataError, match=rf"^{re.escape(told)}") as refused:
+        ps.svm("label ~ .", scan)
+    assert str(refused.value).endswith(".")
+
+
+def test_wrong_lines_of_later_blocks_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(svmlight, "BLOCK", 50)
+    good = "1 1:2\n-1 2:3\n" * 40
+    (tmp_path / "a.svm").write_text(good + "1 4:1 4:2\n")
+    with pytest.raises(DataError, match=r"^Line 81 of .*a\.svm has the same index"):
+        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"))
+
+
+def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(svmlight, "BLOCK", 500)
+    monkeypatch.setattr(svmlight, "most_unpacked", lambda name: 2000)
+    with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
+        packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)
+    assert ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz")).problem.n == 800
+    with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
+        packed.write(b"1 1:2 " + b"3:4 " * 2000)
+    with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB"):
+        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"))
+
+
+def test_options_that_do_not_hold_are_refused(folder, tmp_path):
+    cases = [
+        ({"n_features": 0}, "give a whole number above zero"),
+        ({"n_features": 5001}, "n_features=5001 is not allowed; give a whole number"),
+        ({"outcome": folder / "labels0.npy"}, "outcome= is for labels in '.npy' files"),
+    ]
+    for given, told in cases:
+        with pytest.raises(OptionError, match=re.escape(told)):
+            ps.scan(folder / "part0.svm", **given)
+    with pytest.raises(OptionError) as refused:
+        ps.scan(folder / "part0.npy", n_features=3)
+    assert str(refused.value) == (
+        "n_features= is for svmlight files, and there is none among the files; leave "
+        "it out."
+    )
+    with pytest.raises(OptionError) as refused:
+        ps.scan(folder / "part0.npy", outcome=folder / "labels*.npy")
+    assert str(refused.value) == (
+        "outcome= names 3 files of labels for 1 file of rows; give one for each."
+    )
+
+
+def test_labels_that_do_not_fit_are_refused(folder, tmp_path):
+    def told(labels):
+        np.save(tmp_path / "y.npy", labels, allow_pickle=True)
+        scan = ps.scan(folder / "part0.npy", outcome=tmp_path / "y.npy")
+        with pytest.raises(DataError) as refused:
+            ps.svm("label ~ .", scan)
+        return str(refused.value).replace(f"{tmp_path}/", "")
+
+    assert told(np.ones(5)).startswith("The file y.npy has 5 labels, and ")
+    assert told(np.ones((600, 1))) == (
+        "The file y.npy cannot be read as labels (it holds float64 in the shape "
+        "(600, 1)); save a number, a boolean or a text for each row by numpy.save."
+    )
+    assert "holds object in the shape" in told(np.array(["a", None] * 300, object))
+    short = tmp_path / "y.npy"
+    np.save(short, np.ones(600))
+    short.write_bytes(short.read_bytes()[:-9])
+    with pytest.raises(DataError, match="it ends before its last row"):
+        ps.svm("label ~ .", ps.scan(folder / "part0.npy", outcome=short))
+
+
+def test_rows_that_are_written_out_stay_within_the_budget():
+    # Lines of one entry each: a block of text would be many rows with their zeros.
+    assert (
+        formats_svmlight.MOST_FEATURES
+        * 8
+        * files.rows_of_piece(2**30, formats_svmlight.MOST_FEATURES)
+        <= 2**30 / files.SHARE
+    )
