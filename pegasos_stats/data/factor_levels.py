@@ -1,7 +1,7 @@
 """Levels of factors: those found at fit, and those of new data that are unknown."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -27,9 +27,9 @@ CONTRASTED = re.compile(r"^C\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
 def plain_factors(spec: "ModelSpec", used: pd.DataFrame) -> Levels:
     """Levels of the columns that are factors without ``C()``."""
     return {
-        factor.strip("`"): list(state["categories"])
+        factor: list(state["categories"])
         for factor, (_, state) in spec.encoder_state.items()
-        if "categories" in state and factor.strip("`") in used.columns
+        if "categories" in state and factor in used.columns
     }
 
 
@@ -44,21 +44,31 @@ def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
         Columns that the terms use.
     """
     found = {
-        factored(factor): list(state["categories"])
+        factored(factor, variables): list(state["categories"])
         for factor, (kind, state) in spec.encoder_state.items()
         if kind.value == "categorical" and "categories" in state
     }
     return {name: levels for name, levels in found.items() if name in variables}
 
 
-def factored(factor: str) -> str:
+def factored(factor: str, variables: Collection[str]) -> str:
     """Name of the column behind ``name``, ``C(name)`` or ``C(name, contrasts)``.
+
+    Parameters
+    ----------
+    factor : str
+    variables : collection of str
+        Names of columns: a factor that is one of them is that column.
 
     Examples
     --------
-    >>> factored("C(age, contr.treatment(base='old'))"), factored("`age group`")
-    ('age', 'age group')
+    >>> factored("C(age, contr.treatment(base='old'))", ["age"])
+    'age'
+    >>> factored("age `in years`", ["age `in years`"])
+    'age `in years`'
     """
+    if factor in variables:
+        return factor
     match = CONTRASTED.match(factor)
     return match.group(1).strip("`") if match else unwrapped(factor)
 

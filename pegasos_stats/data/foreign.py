@@ -224,6 +224,20 @@ def check_labels(labels: DataColumn, name: str) -> None:
         )
 
 
+def column_of_frame(value: Any) -> Any:
+    """Return the column of a frame of one; other values as they are.
+
+    A relation of DuckDB has no columns but such frames.
+
+    Examples
+    --------
+    >>> column_of_frame(pd.DataFrame({"w": [1, 2]})).name
+    'w'
+    """
+    single = isinstance(value, pd.DataFrame) and value.shape[1] == 1
+    return value.iloc[:, 0] if single else value
+
+
 def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     """View a list, a one-dimensional array or a single column of labels as a Series.
 
@@ -240,8 +254,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     )
     check_is_ours(labels)
     with refusing(refused):
-        if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
-            labels = labels.iloc[:, 0]
+        labels = column_of_frame(labels)
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
         column = in_native_order(series_of(labels))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.advice import InPython, Part, Setting, bare, said
 from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.data.foreign import position_of
+from pegasos_stats.data.foreign import column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import (
     ColumnError,
@@ -84,6 +84,7 @@ def numbers_of_rows(
     """
     if isinstance(numbers, str):
         numbers = column_named(option, numbers, data, allowed)
+    numbers = column_of_frame(numbers)
     if isinstance(numbers, pd.Series) and isinstance(data, pd.DataFrame | pd.Series):
         known = numbers.index if len(numbers) == len(index) else index
         if not known.equals(index):

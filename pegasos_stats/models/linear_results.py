@@ -258,8 +258,9 @@ class LinearResults(LinearEffects):
         A part is a list that begins with its operation: ``["column", name]``,
         ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
         level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
-        part]``, and so on. Numbers are objects with ``value`` and ``hex``: the same
-        double in decimal and in hexadecimal digits.
+        part]``, and so on. A row with a missing value in one of these columns has no
+        score, also where a condition would not ask for it. Numbers are objects with
+        ``value`` and ``hex``: the same double in decimal and in hexadecimal digits.
 
         Returns
         -------

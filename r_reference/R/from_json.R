@@ -78,6 +78,11 @@ exact <- function(number) as.numeric(number$hex)
 
 score_fit <- function(fit, data) {
   total <- rep(exact(fit$intercept), nrow(data))
+  for (name in unique(unlist(lapply(fit$terms, function(term) {
+    lapply(term$parts, tree_columns)
+  })))) {
+    total[is.na(json_column(name, data))] <- NA
+  }
   for (term in fit$terms) {
     value <- rep(1, nrow(data))
     for (part in term$parts) value <- value * tree_value(part, data)
@@ -97,7 +102,15 @@ predict_fit <- function(fit, data) {
   labels
 }
 
-# Value of a tree in every row, NA where a column is missing.
+# Names of the columns of a tree.
+tree_columns <- function(tree) {
+  if (tree[[1]] == "column") return(tree[[2]])
+  if (tree[[1]] %in% c("levels", "in")) return(tree_columns(tree[[2]]))
+  if (tree[[1]] %in% c("number", "text")) return(NULL)
+  unlist(lapply(tree[-1], tree_columns))
+}
+
+# Value of a tree in every row.
 tree_value <- function(tree, data) {
   operation <- tree[[1]]
   if (operation == "column") return(json_column(tree[[2]], data))

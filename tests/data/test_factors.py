@@ -59,6 +59,26 @@ def test_missing_levels_are_missing_scores(fitted):
     np.testing.assert_array_equal(found[5:], expected[5:])
 
 
+@pytest.mark.parametrize("name", ["`g", "g`", "`g`", "`"])
+def test_a_factor_whose_name_ends_in_a_backtick(name, tmp_path):
+    data = DATA.assign(**{name: np.resize(["u", "v", "w"], N)})
+    result = ps.logit("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
+    new = data.head(2).assign(**{name: ["u", "new"]})
+    with pytest.raises(ColumnError) as caught:
+        result.predict(new)
+    assert f"Column {name!r} holds levels that did not occur at fit" in str(
+        caught.value
+    )
+    with pytest.warns(ps.errors.ColumnWarning):
+        assert result.predict(new, unseen="missing").isna().tolist() == [False, True]
+    assert result.predictions(name).tidy()["value"].tolist() == ["u", "v", "w"]
+    escaped = name.replace("`", r"\`")
+    assert f"| {escaped} | u, v, w |" in result.report(data).as_markdown()
+    ps.save(result, tmp_path / "fit.pegasos")
+    scores = ps.load(tmp_path / "fit.pegasos").decision_function(data)
+    assert scores.equals(result.decision_function(data))
+
+
 def test_a_level_that_is_new_is_named_behind_contrasts_too():
     with pytest.raises(ColumnError, match=r"did not occur at fit, 2, in 1 row"):
         scores_of(FORMULAS[2], BASE, np.where(np.arange(N) == 3, 2, BASE))

@@ -209,6 +209,26 @@ def test_columns_are_taken_wherever_those_of_pandas_are(use):
     assert np.array_equal(np.asarray(found), np.asarray(use(*pandas)), equal_nan=True)
 
 
+def test_a_frame_of_one_column_is_a_column():
+    frame = pl.DataFrame([Y_OF_7, W_OF_7.fill_null(3), X_OF_7["b"]])
+    frame = frame.with_columns(fold=X_OF_7["a"] > 4)
+    rows = duckdb.sql("SELECT * FROM frame")
+    pandas = frame.to_pandas()
+    for of in (rows.select, frame.select, lambda name: pandas[[name]]):
+        y, X, w = of("y"), of("b"), of("w")
+        for option in ("weights", "freq_weights", "offset"):
+            found = ps.SVM(y, X, **{option: w}).fit(ps.Pegasos(seed=1))
+            same = ps.SVM(Y_OF_7, X_OF_7["b"], **{option: frame["w"]})
+            assert found.params.equals(same.fit(ps.Pegasos(seed=1)).params)
+        found = ps.cross_validate(ps.SVM(y, X), folds=of("fold"), seed=1)
+        same = ps.SVM(Y_OF_7, X_OF_7["b"])
+        same = ps.cross_validate(same, folds=frame["fold"], seed=1)
+        assert found.scores.equals(same.scores)
+        assert ps.confusion(y, y, freq_weights=w).n_classified == frame["w"].sum()
+    with pytest.raises(ps.errors.DataError, match=r"the shape \(7, 2\)"):
+        ps.SVM(Y_OF_7, X_OF_7, weights=X_OF_7)
+
+
 def test_what_has_no_row_labels_goes_by_position():
     index = pd.Index(list("abcdefg"))
     y, X = Y_OF_7.to_pandas().set_axis(index), X_OF_7.to_pandas().set_axis(index)

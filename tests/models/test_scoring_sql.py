@@ -2,6 +2,7 @@
 
 import sqlite3
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +31,20 @@ def scores_in_sqlite(result, data):
     found = base.execute(f"SELECT {expression} FROM given ORDER BY rowid").fetchall()
     assert base.execute("SELECT count(*) FROM given").fetchone() == (len(data),)
     return np.array([np.nan if row[0] is None else row[0] for row in found])
+
+
+def scores_in_duckdb(result, data):
+    """Scores that DuckDB computes, NaN for NULL, in the order of the rows."""
+    with duckdb.connect() as base:
+        base.register("given", data)
+        found = base.execute(f"SELECT {result.to_sql('duckdb')} FROM given").fetchall()
+        assert base.execute("SELECT count(*) FROM given").fetchone() == (len(data),)
+    return np.array([np.nan if row[0] is None else row[0] for row in found])
+
+
+@pytest.fixture(params=[scores_in_sqlite, scores_in_duckdb])
+def scores_in(request):
+    return request.param
 
 
 @pytest.fixture
@@ -74,29 +89,29 @@ FORMULAS = [
 
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("standardize", [False, True])
-def test_sqlite_computes_the_scores(data, formula, standardize):
+def test_a_database_computes_the_scores(scores_in, data, formula, standardize):
     model = ps.svm(formula, data, lam=0.1, standardize=standardize)
     result = model.fit(ps.Pegasos(2, seed=1))
     scores = result.decision_function(data).to_numpy()
     assert scores.std() > 1e-3
-    np.testing.assert_allclose(scores_in_sqlite(result, data), scores, **CLOSE)
+    np.testing.assert_allclose(scores_in(result, data), scores, **CLOSE)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_frames_without_a_formula(data, intercept):
+def test_frames_without_a_formula(scores_in, data, intercept):
     X = data[["x", "k", "z"]]
     result = ps.Logit(data["y"], X, lam=0.1, intercept=intercept).fit(ps.SDCA(seed=1))
     scores = result.decision_function(X)
-    np.testing.assert_allclose(scores_in_sqlite(result, X), scores, **CLOSE)
+    np.testing.assert_allclose(scores_in(result, X), scores, **CLOSE)
     assert result.to_sql().count("\n + ") == 3 - (not intercept)
     numbered = ps.SVM(data["y"], X.to_numpy(), lam=0.1).fit(ps.SDCA(seed=1))
     named = X.set_axis(["x1", "x2", "x3"], axis=1)
     np.testing.assert_allclose(
-        scores_in_sqlite(numbered, named), numbered.decision_function(X), **CLOSE
+        scores_in(numbered, named), numbered.decision_function(X), **CLOSE
     )
 
 
-def test_missing_values_and_unknown_levels_are_null(data):
+def test_missing_values_and_unknown_levels_are_null(scores_in, data):
     formula = "y ~ x + g + ifelse(x > 5, 1, 0) + C(h) + pmin(x, k)"
     result = ps.svm(formula, data, lam=0.1).fit(ps.Pegasos(2, seed=1))
     holes = data.copy().astype({"k": float, "h": float, "g": object})
@@ -104,9 +119,34 @@ def test_missing_values_and_unknown_levels_are_null(data):
         holes.loc[row, column] = None
     scores = result.decision_function(holes).to_numpy()
     assert np.isnan(scores).tolist() == [True] * 4 + [False] * 36
-    np.testing.assert_allclose(scores_in_sqlite(result, holes), scores, **CLOSE)
+    np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
     other = data.head(2).assign(g=["new", "u"])
-    assert np.isnan(scores_in_sqlite(result, other)).tolist() == [True, False]
+    assert np.isnan(scores_in(result, other)).tolist() == [True, False]
+
+
+def test_a_condition_hides_no_missing_value(scores_in, data):
+    """As in `predict`, no row with a missing value in a column of the fit has one."""
+    formula = "y ~ ifelse(x > 5, z, 0) + I((x > 5) | (k > 4)) + C((x > 5) & (k > 4))"
+    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    both = data.astype({"k": float}).assign(x=8.0), data.assign(x=2.0, k=2.0)
+    for holes in both:
+        for row, column in enumerate(["x", "k", "z"]):
+            holes.loc[row, column] = np.nan
+        scores = result.decision_function(holes)
+        assert np.isnan(scores).tolist() == [True] * 3 + [False] * 37
+        np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
+
+
+def test_nan_is_missing_in_duckdb_which_takes_it_for_a_large_number(data):
+    formula = "y ~ I(x > 5) + ifelse(k > 4, x, 0) + pmin(z, 1) + pmax(z, k)"
+    result = ps.logit(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    scores = result.to_sql("duckdb")
+    for lost in ("x", "k", "z"):
+        values = [
+            f"{1.0 if name != lost else 'nan'!r}::DOUBLE AS {name}" for name in "xkz"
+        ]
+        found = duckdb.sql(f"SELECT {scores} FROM (SELECT {', '.join(values)})")
+        assert found.fetchall() == [(None,)]
 
 
 HOSTILE = [
@@ -116,21 +156,30 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_hostile_names_of_columns(data):
+def test_hostile_names_of_columns(scores_in, data):
     draw = np.random.default_rng(1)
     X = pd.DataFrame(draw.normal(size=(40, len(HOSTILE))), columns=HOSTILE)
     result = ps.SVM(data["y"], X, lam=0.1).fit(ps.Pegasos(2, seed=1))
     np.testing.assert_allclose(
-        scores_in_sqlite(result, X), result.decision_function(X), **CLOSE
+        scores_in(result, X), result.decision_function(X), **CLOSE
     )
 
 
-def test_hostile_levels(data):
+@pytest.mark.parametrize("name", ["`a", "a`", "`a`", "`", "``", "`a` `b`"])
+def test_backticks_at_the_ends_of_a_name_belong_to_it(scores_in, data, name):
+    frame = data[["y", "x", "g"]].rename(columns={"x": name, "g": f"{name}g{name}"})
+    result = ps.logit("y ~ .", frame, lam=0.1).fit(ps.SDCA(seed=1))
+    np.testing.assert_allclose(
+        scores_in(result, frame), result.decision_function(frame), **CLOSE
+    )
+
+
+def test_hostile_levels(scores_in, data):
     text = [*HOSTILE, "U", "u", "' OR 1=1 --", "''", ""]
     frame = pd.DataFrame({"y": [0, 1] * len(text), "g": text * 2})
     result = ps.svm("y ~ C(g)", frame, lam=0.01).fit(ps.Pegasos(5, seed=1))
     np.testing.assert_allclose(
-        scores_in_sqlite(result, frame), result.decision_function(), **CLOSE
+        scores_in(result, frame), result.decision_function(), **CLOSE
     )
 
 

@@ -79,6 +79,16 @@ def test_missing_values_and_unknown_levels(r, data, tmp_path):
     assert np.isnan(scores).tolist() == [True] + [False] * 29
 
 
+def test_a_condition_hides_no_missing_value(r, data, tmp_path):
+    formula = "y ~ ifelse(x > 2, k, 0) + I((x > 2) | (k > 4)) + C(h)"
+    result = ps.svm(formula, data, lam=0.1).fit(ps.Pegasos(2, seed=1))
+    holes = data.astype({"k": float, "h": float}).assign(x=1.0, k=2.0)
+    holes.loc[0, "k"], holes.loc[1, "x"], holes.loc[2, "h"] = [np.nan] * 3
+    scores, _ = in_r(r, result, holes, tmp_path)
+    assert np.isnan(scores).tolist() == [True] * 3 + [False] * 27
+    np.testing.assert_allclose(scores, result.decision_function(holes), **CLOSE)
+
+
 def test_hostile_names(r, data, tmp_path):
     names = [
         'a"b',

@@ -324,8 +324,8 @@ class Factors:
             elif factor.eval_method.value == "python":
                 tree = read_expression(name, nothing.columns, formula)
                 _check_by_row(tree, formula)
-                if factored(name) in nothing.columns:
-                    self._by_name.add(factored(name))
+                if (column := factored(name, ())) in nothing.columns:
+                    self._by_name.add(column)
                 else:
                     self._trees[name] = tree
         self.watched = bool(self._by_name)

@@ -75,7 +75,7 @@ class Rows:
         if not isinstance(inner, FormulaDesign):
             return False
         factors = {f.expr for term in inner.spec.formula for f in term.factors}
-        return any(f.strip("`") not in inner.variables for f in factors - {"1"})
+        return any(f not in inner.variables for f in factors - {"1"})
 
     @property
     def shares(self) -> Vector:
@@ -335,7 +335,8 @@ def levels_of(
         found.update(levels_at_fit(inner.spec, inner.variables))
         for factor, (_, state) in inner.spec.encoder_state.items():
             coding = getattr(state.get("contrasts"), "contrasts", None)
-            name, base = factored(factor), getattr(coding, "base", None)
+            name = factored(factor, inner.variables)
+            base = getattr(coding, "base", None)
             if name in found and any(base == level for level in found[name]):
                 others = [level for level in found[name] if level != base]
                 found[name] = [base, *others]

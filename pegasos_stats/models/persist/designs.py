@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.doubtful import Doubtful
-from pegasos_stats.data.formula import read_outcome, unwrapped
+from pegasos_stats.data.factor_levels import factored
+from pegasos_stats.data.formula import read_outcome
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.language.expressions import Functions, columns_in
 from pegasos_stats.data.language.reading import read_expression
@@ -194,7 +195,8 @@ def _probe(design: FormulaDesign) -> pd.DataFrame:
     levels: dict[str, list[object]] = {}
     for factor, (_, state) in design.spec.encoder_state.items():
         if "categories" in state:
-            levels.setdefault(unwrapped(factor), list(state["categories"]))
+            name = factored(factor, design.variables)
+            levels.setdefault(name, list(state["categories"]))
     n, numeric = max([4, *map(len, levels.values())]), set(design.numeric)
     numbers = np.linspace(0.25, 0.75, n)
     columns = {}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.models.scoring.terms import Level, Tree, terms_of
+from pegasos_stats.models.scoring.terms import Level, Tree, columns_of, terms_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -23,6 +23,7 @@ DOUBLE = {
 }
 # SQLite takes "x" for text where there is no column x; `x` it does not.
 QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
+WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the largest
 WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
 INFIX = {"+", "-", "*", "/", "<", "<=", ">", ">="}
 
@@ -74,7 +75,7 @@ class Writer:
             sign = "<" if operation == "least" else ">"
             first, second = values
             return (
-                f"CASE WHEN {first} {sign}= {second} THEN {first} "
+                f"CASE {self._nan(tree)}WHEN {first} {sign}= {second} THEN {first} "
                 f"WHEN {second} {sign} {first} THEN {second} END"
             )
         if operation == "**":
@@ -161,10 +162,25 @@ class Writer:
 
     def _chosen(self, test: Tree, yes: Tree, no: Tree) -> str:
         known = self.condition(test)
-        return (
-            f"CASE WHEN {known} THEN {self.value(yes)} "
+        chosen = (
+            f"WHEN {known} THEN {self.value(yes)} "
             f"WHEN NOT {known} THEN {self.value(no)} END"
         )
+        whole: Tree = ["if", test, yes, no]
+        names = dict.fromkeys(name for name, _ in columns_of(whole))
+        if len(names) > 1:  # the others may decide alone
+            missing = " OR ".join(f"{self.name(name)} IS NULL" for name in names)
+            chosen = f"WHEN {missing} THEN NULL {chosen}"
+        return f"CASE {self._nan(whole)}{chosen}"
+
+    def _nan(self, tree: Tree) -> str:
+        """The case of a number that is NaN, which comparisons take for a large one."""
+        if self.dialect not in WITH_NAN:
+            return ""
+        names = dict.fromkeys(name for name, number in columns_of(tree) if number)
+        nan = f"CAST('NaN' AS {DOUBLE[self.dialect]})"
+        each = [f"{self.value(['column', name])} = {nan}" for name in names]
+        return f"WHEN {' OR '.join(each)} THEN NULL " if each else ""
 
     def _power(self, exponent: Tree, base: str, power: str) -> str:
         if exponent == ["number", 2.0]:

@@ -161,8 +161,7 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     spec = design.spec
     kind, state = spec.encoder_state[text]
     # By its name alone, which may be one that is no word.
-    plain = text.strip("`") if text.strip("`") in design.variables else None
-    node = Column(plain) if plain else _read(design, text)
+    node = Column(text) if text in design.variables else _read(design, text)
     if kind.value != "categorical":
         return [Lowering(spec.transform_state).number(node)]
     while isinstance(node, Call) and node.name in ("C", "relevel", "I"):
@@ -313,6 +312,29 @@ class Lowering:
         if isinstance(scale, int | float):
             tree = ["/", tree, _constant(float(scale))]
         return tree
+
+
+def columns_of(tree: Tree) -> Iterator[tuple[str, bool]]:
+    """Every column of a tree, and whether it is one of numbers there.
+
+    Examples
+    --------
+    >>> test = ["==", ["column", "g"], ["text", "a"]]
+    >>> list(columns_of(["if", test, ["column", "x"], ["number", 0.0]]))
+    [('g', False), ('x', True)]
+    """
+    operation, *given = tree
+    parts = [part for part in given if isinstance(part, list)]
+    if operation == "column":
+        yield str(given[0]), True
+    if operation in ("in", "levels"):
+        parts, levels = parts[:1], parts[1]
+        numbers = not any(isinstance(level, str | bool) for level in levels)
+    else:
+        numbers = not any(part[0] == "text" for part in parts)
+    for part in parts:
+        for name, number in columns_of(part):
+            yield name, number and numbers
 
 
 def as_number(tree: Tree) -> Tree:

@@ -208,7 +208,9 @@ def factor_levels(design: Design) -> dict[str, list[str]]:
     if not isinstance(design, FormulaDesign):
         return {}
     return {
-        unwrapped(name): [str(level) for level in state["categories"]]
+        name if name in design.variables else unwrapped(name): [
+            str(level) for level in state["categories"]
+        ]
         for name, (_, state) in design.spec.encoder_state.items()
         if "categories" in state
     }

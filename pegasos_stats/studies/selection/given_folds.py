@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Codes, Rows
 from pegasos_stats.checks import check_count, whole_of
-from pegasos_stats.data.foreign import column_of_labels, refusing
+from pegasos_stats.data.foreign import column_of_frame, column_of_labels, refusing
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import factor_levels, positions
 from pegasos_stats.data.sample import Sample
@@ -114,6 +114,7 @@ def _given(folds: Any, sample: Sample) -> Folds:
                 f"{counted(n, 'row')}; give folds of these rows."
             )
         return folds
+    folds = column_of_frame(folds)
     if isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
         return _by_labels(folds, sample)
     if isinstance(folds, str) or not isinstance(folds, Iterable):
