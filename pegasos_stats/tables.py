@@ -28,7 +28,7 @@ LATEX = {
     "|": "$|$",
 } | {character: f"\\{character}" for character in "&%$#_"}
 MARKS = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
-NEGATIVE = re.compile(r"^-(?=[\d.])")
+NEGATIVE = re.compile(r"(?:^|(?<=[(}\s]))-(?=[\d.])")  # alone, or in brackets
 
 TABLE = "border-collapse:collapse;margin:0 0 .5em 0"
 NAME = "text-align:left;padding:.15em 1em .15em 0"
@@ -336,14 +336,15 @@ def markdown(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Escape every character that LaTeX reads as a command.
+    r"""Escape every character that LaTeX reads as a command, on one line.
 
     Examples
     --------
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
-    return "".join(LATEX.get(character, character) for character in text)
+    line = " ".join(text.splitlines())  # an empty one would end a cell
+    return "".join(LATEX.get(character, character) for character in line)
 
 
 def _beside(left: Fields, right: Fields) -> list[list[tuple[str, str]]]:
@@ -362,7 +363,8 @@ def _table(lines: Sequence[str], style: str) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    guard = "{}" if cells[0].startswith("*") else ""  # "\\*" is a command
+    return guard + " & ".join(cells) + r" \\"
 
 
 def _tabular(columns: str, lines: Sequence[str]) -> str:

@@ -1,5 +1,7 @@
 """Fits side by side: numbers, alignment by name, and every form of the table."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,6 +116,25 @@ def test_notes_say_what_does_not_compare(found, fits, data):
         "The fits are of different rows or outcomes: objectives, log-likelihoods, AIC "
         "and BIC do not compare.",
         "Without standard errors, see summary(): (2).",
+    ]
+
+
+@pytest.mark.parametrize("brackets", ["conf_int", "statistic"])
+def test_no_name_or_interval_upsets_latex(data, brackets):
+    """A star after a line's end, an empty line in a cell, minus signs in brackets."""
+    names = {"x_1": "*x", "z": "a\n\nb [c]"}
+    odd = data[["x_1", "z"]].rename(columns=names)
+    fit = ps.Logit(data["y"], odd, lam=0.01).fit(SOLVER, cov_type="nonrobust")
+    found = ps.compare_models({"*": fit, "- m": fit}, brackets=brackets)
+    latex, frame = found.to_latex(), found.to_frame()
+    rows = [line[:-3] for line in latex.splitlines() if line.endswith(r" \\")]
+    assert not any(row.startswith(("*", "[")) for row in rows)
+    assert not re.search(r"[({}\s]-\d", latex)
+    for sign, shown in {"$-$": "-", "{[}": "[", "{}*": "*", r"\%": "%"}.items():
+        rows = [row.replace(sign, shown) for row in rows]
+    expected = [["", "*", "- m"], *(list(line) for line in frame.itertuples(name=None))]
+    assert [row.split(" & ") for row in rows] == [
+        [cell.replace("\n", " ") for cell in line] for line in expected
     ]
 
 
