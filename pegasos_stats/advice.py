@@ -10,10 +10,13 @@ LONGEST = 120  # characters of a value in a message
 
 # Who takes an option, where it is not the model.
 TAKEN_BY = {
+    "algorithm": "SDCA",
+    "arithmetic": "SDCA",
     "epochs": "SDCA",
     "gap_tol": "SDCA",
     "refine": "fit",
     "refit_intercept": "Pegasos",
+    "start": "SDCA",
     "tol": "SDCA",
     "unseen": "predict",
 }

@@ -24,7 +24,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_kernel, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.sdca_run import near_enough
+from pegasos_stats.solvers.sdca_advice import call_of, longer_runs, near_enough
+from pegasos_stats.solvers.sdca_run import that_reaches
 from pegasos_stats.solvers.shortfall import Shortfall, work_of
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 
@@ -90,9 +91,7 @@ class Trials:
     def of_running_away(self) -> Cure | None:
         """What helps a fit that is worse than the model that is all zero."""
         to_optimum = self.solver.to_optimum or self.refinement is not None
-        found: list[Together] = []
-        if not to_optimum or self._helps((EXACT,)):
-            found.append((EXACT,))  # is never worse than the model that is all zero
+        found = self._optimum()  # is never worse than the model that is all zero
         if not to_optimum and self.shortfall.reached:
             found.append((Setting("refine", DEFAULT_TOL),))
         if self.problem.intercept and not self.solver.refit_intercept:
@@ -119,12 +118,24 @@ class Trials:
                 return Cure(tuple(found))
         return None
 
-    def of_falling_short(self) -> Cure:
+    def of_falling_short(self) -> Cure | None:
         """Options that continue the fit to the minimum."""
-        found: list[Together] = [(EXACT,)]
+        found = self._optimum()
         if self.shortfall.reached and not self.solver.to_optimum:
             found.append((Setting("refine", DEFAULT_TOL),))
-        return Cure(tuple(found))
+        return Cure(tuple(found)) if found else None
+
+    def _optimum(self) -> list[Together]:
+        """What goes to the optimum; of SDCA a longer run, otherwise as it was."""
+        if not isinstance(self.solver, SDCA):
+            known = self.refinement is None or self._helps((EXACT,))
+            return [(EXACT,)] if known else []
+        solver = self.solver.with_seed(self.solution.seed)
+        tol = min(solver.tol, DEFAULT_TOL) or DEFAULT_TOL
+        if isinstance(self.problem, KernelProblem) or not has_rows(self.problem):
+            return [call_of(run, solver) for run in longer_runs(solver, tol)][:1]
+        found = that_reaches(self.problem, solver, tol)
+        return [] if found is None else [found]
 
     def _may_scale(self) -> bool:
         given = isinstance(self.problem, KernelProblem) and (

@@ -29,7 +29,7 @@ from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads, size_of_sa
 from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.partitions import in_partitions
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import near_enough, warn_of
+from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
 from pegasos_stats.solvers.solver import Solver
 
 SHARE = 8  # of the budget that a sample may take

@@ -7,15 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, Together, one_of, said
+from pegasos_stats.advice import Setting, Together
 from pegasos_stats.compiled import dual
-from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.rng import SampleKind
+from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.centring import centred, far_centre, moved, on_one_scale
 from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.objective import Certificate, certificate
-from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
@@ -26,8 +24,13 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
-from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, DEFAULT_TOL, SDCA
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_advice import (
+    call_of,
+    longer_runs,
+    near_enough,
+    warn_of,
+)
 from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
 from pegasos_stats.solvers.wide import Wide
 
@@ -36,9 +39,7 @@ Rows = NDArray[np.int64]
 
 COORDINATE_EPOCHS = 2  # before the Newton steps
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
-MOST_EPOCHS = 1000  # that are tried where others have not done
 WORK = 1e8  # multiplications of a trial, about a tenth of a second
-NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
@@ -99,11 +100,11 @@ def run_sdca(
     at = certificate(problem, found.beta, found.alpha, found.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
         taken_as, enough = ("tol" if dual is None else "refine"), None
-        drawn = found.seed or 0, solver.sample_kind
+        drawn = solver.with_seed(found.seed)
         if not reached and dual is None and solver.tol > 0.0:
-            enough = that_reaches(problem, solver.tol, *drawn, failed=solver)
+            enough = that_reaches(problem, drawn, solver.tol)
         scaled = None if reached or enough else on_one_scale(problem)
-        if scaled and that_reaches(scaled, solver.tol or DEFAULT_TOL, *drawn):
+        if scaled and reaches(scaled, drawn):
             enough = (Setting("standardize", True),)
         warn_of(at, solver, reached, taken_as, enough)
     return found
@@ -168,118 +169,40 @@ def run_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
     return Narrow if is_narrow else Wide
 
 
-def that_reaches(
-    problem: Problem,
-    tol: float,
-    seed: int,
-    kind: SampleKind = "rejection",
-    failed: SDCA | None = None,
-) -> Together | None:
-    """Settings of SDCA that reach a tolerance, tried for `WORK` at most.
+def that_reaches(problem: Problem, solver: SDCA, tol: float) -> Together | None:
+    """Settings of SDCA that reach a tolerance, tried for `WORK` at most each.
+
+    More epochs are tried, with all else as the solver has it; for SDCA-perm, which may
+    take thousands, Newton steps after that.
 
     Parameters
     ----------
     problem : Problem
+    solver : SDCA
+        What has been run, with its seed.
     tol : float
-    seed : int
-    kind : "rejection" or "rounding"
-    failed : SDCA, optional
-        What has been tried already.
 
     Examples
     --------
     >>> X, y = np.array([[1.0], [-2.0], [0.5]]), np.array([1.0, -1.0, -1.0])
-    >>> [each.named for each in that_reaches(Problem(X, y, lam=0.1), 1e-8, seed=1)]
-    ['tol=1e-08']
+    >>> found = that_reaches(Problem(X, y, lam=0.1), SDCA(seed=1, start="sgd"), 1e-8)
+    >>> [each.named for each in found]
+    ["start='sgd'", 'tol=1e-08']
     """
-    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
-    for epochs in (DEFAULT_EPOCHS, MOST_EPOCHS):
-        plain = SDCA(epochs, tol, seed=seed, sample_kind=kind)
-        if failed is not None and values_of(plain) == values_of(failed.with_seed(seed)):
-            continue
-        try:
-            found = run_sdca(problem, plain, warn=False, most=WORK / max(1.0, entries))
-        except DataError:  # coefficients that overflow
-            continue
-        if plain.reached(certificate(problem, found.beta, found.alpha, found.dual)):
-            named = Setting("epochs", epochs), Setting("tol", tol)
-            given = DEFAULT_EPOCHS if failed is None else failed.epochs
-            return named[1:] if epochs == given == DEFAULT_EPOCHS else named
+    for trial in longer_runs(solver, tol):
+        if reaches(problem, trial):
+            return call_of(trial, solver)
     return None
 
 
-def warn_of(
-    at: Certificate,
-    solver: SDCA,
-    rounded: bool,
-    taken_as: str,
-    enough: Together | None = None,
-    closest: float = CLOSEST,
-) -> None:
-    """Warn that the tolerance was not reached.
-
-    Parameters
-    ----------
-    at : Certificate
-        Computed from the rows.
-    solver : SDCA
-    rounded : bool
-        Whether it was reached for centred columns.
-    taken_as : str
-        By which option the tolerance was given.
-    enough : tuple of Setting, optional
-        What reaches it.
-    closest : float
-        Relative gap up to which rounding is the cause.
-    """
-    goal, near = Setting(taken_as, solver.tol, call="tol={}"), at.relative_gap
-    if not solver.tol > 0.0:
-        goal, near, taken_as = Setting("gap_tol", solver.gap_tol), at.gap, "gap_tol"
-    gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}"
-    others = () if enough is None else (enough,)
-    cure = within_reach(near, taken_as, others)
-    if rounded:
-        text = said(
-            "SDCA has reached ",
-            goal,
-            f" for centred columns only: {gaps}, because columns far from zero leave "
-            "few digits to a score.",
-        )
-        centred = "Centre the predictors, as by {}."
-        cure = one_of([Setting("standardize", True)], centred)
-    elif at.relative_gap <= closest:
-        text = said(
-            "SDCA has not reached ",
-            goal,
-            f": {gaps}, as near as rounding lets a certificate tell.",
-        )
-    else:
-        epochs = counted(solver.epochs, "epoch")
-        text = said("SDCA has not reached ", goal, f" after {epochs}: {gaps}.")
-    warn_caller(text, ConvergenceWarning, cure)
-
-
-def near_enough(at: Certificate, solver: SDCA) -> bool:
-    """Whether a run to the default tolerance is near it."""
-    return solver.tol == DEFAULT_TOL and at.relative_gap <= NEAR
-
-
-def within_reach(
-    gap: float, taken_as: str = "tol", others: tuple[Together, ...] = ()
-) -> Cure | None:
-    """A tolerance that a run to this gap reaches, beside other cures.
-
-    It is the power of ten above the gap; none for a run that is nowhere near.
-
-    Examples
-    --------
-    >>> print(within_reach(3e-5).written())
-    Try SDCA(tol=0.0001).
-    """
-    if 0.0 < gap < 0.1:
-        tol = 10.0 ** math.ceil(math.log10(gap))
-        others = (*others, (Setting(taken_as, tol),))
-    return Cure(others) if others else None
+def reaches(problem: Problem, solver: SDCA) -> bool:
+    """Whether a run reaches its tolerance, with `WORK` at most."""
+    entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
+    try:
+        found = run_sdca(problem, solver, warn=False, most=WORK / max(1.0, entries))
+    except DataError:  # coefficients that overflow
+        return False
+    return solver.reached(certificate(problem, found.beta, found.alpha, found.dual))
 
 
 class Run(Protocol):

@@ -1,9 +1,11 @@
 """The ROC curve and the interval of its area, against scikit-learn and R's pROC."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics
 
+import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics import area_under_curve, auc_interval, roc_curve
 
@@ -45,6 +47,23 @@ def test_the_interval_is_that_of_proc():
     found = auc_interval(CODES, SCORES, level=0.8, scale="plain")
     expected = (0.64829023848318190, 0.93901134881840553)
     assert found == pytest.approx(expected, rel=ROUNDING)
+
+
+def test_rows_that_count_several_times_are_so_many_rows_of_proc():
+    """Twelve kinds of new rows that count 45, with ties between and within levels."""
+    kinds = pd.DataFrame({"x": np.repeat(np.arange(6.0), 2), "y": ["a", "b"] * 6})
+    kinds["times"] = [9, 1, 5, 2, 4, 3, 2, 5, 1, 6, 0, 7]
+    train = pd.DataFrame({"x": np.arange(8.0), "y": list("aabababb")})
+    result = ps.logit("y ~ x", train, lam=0.01).fit()
+    counted = result.confusion(kinds, freq_weights="times")
+    line = counted.conf_int().set_index("term").loc["auc"]
+    each = kinds.loc[kinds.index.repeat(kinds["times"])]
+    codes, scores = (each["y"] == "b").astype(int).to_numpy(), each["x"].to_numpy()
+    assert line["estimate"] == pytest.approx(0.874007936508, abs=1e-12)
+    logits = auc_interval(codes, scores)
+    assert (line["conf_low"], line["conf_high"]) == pytest.approx(logits, rel=ROUNDING)
+    found = auc_interval(codes, scores, scale="plain")
+    assert found == pytest.approx((0.773940554427, 0.974075318588), abs=1e-12)
 
 
 def test_the_variance_is_that_of_all_pairs():

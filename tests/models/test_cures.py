@@ -38,6 +38,20 @@ CASES = {
         {"lam": 1e-6},
         ps.SDCA(epochs=1, tol=0.5, seed=1),
     ),
+    "perm": (
+        ps.SVM,
+        Y,
+        SCALES,
+        {"lam": 1e-4, "intercept": False},
+        ps.SDCA(seed=1, algorithm="perm"),
+    ),
+    "started by SGD": (
+        ps.SVM,
+        Y,
+        SCALES,
+        {"lam": 1e-6},
+        ps.SDCA(epochs=1, tol=0.5, seed=1, start="sgd"),
+    ),
     "short": (ps.SVM, Y, SCALES, {"lam": 1e-1}, ps.Pegasos(30, seed=1)),
     "log, short": (
         ps.Logit,
@@ -76,7 +90,7 @@ def applied(case, settings):
             solver = {"SDCA": ps.SDCA, "Pegasos": ps.Pegasos}[value](seed=solver.seed)
         elif setting.name == "refine":
             fitting["refine"] = value
-        elif setting.name in ("tol", "epochs"):
+        elif setting.name in ("algorithm", "start", "tol", "epochs"):
             taken = solver if isinstance(solver, ps.SDCA) else ps.SDCA(seed=1)
             solver = ps.SDCA(
                 **{"tol": taken.tol, "epochs": 100, "seed": taken.seed}
@@ -113,7 +127,9 @@ def test_a_cure_that_is_named_helps(case):
     ("case", "topic", "cures"),
     [
         ("ran away", "run", ["SDCA()", "fit(solver, refine=1e-6)"]),
-        ("one epoch of SDCA", "run", ["SDCA()"]),
+        ("one epoch of SDCA", "run", ["SDCA(epochs=100, tol=1e-6)"]),
+        ("perm", "run", ["SDCA(algorithm='newton', tol=1e-6)"]),
+        ("started by SGD", "run", ["SDCA(start='sgd', epochs=100, tol=1e-6)"]),
     ],
 )
 def test_these_cures_are_named(case, topic, cures):
@@ -163,9 +179,11 @@ def test_a_fit_that_is_too_far_names_what_is_enough(kind, X, algorithm):
     solver = ps.SDCA(tol=0.1, seed=1, algorithm=algorithm)
     result = model.fit(solver)
     (note,) = (n for n in result.notes_on_errors() if n.severity == "warning")
-    ((tol,),) = note.cure.alternatives
-    assert tol.name == "tol"
-    exact = model.fit(ps.SDCA(tol=tol.value, seed=1))
+    (settings,) = note.cure.alternatives
+    found = {each.name: each.value for each in settings}
+    kept = {} if algorithm == "newton" else {"algorithm": algorithm, "epochs": 1000}
+    assert found == {**kept, "tol": found["tol"]}
+    exact = model.fit(ps.SDCA(seed=1, **found))
     assert not [n for n in exact.notes_on_errors() if n.severity == "warning"]
     moved = np.abs(result.params - exact.params)
     apart = result.nearness.apart

@@ -334,6 +334,6 @@ def nearness_of(
     if remedy.name == "refine":
         cure = one_of([remedy], GOES_ON) if closer.reached else None
         return Nearness(apart, cure)
-    seed = 0 if found.seed is None else found.seed
-    reaches = that_reaches(problem, tol, seed, solver.sample_kind)
+    assert isinstance(solver, SDCA)  # others go on by refine=
+    reaches = that_reaches(problem, solver.with_seed(found.seed), tol)
     return Nearness(apart, None if reaches is None else Cure((reaches,), GOES_ON))

@@ -38,6 +38,7 @@ from pegasos_stats.output.cli.output_paths import (
 from pegasos_stats.output.cli.predicted_files import predicted_files, predictions_of
 from pegasos_stats.output.cli.printed import Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
+from pegasos_stats.output.cli.spelling import spelled_for
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -66,7 +67,7 @@ def report(options: argparse.Namespace) -> Printed:
     result, tests, studies = _studied_fit(formula, train, tests, options)
     made = pages.page_of_files(result, train, tests, studies, options)
     tables = _tables(result, tests, _choices(result, options))
-    warned = [*cautions(result), *_unseen_in(tests)]
+    warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
     given = title, result, tables, warned, made, options.threshold
     return Printed(printed.printed_report(*given))
@@ -211,7 +212,7 @@ def _fitted(
         with no_part_left():
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
-    warned = [*cautions(result), *_unseen_in(tests)]
+    warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
     chosen = cross_validation.choice_told(studies, options)
     threshold = getattr(options, "threshold", None)  # demo has none
     given = title, result, tables, notes, warned, options.save, seconds, chosen

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from pegasos_stats.advice import as_options
+from pegasos_stats.advice import Spelling, as_options
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import UndefinedMetricWarning, counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -194,10 +194,10 @@ def objective_line(result: Fitted) -> str:
     return f"Objective  {significant(least, 6)}, {where}"
 
 
-def cautions(result: Fitted) -> list[str]:
+def cautions(result: Fitted, spell: Spelling = as_options) -> list[str]:
     """What to look at before a fit is believed, one after the other."""
     notes = [note for note in result.notes if note.severity == "warning"]
-    return [note.written(as_options) for note in notes]
+    return [note.written(spell) for note in notes]
 
 
 def hints(result: Fitted) -> list[str]:

@@ -11,6 +11,7 @@ from pegasos_stats.data import datasets
 from pegasos_stats.output.cli.cross_validation import Studies, level_of
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
+from pegasos_stats.output.cli.spelling import spelled_for
 from pegasos_stats.output.report.origin import Fitted, Origin, literal, of_csv
 from pegasos_stats.output.report.report import Report, report_of
 from pegasos_stats.output.report.threshold import checked_deciding
@@ -29,7 +30,8 @@ def page_of_files(
     """Report a fit of files, and write the report to its file."""
     test = tests.get("test")
     held_out = None if test is None else test.labelled()
-    given = (result, held_out, origin_of_files(train, test, options))
+    origin = replace(origin_of_files(train, test, options), spell=spelled_for(options))
+    given = (result, held_out, origin)
     path, validation = studies
     made = report_of(
         *given,
@@ -103,6 +105,7 @@ def origin_of_digits(train: Rows, options: argparse.Namespace) -> Origin:
         file=os.fspath(path),
         r_rows=f"[1:{TRAIN_ROWS}, ]",
         command=command_line(options),
+        spell=spelled_for(options),
     )
 
 

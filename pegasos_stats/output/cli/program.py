@@ -1,5 +1,6 @@
 """The command line as a program: arguments in, an exit code out, never a traceback."""
 
+import argparse
 import os
 import sys
 import warnings
@@ -16,6 +17,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
 from pegasos_stats.output.cli.parser import failed, parser
+from pegasos_stats.output.cli.spelling import spelled_for
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
@@ -77,7 +79,7 @@ def _run(words: list[str]) -> int:
             ) from None
     options = parser().parse_args(words)
     options.arguments = words
-    with _warnings_in_one_line():
+    with _warnings_in_one_line(options):
         printed = COMMANDS[options.command](options)
     process.write_output(printed.out, printed.exact)
     sys.stderr.write(printed.err)
@@ -85,12 +87,12 @@ def _run(words: list[str]) -> int:
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
+def _warnings_in_one_line(given: argparse.Namespace) -> Iterator[None]:
     """Show a warning as one line, without the place in the source."""
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
         if isinstance(message, PegasosStatsWarning):
-            message = message.written(as_options)
+            message = message.written(spelled_for(given))
         process.say(f"warning: {message}")
 
     with warnings.catch_warnings():

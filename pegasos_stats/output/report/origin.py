@@ -8,6 +8,7 @@ from os import PathLike, fspath
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.advice import Spelling
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.files import COMMAS, CsvStyle, opened, read_csv
 from pegasos_stats.data.formula import outcome_of
@@ -48,6 +49,8 @@ class Origin:
         Index of the training rows in it, as R writes it; empty if all are.
     command : str
         The command line, if that is where the fit was made.
+    spell : callable or None
+        How cures are written then.
     """
 
     python: Sequence[str] = ()
@@ -61,6 +64,7 @@ class Origin:
     row_names: bool = False
     r_rows: str = ""
     command: str = ""
+    spell: Spelling | None = None
 
 
 def of_memory(formula: str | None, tested: bool) -> Origin:

@@ -135,7 +135,8 @@ class Subject:
 
     def said(self, note: Note) -> str:
         """A note with its remedy, written for Python or for the command line."""
-        return note.spelled(as_options if self.origin.command else None)
+        usual = as_options if self.origin.command else None
+        return note.spelled(self.origin.spell or usual)
 
     @property
     def with_data(self) -> list[Judged]:

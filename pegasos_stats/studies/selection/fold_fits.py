@@ -35,7 +35,7 @@ from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
-from pegasos_stats.solvers.sdca_run import within_reach
+from pegasos_stats.solvers.sdca_advice import within_reach
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 from pegasos_stats.studies.selection.folds import Folds, Split
 
@@ -199,7 +199,9 @@ def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) ->
             f"{counted(len(certificates), 'fit')}; their largest relative gap is "
             f"{max(late):.2g}.",
             ConvergenceWarning,
-            within_reach(max(late)) if solver.to_optimum and solver.tol > 0.0 else None,
+            within_reach(max(late), solver)
+            if isinstance(solver, SDCA) and solver.tol > 0.0
+            else None,
         )
 
 
