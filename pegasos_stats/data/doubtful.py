@@ -5,14 +5,21 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
-from pegasos_stats.data.language.syntax import is_word
+from pegasos_stats.advice import Said, Setting, said
+from pegasos_stats.data.language.syntax import is_word, sides
 from pegasos_stats.errors import counted, listing
 
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
 DATE = re.compile(r"\d{1,4}([-/. ])(\d{1,2}|[A-Za-z]{3,9})\1\d{1,4}([ T]\d.*)?")
+MARKED = re.compile(
+    r"^[$€£¥]?\s*(?P<number>[-+]?[\d,.]+(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan))\s*"
+    r"(?P<unit>[%‰°$€£¥]|[^\W\d_]{1,4})?$",
+    re.IGNORECASE,
+)
 Kind = Literal["names", "dates", "numbers"]
 
 
@@ -31,6 +38,8 @@ class Doubtful:
         The values among numbers that are none, in order of appearance.
     row : str
         Label of the first row with such a value, if there is one.
+    outcome : str
+        Left side of the formula.
     """
 
     name: str
@@ -39,6 +48,7 @@ class Doubtful:
     n_rows: int
     words: tuple[str, ...] = ()
     row: str = ""
+    outcome: str = "y"
 
     @property
     def text(self) -> str:
@@ -49,22 +59,31 @@ class Doubtful:
         >>> print(Doubtful("lead", "numbers", 212, 300, ("<5",), "17").text)
         the column 'lead' is text, as '<5' in row 17 is not a number: 212 levels ...
         """
+        return self.said.written()
+
+    @property
+    def said(self) -> Said:
+        """The same, for Python or the command line."""
         name, levels = self.name, counted(self.n_levels, "level")
         became = f"{levels} became {counted(self.n_levels - 1, 'coefficient')}"
         quoted = name if is_word(name) else f"`{name}`"
-        left_out = f"leave it out, as in 'y ~ . - {quoted}'"
-        meant = f"write C({quoted}) if its levels are meant"
+        without = Setting("formula", f"{self.outcome} ~ . - {quoted}", call="{}")
+        meant = f"; write C({quoted}) if its levels are meant."
         if self.kind == "names":
-            return (
+            return said(
                 f"the column {name!r} has {levels} in {counted(self.n_rows, 'row')}, "
                 f"as if it named the rows: they became "
-                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, {left_out}; "
-                f"{meant}."
+                f"{counted(self.n_levels - 1, 'coefficient')}. If it does, leave it "
+                "out, as in ",
+                without,
+                meant,
             )
         if self.kind == "dates":
-            return (
+            return said(
                 f"the column {name!r} is text that looks like dates: {became}. Make it "
-                f"numbers, such as days since a date, or {left_out}; {meant}."
+                "numbers, such as days since a date, or leave it out, as in ",
+                without,
+                meant,
             )
         why = "though all its values are numbers"
         cure = "make it a column of numbers"
@@ -73,30 +92,36 @@ class Doubtful:
             first = "" if len(self.words) == 1 else ", the first"
             why = f"as {listing(self.words, 3)}{first} in row {self.row} {verb}"
             cure = "give such values as numbers, or leave them empty"
-        return (
+        return said(
             f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
-            f"{cure}; {meant}."
+            f"{cure}{meant}"
         )
 
 
 def doubtful_columns(
-    used: pd.DataFrame, levels: Mapping[str, list[Hashable]], index: pd.Index
+    data: pd.DataFrame,
+    levels: Mapping[str, list[Hashable]],
+    n_rows: int,
+    formula: str = "y ~ .",
 ) -> tuple[Doubtful, ...]:
     """Columns of text with many levels that look like names, dates or numbers.
 
+    What a column looks like is judged by all its values: a word that makes it text may
+    stand in a row that is left out.
+
     Parameters
     ----------
-    used : DataFrame
-        Complete rows, indexed by position.
+    data : DataFrame
     levels : mapping of str to list
         Of the columns that became factors without ``C()``.
-    index : Index
-        Row labels of the data.
+    n_rows : int
+        Number of rows used.
+    formula : str
 
     Examples
     --------
     >>> frame = pd.DataFrame({"x": [str(i) for i in range(20)] + ["<5"]})
-    >>> found = doubtful_columns(frame, {"x": sorted(set(frame["x"]))}, frame.index)
+    >>> found = doubtful_columns(frame, {"x": sorted(set(frame["x"]))}, 21)
     >>> found[0].kind, found[0].words, found[0].row
     ('numbers', ('<5',), '20')
     """
@@ -104,20 +129,42 @@ def doubtful_columns(
     for name, known in levels.items():
         if len(known) <= MANY or not all(isinstance(level, str) for level in known):
             continue
-        texts, row = pd.Series(known, dtype=object), ""
+        every = data[name].dropna().astype(object)
+        texts, row = pd.Series(every.unique(), dtype=object).map(str), ""
         words: tuple[str, ...] = ()
-        numbers = pd.to_numeric(texts.str.replace(",", ""), errors="coerce").notna()
+        numbers = _like_numbers(texts)
         kind: Kind
         if numbers.sum() > MANY and numbers.mean() > 0.5:
-            plain = pd.to_numeric(texts, errors="coerce").notna()
-            strange = used[name][used[name].isin(texts[~plain])]
-            words = tuple(map(str, strange.unique()))
-            kind, row = "numbers", str(index[strange.index[0]]) if words else ""
+            words = tuple(texts[pd.to_numeric(texts, errors="coerce").isna()])
+            strange = every.map(str).isin(words).to_numpy()
+            kind = "numbers"
+            row = str(every.index[int(np.argmax(strange))]) if words else ""
         elif texts.str.fullmatch(DATE).mean() > 0.5:
             kind = "dates"
-        elif len(used) < ROWS * len(known):
+        elif n_rows < ROWS * len(known):
             kind = "names"
         else:
             continue
-        found.append(Doubtful(name, kind, len(known), len(used), words, row))
+        found.append(
+            Doubtful(name, kind, len(known), n_rows, words, row, sides(formula)[0])
+        )
     return tuple(found)
+
+
+def _like_numbers(texts: "pd.Series[str]") -> "pd.Series[bool]":
+    """Which are numbers, or would be without commas, signs of money, and one unit.
+
+    Examples
+    --------
+    >>> _like_numbers(pd.Series(["5", "1,200", "12%", "$3", "P4"])).tolist()
+    [True, True, True, True, False]
+    >>> _like_numbers(pd.Series(["5 kg", "6 kg"])).tolist()
+    [True, True]
+    >>> _like_numbers(pd.Series(["12A", "12B"])).tolist()
+    [False, False]
+    """
+    parts = texts.str.strip().str.extract(MARKED)
+    units = parts["unit"].fillna("")
+    one = units[units != ""].nunique() == 1
+    plain = pd.to_numeric(parts["number"].str.replace(",", ""), errors="coerce")
+    return plain.notna() & ((units == "") | (units == "%") | one)

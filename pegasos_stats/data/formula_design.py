@@ -137,9 +137,9 @@ class FormulaDesign:
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
         spec = coded.model_spec
-        doubtful = doubtful_columns(used, plain_factors(spec, used), data.index)
-        used_columns = tuple(variables), tuple(numbers)
-        design = cls(formula, spec, names, *used_columns, functions, doubtful)
+        known = data, plain_factors(spec, used), len(used), formula
+        given = tuple(variables), tuple(numbers), functions
+        design = cls(formula, spec, names, *given, doubtful_columns(*known))
         return design, design._finished(coded, data, used)
 
     def matrix(self, data: object) -> ModelMatrix:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.advice import as_options
 from pegasos_stats.errors import ColumnWarning
 
 N = 60
@@ -63,7 +64,32 @@ CASES = {
         "its levels are meant.",
     ),
 }
+CASES |= {
+    "percentages": (
+        [f"{i / 4}%" for i in range(N)],
+        "The column 'x' is text, as '0.0%', '0.25%', '0.5%' and 57 more, the first in "
+        "row r0 are not numbers: 60 levels became 59 coefficients. If it is meant as "
+        "numbers, give such values as numbers, or leave them empty; write C(x) if its "
+        "levels are meant.",
+    ),
+    "one percentage": (
+        [*NUMBERS[:17], "12%", *NUMBERS[18:]],
+        "The column 'x' is text, as '12%' in row r17 is not a number: 60 levels became "
+        "59 coefficients. If it is meant as numbers, give such values as numbers, or "
+        "leave them empty; write C(x) if its levels are meant.",
+    ),
+    "lengths": (
+        [f"{i / 4} cm" for i in range(N)],
+        "The column 'x' is text, as '0.0 cm', '0.25 cm', '0.5 cm' and 57 more, the "
+        "first in row r0 are not numbers: 60 levels became 59 coefficients. If it is "
+        "meant as numbers, give such values as numbers, or leave them empty; write "
+        "C(x) if its levels are meant.",
+    ),
+}
 CURES = {
+    "percentages": lambda d: d.assign(x=d["x"].str.rstrip("%").astype(float)),
+    "one percentage": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
+    "lengths": lambda d: d.assign(x=d["x"].str.rstrip(" cm").astype(float)),
     "one word": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
     "several words": lambda d: d.assign(x=pd.to_numeric(d["x"], errors="coerce")),
     "numbers as text": lambda d: d.assign(x=pd.to_numeric(d["x"])),
@@ -90,6 +116,42 @@ def test_a_doubtful_column_is_named_until_it_is_cured(case, tmp_path):
         said, model = told(cured, formula)
         assert said == []
         assert {note.topic for note in model.fit().notes} & {"columns"} == set()
+
+
+@pytest.mark.parametrize("word", ["<5", "n/a ", "12%"])
+def test_a_word_in_a_row_that_is_left_out_is_why_a_column_is_text(word):
+    values = [*NUMBERS[:17], word, *NUMBERS[18:]]
+    data = frame(x=values)
+    data.loc["r17", "z"] = np.nan
+    (said,), model = told(data)
+    assert model.dropped.predictors == 1
+    assert said == (
+        f"The column 'x' is text, as {word!r} in row r17 is not a number: 59 levels "
+        "became 58 coefficients. If it is meant as numbers, give such values as "
+        "numbers, or leave them empty; write C(x) if its levels are meant."
+    )
+    cured = data.assign(x=pd.to_numeric(data["x"], errors="coerce"))
+    assert told(cured)[0] == []
+
+
+CODES = {
+    "rooms": [f"{i}{'ABC'[i % 3]}" for i in range(N)],
+    "with a letter before": [f"P{i}" for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_codes_are_names_of_rows_and_no_numbers(case):
+    (said,), _ = told(frame(x=CODES[case]))
+    assert "as if it named the rows" in said
+
+
+def test_on_the_command_line_a_column_is_left_out_by_an_option():
+    data = frame(x=[f"P{i}" for i in range(N)]).rename(columns={"y": "ill"})
+    with pytest.warns(ColumnWarning, match=r"as in 'ill ~ \. - x'; write"):
+        result = ps.logit("ill ~ .", data).fit(ps.SDCA(seed=1))
+    (note,) = (note for note in result.notes if note.topic == "columns")
+    assert "leave it out, as in --formula 'ill ~ . - x'; " in note.written(as_options)
 
 
 def test_a_name_that_is_no_word_is_quoted():

@@ -28,7 +28,10 @@ CLOSE = 1e-8  # of a slope, relative
 
 def about_data(dropped: Dropped, design: Design) -> list[Note]:
     """What there is to say of the columns that a fit was given."""
-    found = [Note("columns", "warning", column.text) for column in doubtful_in(design)]
+    found = [
+        Note("columns", "warning", column.text, said=column.said)
+        for column in doubtful_in(design)
+    ]
     if dropped.missing:
         text = (
             f"{counted(dropped.total, 'row')} with missing values were left out: "
