@@ -26,6 +26,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.problem import Solution
+from pegasos_stats.solvers.sdca import SDCA
 
 # What another covariance does not change.
 CARRIED = ("certificate", "training_table", "shortfall", "cures")
@@ -328,7 +329,7 @@ class LinearInference(Results):
             lam=self.problem.lam,
             certificate=self.certificate,
             minimum=self.shortfall.upper,
-            goes_on="tol" if self.solver.to_optimum else "refine",
+            sdca=self.solver if isinstance(self.solver, SDCA) else None,
             groups=self.groups,
             in_files=isinstance(self.problem.X, Elsewhere),
         )

@@ -29,6 +29,20 @@ def longer_runs(solver: SDCA, tol: float) -> Iterator[SDCA]:
                 yield found
 
 
+def surely(solver: SDCA, tol: float) -> Together:
+    """Settings that reach a tolerance on nearly all data, where none can be tried.
+
+    Examples
+    --------
+    >>> [each.named for each in surely(SDCA(algorithm="perm", epochs=200), 1e-8)]
+    ["algorithm='newton'", 'epochs=200', 'tol=1e-08']
+    """
+    sums = None if solver.algorithm == "perm" else solver.arithmetic
+    steps = replace(solver, algorithm="newton", arithmetic=sums)
+    epochs = max(solver.epochs, DEFAULT_EPOCHS)
+    return call_of(replace(steps, epochs=epochs, tol=tol, gap_tol=None), solver)
+
+
 def call_of(solver: SDCA, before: SDCA) -> Together:
     """Settings that make a solver of the usual one, or of another.
 

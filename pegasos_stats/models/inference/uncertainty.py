@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, one_of
+from pegasos_stats.advice import Cure, Setting, Together, one_of
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
@@ -24,6 +24,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import CLOSEST
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_advice import surely
 from pegasos_stats.solvers.sdca_run import that_reaches
 from pegasos_stats.solvers.shortfall import closer_fit
 
@@ -52,8 +53,8 @@ class Uncertainty:
         Of the fit.
     minimum : float
         Of the objective, or the least that is known.
-    goes_on : str
-        Name of the option that says how small the relative gap is to become.
+    sdca : SDCA or None
+        The solver, where a smaller tolerance goes on; of other fits `refine` does.
     groups : Groups or None
         Of rows that depend on each other.
     apart : float64 array, shape (k,), optional
@@ -71,7 +72,7 @@ class Uncertainty:
     lam: float
     certificate: Certificate
     minimum: float
-    goes_on: str
+    sdca: SDCA | None
     groups: Groups | None = None
     apart: Vector | None = None
     cure: Cure | None = None
@@ -125,12 +126,20 @@ class Uncertainty:
             needed = 0.5 * self.lam * allowed**2 / self.minimum
             if 0.0 < needed < CLOSE:
                 near = 10.0 ** math.floor(math.log10(needed))
-        return Setting(self.goes_on, near)
+        return Setting("refine" if self.sdca is None else "tol", near)
+
+    @property
+    def untried(self) -> Together:
+        """The remedy, where it cannot be tried, with what goes with it."""
+        remedy = self.remedy
+        if self.sdca is None:
+            return (remedy,)
+        return surely(self.sdca, float(remedy.value or 0.0))
 
     @property
     def plain_cure(self) -> Cure:
-        """The remedy, where it cannot be tried."""
-        return one_of([self.remedy], GOES_ON)
+        """The same as a sentence."""
+        return Cure((self.untried,), GOES_ON)
 
     def warn(self) -> None:
         """Warn if the numbers cannot be trusted.
@@ -252,7 +261,7 @@ class Uncertainty:
         remarks = [*self.covariance.notes]
         if self.is_defined or self.certificate.relative_gap <= FAR:
             return remarks
-        return [*remarks, notes.not_there(self.remedy)]
+        return [*remarks, notes.not_there(self.untried)]
 
     def _too_far(self) -> list[Note]:
         """That the fit may be too far from its optimum, if it may be."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pegasos_stats.advice import Cure, Setting, one_of
+from pegasos_stats.advice import Cure, Setting, Together, one_of
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import counted, listing
@@ -40,10 +40,10 @@ def too_far(distance: float, errors: Vector, cure: Cure | None) -> Note:
     return Note("standard errors", "warning", text, cure)
 
 
-def not_there(remedy: Setting) -> Note:
+def not_there(remedy: Together) -> Note:
     """Note that standard errors may be undefined for want of an optimal fit."""
     text = "Standard errors are those at the optimum, and this fit is not there:"
-    return Note("standard errors", "note", text, one_of([remedy], "{} goes on to it."))
+    return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
 
 
 def few_rows(n: int, k: int) -> list[Note]:
