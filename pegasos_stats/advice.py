@@ -230,7 +230,8 @@ def as_options(settings: Together) -> str:
     """
     words = []
     for setting in settings:
-        name, plain = flag(setting.name), setting.value in (None, True)
+        name = flag(setting.name)
+        plain = setting.value is None or setting.value is True  # 1.0 is no flag
         if setting.value is False:
             name = name.replace("--", "--no-", 1)
         value = "" if plain or setting.value is False else f" {quote(setting.shown)}"

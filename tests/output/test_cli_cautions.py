@@ -38,6 +38,12 @@ def test_one_answer_for_every_row_is_said(capsys):
     )
 
 
+def test_a_lambda_of_1_is_a_number_to_give(capsys):
+    """1.0 equals True, and is not an option without a value."""
+    (line,) = warned(capsys, "--lambda", 100, "--solver", "sdca", x=PART * 3.0)
+    assert re.search(r" (Try|or) --lambda 1\.$", line)
+
+
 def test_a_degenerate_fit_is_said(capsys):
     (line,) = warned(capsys, "--lambda", 100, "--solver", "sdca", x=np.arange(N) / N)
     assert line.startswith("the fit is degenerate: every training row is predicted yes")
