@@ -20,7 +20,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, run_pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
+from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_steps import run_epochs
 
 REFINEMENT_EPOCHS = 1000
 

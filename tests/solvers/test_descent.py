@@ -9,7 +9,8 @@ from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import Narrow, run_epochs, run_of, run_sdca
+from pegasos_stats.solvers.sdca_run import run_of, run_sdca
+from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
 
 TOL = 1e-8
 

@@ -4,12 +4,22 @@ from typing import TYPE_CHECKING
 
 from pegasos_stats.compiled import loading_on_demand
 
-__all__ = ["descent", "lengths", "newton", "pairs", "proximal", "refits", "sdca"]
+__all__ = [
+    "descent",
+    "fixing",
+    "lengths",
+    "newton",
+    "pairs",
+    "proximal",
+    "refits",
+    "sdca",
+]
 __all__ += ["smooth", "sums", "working_sets"]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
         descent,
+        fixing,
         lengths,
         newton,
         pairs,

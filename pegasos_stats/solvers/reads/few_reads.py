@@ -14,7 +14,7 @@ KDD 2010.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,7 +28,7 @@ from pegasos_stats.solvers.reads.log import Newton
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_steps import solved_by_steps, with_its_seed
 
 LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
@@ -53,7 +53,10 @@ class Step(Protocol):
         """Find the next point, and a dual point."""
 
     def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows, of these weights in the risk; nothing after it."""
+        """Dual weights of all rows, of these weights in the risk."""
+
+    def forget_rows(self) -> None:
+        """Let go of rows in memory, to have room; nothing is read after it."""
 
     def packed(self) -> State:
         """What the next read and the work after it go by, beside the point."""
@@ -139,52 +142,116 @@ def few_reads(
     (True, 2)
     """
     problem = Described(home, lam, loss, intercept)
-    sample = home.sample(size_of_sample(home.n, home.p))
-    best: Risk | None = None
     state = None if keeper is None else keeper.earlier()
-    if state is None:
-        solver, share, reads = solver.with_seed(solver.generator().seed), FINER, 0
-        found = solved(problem, sample, solver)
-        step = STEPS[loss](problem, sample, Point(found.beta, found.alpha))
-    else:
-        seed, reads = state["counts"].tolist()
-        solver, share = solver.with_seed(seed), float(state["share"][0])
-        best = Risk.unpacked(state)
-        step = STEPS[loss](problem, sample, Point.unpacked(state["point"]))
-        step.go_on_from(state)
-    del sample  # of which not every step needs the rows any more
+    fit = Reading(problem, solver, state)
     while True:
-        risk, reads = step.read(), reads + 1
-        if best is None or risk.objective < best.objective:
-            best = risk
-        at = best.certificate(step.bound)
+        at = fit.read()
         if observe is not None:
-            observe(reads, at)
-        if solver.reached(at) or reads == solver.epochs or share < LAST_SHARE:
+            observe(fit.reads, at)
+        if solver.reached(at) or fit.reads == solver.epochs or fit.is_exhausted:
             break
-        if reads > 1 and step.stands:
-            share /= TEN
-        step.solve(max(FINEST, tolerance(solver, at) * share), solver)
+        fit.solve()
         if keeper is not None:
-            keeper.keep(
-                {
-                    "counts": np.array([solver.seed, reads]),
-                    "share": np.array([share]),
-                    "point": step.point.packed(),
-                    **best.packed(),
-                    **step.packed(),
-                }
-            )
-    solution = Solution(
-        beta=best.point.beta,
-        alpha=best.point.alpha,
-        dual=step.dual(home.weights),
-        n_iter=reads * home.n,
-        n_violations=step.violations,
-        seed=solver.seed,
-        n_epochs=reads,
-    )
-    return Reads(solution, at, best.table, solver.reached(at))
+            keeper.keep(fit.packed())
+    fit.step.forget_rows()
+    solution = replace(fit.solution(), n_epochs=fit.reads)
+    return Reads(solution, at, fit.table, solver.reached(at))
+
+
+class Reading:
+    """A fit from read to read.
+
+    Parameters
+    ----------
+    problem : Described
+    solver : SDCA
+    state : dict, optional
+        What an earlier process packed, to go on from there; else a sample is solved.
+
+    Attributes
+    ----------
+    step : Step
+    reads : int
+        How many there have been.
+    violations : int
+        Rows with a margin below 1 (hinge) or below 0 (log loss), of all reads.
+    """
+
+    def __init__(
+        self, problem: Described, solver: SDCA, state: State | None = None
+    ) -> None:
+        home = problem.home
+        sample = home.sample(size_of_sample(home.n, home.p))
+        self._problem, self.violations = problem, 0
+        self._best: Risk | None = None
+        if state is None:
+            self._solver, self._share, self.reads = with_its_seed(solver), FINER, 0
+            found = solved(problem, sample, self._solver)
+            point = Point(found.beta, found.alpha)
+            self.step = STEPS[problem.loss](problem, sample, point)
+            return
+        seed, self.reads = state["counts"].tolist()
+        self._solver, self._share = solver.with_seed(seed), float(state["share"][0])
+        self._best = Risk.unpacked(state)
+        point = Point.unpacked(state["point"])
+        self.step = STEPS[problem.loss](problem, sample, point)
+        self.step.go_on_from(state)
+
+    @property
+    def at(self) -> Certificate:
+        """Of the best point that was read, by the dual point at hand."""
+        return self._known.certificate(self.step.bound)
+
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """Rows by label and predicted label, of that point."""
+        return self._known.table
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether further reads bring nothing."""
+        return self._share < LAST_SHARE
+
+    def read(self) -> Certificate:
+        """Read all rows."""
+        risk, self.reads = self.step.read(), self.reads + 1
+        self.violations += self.step.violations
+        if self._best is None or risk.objective < self._best.objective:
+            self._best = risk
+        return self.at
+
+    def solve(self) -> None:
+        """Go to the next point, and to a dual point."""
+        if self.reads > 1 and self.step.stands:
+            self._share /= TEN
+        tol = tolerance(self._solver, self.at) * self._share
+        self.step.solve(max(FINEST, tol), self._solver)
+
+    def packed(self) -> State:
+        """What another process needs to go on after `solve`."""
+        return {
+            "counts": np.array([self._solver.seed, self.reads]),
+            "share": np.array([self._share]),
+            "point": self.step.point.packed(),
+            **self._known.packed(),
+            **self.step.packed(),
+        }
+
+    def solution(self) -> Solution:
+        """The best point that was read, and the dual point at hand."""
+        return Solution(
+            beta=self._known.point.beta,
+            alpha=self._known.point.alpha,
+            dual=self.step.dual(self._problem.home.weights),
+            n_iter=self.reads * self._problem.n,
+            n_violations=self.step.violations,
+            seed=self._solver.seed,
+        )
+
+    @property
+    def _known(self) -> Risk:
+        assert self._best is not None  # a read comes first
+        return self._best
 
 
 def size_of_sample(n: int, p: int) -> int:
@@ -209,7 +276,7 @@ def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
     X = np.asarray(sample.X, dtype=np.float64)
     inner = Problem(X, sample.y, *given, weights=w, offset=sample.offset)
     rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
-    return run_sdca(inner, rough, warn=False)
+    return solved_by_steps(inner, rough)
 
 
 def tolerance(solver: SDCA, at: Certificate) -> float:

@@ -18,15 +18,15 @@ No choice of ``delta`` can make the certificate wrong, which looks at all rows.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.compiled import arithmetic
+from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
+from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen, is_wrong
+from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.seeing import (
@@ -36,16 +36,18 @@ from pegasos_stats.solvers.reads.seeing import (
     Point,
     Risk,
     State,
-    image,
     risk_and_image,
     scores,
-    table_of,
 )
-from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
+from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_steps import solved_by_steps
 
+if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
+    from pegasos_stats.compiled.arithmetic.risk import Seen
+
+NO_ROWS = np.zeros(0, dtype=np.int64)
 WIDTHS = 4.0  # times sqrt(p / m)
 ROOM = 0.8  # of the rows that may be kept, those of the first read
 EPOCHS = 1000  # of a problem in memory
@@ -94,50 +96,71 @@ class Looking:
     point : Point
     reach : float
         How far rounding may move a margin.
-    delta : float or None
-        About 1, margins of the rows to keep; None after the first read.
+    delta : float
+        About 1, margins of the rows to keep; below 0 after the first read.
     awaits : bool
         Whether rows that were kept are to be brought again.
     """
 
     point: Point
     reach: float
-    delta: float | None
+    delta: float
     awaits: bool
 
     def __call__(self, block: Block, state: Values) -> Part:
         """Look at a block, and change what is known of its rows."""
         first, X, y, w, offset = block
-        o = np.zeros(y.size) if offset is None else offset
-        full = cut(w)
-        f = scores(X, self.point, offset)
-        m = y * f
-        if self.delta is not None:
-            state[:] = np.where(m < 1.0 - self.delta, FULL, ZERO)
-            joins = np.abs(m - 1.0) <= self.delta
-        else:
-            joins = is_wrong(state, m)
-        rows = np.flatnonzero(joins)
-        old = np.flatnonzero(state == KEPT) if self.awaits else rows[:0]
-        again = Taken(first + old, X[old], y[old], w[old], o[old])
-        began = np.where(state[rows] == FULL, full[rows], 0.0)
-        state[rows] = KEPT
-        a = np.where(state == FULL, full, 0.0)
-        above = y > 0.0
+        o = np.zeros(0) if offset is None else offset
+        kept = np.flatnonzero(state == KEPT) if self.awaits else NO_ROWS
+        sums, counts = np.zeros(dual.fixing.SUMS), np.zeros(dual.fixing.COUNTS, int)
+        joined, began = np.zeros(y.size, dtype=np.int64), np.zeros(y.size)
+        p, padded = X.shape[1], arithmetic.lanes.padded(X.shape[1])
+        beta, images = np.zeros(padded), np.zeros((2, padded))
+        beta[:p] = self.point.beta
+        size = arithmetic.risk.rows_in_block(X, y.size, p)
+        rows: Any = *map(read_only, (X, y, w, o, beta)), self.point.alpha
+        how: Any = self.reach, self.delta, UNIT, size, state
+        into: Any = joined, began, np.zeros((2, padded)), images, sums, counts
+        count = dual.fixing.look(*rows, *how, *into)
+
+        def taken(rows: Rows) -> Taken:
+            known = np.zeros(rows.size) if offset is None else o[rows]
+            return Taken(first + rows, X[rows], y[rows], w[rows], known)
+
         return Part(
-            seen=risk_and_image(
-                X, y, self.point, arithmetic.losses.HINGE, a, w, self.reach, offset
-            ),
-            above=image(X, np.where(above, a, 0.0)),
-            low=units(a[~above]),
-            high=units(a[above]),
-            known_low=float(a[~above] @ o[~above]),
-            known_high=float(a[above] @ o[above]),
-            table=table_of(y, f),
-            violations=int(np.count_nonzero(m < 1.0)),
-            joined=[(Taken(first + rows, X[rows], y[rows], w[rows], o[rows]), began)],
-            again=[again] if old.size else [],
+            seen=seen_by(sums, counts, images[:, :p], size + -(-y.size // size) + 1),
+            above=images[1, :p],
+            low=int(counts[dual.fixing.LOW_UNITS]),
+            high=int(counts[dual.fixing.HIGH_UNITS]),
+            known_low=float(sums[dual.fixing.LOW]),
+            known_high=float(sums[dual.fixing.HIGH]),
+            table=counts[:6].reshape(2, 3),
+            violations=int(counts[dual.fixing.VIOLATIONS]),
+            joined=[(taken(joined[:count]), began[:count].copy())] if count else [],
+            again=[taken(kept)] if kept.size else [],
         )
+
+
+def seen_by(
+    sums: Vector, counts: NDArray[np.int64], images: Matrix, additions: int
+) -> "Seen":
+    """The sums that a certificate needs, from those of `look`."""
+    at, units = dual.fixing, int(counts[-2:].sum())
+    return arithmetic.risk.Seen(
+        loss=float(sums[at.LOSS]),
+        loss_rest=float(sums[at.LOSS_REST]),
+        entropy=float(units) * UNIT,
+        entropy_rest=float(units - int(float(units))) * UNIT,
+        errors=int(counts[1] + counts[3]),
+        at_zero=(int(counts[2]), int(counts[5])),
+        exposed=float(sums[at.EXPOSED]),
+        dual=float(units) * UNIT,
+        image=images[1] - images[0],
+        additions=additions,
+        known=float(sums[at.KNOWN]),
+        known_rest=float(sums[at.KNOWN_REST]),
+        known_size=float(sums[at.KNOWN_SIZE]),
+    )
 
 
 class Hinge:
@@ -156,6 +179,8 @@ class Hinge:
         Rows with a margin below 1 at the last read.
     stands : bool
         Whether the last read found no row to keep.
+    near : float
+        Share of the rows that the first read is to keep, as the sample says.
     """
 
     def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
@@ -170,6 +195,9 @@ class Hinge:
         widest = float(np.quantile(apart, share))
         delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
         self._delta = min(delta, widest) if share < 1.0 else delta
+        near, (below, above) = apart <= self._delta, problem.home.class_weights
+        shares = (float(near[sample.y == sign].mean()) for sign in (-1.0, 1.0))
+        self.near = np.dot([*shares], [below, above]) / problem.n
         self._is_first, self.stands, self.violations = True, False, 0
         self._awaits = False  # rows that an earlier process kept
         self._sums: Part | None = None
@@ -209,7 +237,7 @@ class Hinge:
 
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
-        delta = self._delta if self._is_first else None
+        delta = self._delta if self._is_first else -1.0
         looking = Looking(self.point, reach, delta, self._awaits)
         looking(self._foreseen.block, self._foreseen.state)
         home, count = self._problem.home, self.kept.m
@@ -251,12 +279,8 @@ class Hinge:
         inner = kept.problem(problem.lam, "hinge", problem.intercept, problem.n, rows)
         scale = inner.n / problem.n  # of weights there to those here
         begin = np.concatenate([kept.a, w]) * scale
-        found = run_sdca(
-            inner,
-            SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind),
-            dual=begin,
-            warn=False,
-        )
+        exact = SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind)
+        found = solved_by_steps(inner, exact, begin)
         room = min(ROOM * (problem.home.most_kept - kept.m), float(kept.m))
         of_class = self._found().table.sum(axis=1)
         end = Point(found.beta, found.alpha)
@@ -278,10 +302,12 @@ class Hinge:
         return Bound(rounding.reward(both), rounding.cost(both))
 
     def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows, of these weights in the risk; nothing after it."""
-        numbers, of_kept = self.kept.numbers, self.kept.a
-        self.kept = Kept(self._problem.p)  # room for a number for each row
+        """Dual weights of all rows, of these weights in the risk."""
         full = 1.0 if weights is None else cut(weights)
         a: Vector = np.where(self.state.gathered() == FULL, full, 0.0)
-        a[numbers] = of_kept
+        a[self.kept.numbers] = self.kept.a
         return a
+
+    def forget_rows(self) -> None:
+        """Let go of the rows that are kept, to have room; nothing is read after it."""
+        self.kept.forget_rows()

@@ -66,6 +66,11 @@ class Kept:
         if rows.offset is not None:
             self.o[places] = rows.offset
 
+    def forget_rows(self) -> None:
+        """Keep their numbers and dual weights alone."""
+        self._room = self._room[:0].copy()
+        self.y = self.w = self.o = self.y[:0].copy()
+
     def _put(self, count: int, further: Dense) -> None:
         """Put rows after the first `count`, in more room if there is not enough."""
         needed = count + len(further)

@@ -224,6 +224,9 @@ class Newton:
         a[self._sample.numbers] = self._of_sample
         return a
 
+    def forget_rows(self) -> None:
+        """Let go of the rows of the sample, which are few: nothing."""
+
 
 def _slopes(m: Vector) -> Vector:
     """``1 / (1 + exp(m))``."""

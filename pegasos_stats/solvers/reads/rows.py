@@ -180,7 +180,7 @@ def values_of(column: Column | None, block: Block) -> Values:
 
 
 def drawn(y: Values, most: int) -> list[Rows]:
-    """Numbers of rows drawn at random of each class, in random order."""
+    """Numbers of rows drawn at random of each class, -1 and +1, in random order."""
     rng, found = np.random.default_rng(SEED), []
     for sign in (-1, 1):
         of_class = np.flatnonzero(y == sign)
@@ -230,8 +230,10 @@ class InMemory:
     def sample(self, most: int) -> Taken:
         """Rows drawn at random."""
         problem = self._problem
-        rows = np.sort(np.concatenate(drawn(problem.y, most)))
-        given = problem.X[rows], problem.y[rows], problem.row_weights[rows]
+        w = problem.row_weights
+        counted = np.where(w > 0.0, problem.y, 0.0) if problem.weighted else problem.y
+        rows = np.sort(np.concatenate(drawn(counted, most)))
+        given = problem.X[rows], problem.y[rows], w[rows]
         offset = None if problem.offset is None else problem.offset[rows]
         return Taken(rows, *given, offset)
 

@@ -1,0 +1,211 @@
+"""SDCA by epochs over all rows: the loop, and the run for few columns."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.active_set import ActiveSet, exactly
+from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.descending import Descending
+from pegasos_stats.solvers.objective import Certificate, certificate
+from pegasos_stats.solvers.pegasos_run import (
+    Moment,
+    Observer,
+    clock_for,
+    refitted,
+    with_progress,
+)
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.proximal import ProximalNewton
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
+from pegasos_stats.solvers.wide import Wide
+
+COORDINATE_EPOCHS = 2  # before the Newton steps
+WARM_EPOCHS = 1  # the same where dual weights to begin with are given
+NO_ROWS = np.zeros(0, dtype=np.int64)
+RATIO = 1.0  # square of the constant column that stands for the intercept until then
+ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
+
+
+def solved_by_steps(
+    problem: Problem, solver: SDCA, dual: Vector | None = None
+) -> Solution:
+    """Solve a problem by steps over all its rows, and warn of nothing.
+
+    Parameters
+    ----------
+    problem, solver, dual
+        As for `run_sdca`.
+    """
+    centre = far_centre(problem)
+    inner = problem if centre is None else centred(problem, centre)
+    run = steps_of(inner, solver, dual)(inner, solver, dual)
+    found, _ = run_epochs(run, inner.n, solver)
+    return moved(found, centre)
+
+
+def with_its_seed(solver: SDCA) -> SDCA:
+    """The solver with the seed that it draws, if none was given."""
+    return (
+        solver if solver.seed is not None else solver.with_seed(solver.generator().seed)
+    )
+
+
+def steps_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
+    """Return the class of the run: SDCA-perm; few columns, or very few; many.
+
+    Pairs and lengths, for many columns, know no offset.
+    """
+    if solver.algorithm == "perm":
+        return Plain
+    if Descending.serves(problem, solver, a):
+        return Descending
+    is_narrow = problem.n >= problem.p or problem.offset is not None
+    return Narrow if is_narrow else Wide
+
+
+def run_epochs(
+    run: "Run",
+    n: int,
+    solver: SDCA,
+    observe: Observer | None = None,
+    progress: bool = False,
+    most: float = math.inf,
+    shown: Callable[[Any], Any] = lambda solution: solution,
+) -> tuple[Any, bool]:
+    """Run up to the tolerance or the last epoch.
+
+    Parameters
+    ----------
+    run : Run
+    n : int
+        Number of rows.
+    solver : SDCA
+    observe, progress, most
+        As for `run_sdca`.
+    shown : callable, optional
+        What becomes of a solution of the run.
+
+    Returns
+    -------
+    solution : Solution or KernelSolution
+    reached : bool
+        Whether the tolerance was reached.
+    """
+    rng = solver.generator()
+    epochs: Any = range(1, solver.epochs + 1)
+    clock, spent = clock_for(observe), 0
+    total = None if solver.stops else solver.epochs
+    for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
+        rows = rng.permutation(n) if run.visits_rows else NO_ROWS
+        began = clock()
+        run.epoch(rows)
+        spent += clock() - began
+        if observe is not None:
+            observe(Moment(epoch, shown(run.solution(rng.seed)), spent / 1e9))
+        if solver.stops and run.reached():
+            return shown(run.solution(rng.seed)), True
+        if run.visits > most:
+            break
+    return shown(run.solution(rng.seed)), False
+
+
+class Run(Protocol):
+    """What `run_sdca` needs of a run."""
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch visits rows in a random order."""
+
+    @property
+    def visits(self) -> float:
+        """Rows visited so far, or whose visits would have cost as much."""
+
+    def epoch(self, rows: Rows) -> None:
+        """Do one epoch."""
+
+    def reached(self) -> bool:
+        """Whether the tolerance is reached."""
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective, computed from the rows."""
+
+    def solution(self, seed: int | None) -> Any:
+        """What the run gives in its present state, a solution."""
+
+
+class Narrow:
+    """Coordinate steps, then Newton steps, where there are no more columns than rows.
+
+    The penalty on a free intercept in the coordinate steps is centred anew after every
+    epoch. There are few of these epochs.
+    """
+
+    def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
+        self._problem, self._solver = problem, solver
+        self._coordinates = Plain(problem, solver, dual, RATIO)
+        self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
+        self._newton: ProximalNewton | ActiveSet | None = None
+        self._settled: float | None = None
+        self._epochs = self._newton_steps = 0
+        self._newton_visits = 0.0
+
+    @property
+    def visits_rows(self) -> bool:
+        """Whether the next epoch is one of coordinate steps."""
+        return self._epochs < self._epochs_before
+
+    @property
+    def visits(self) -> float:
+        """Rows visited so far, or whose visits would have cost as much."""
+        return self._coordinates.visits + self._newton_visits
+
+    def epoch(self, rows: Rows) -> None:
+        """Visit the rows, or take a Newton step if there are none."""
+        self._settled = None
+        if rows.size == 0:
+            newton = self._newton or self._coordinates.newton_method()
+            self._newton = exactly(self._problem, newton, self._newton_steps)
+            self._newton_visits += self._newton.cost
+            self._newton.step()
+            self._newton_steps += 1
+            return
+        self._coordinates.epoch(rows)
+        self._coordinates.centre_anew()
+        self._epochs += 1
+
+    def reached(self) -> bool:
+        """Whether the gap is within the tolerance, and again if computed anew."""
+        if self._newton is None:
+            return False
+        found = self._newton.gap
+        if not (self._solver.reached(found) or found.gap <= ROUNDED):
+            return False
+        self._settled, at = settled(self._problem, self._solver, *self._best())
+        return self._solver.reached(at)
+
+    def certificate(self) -> Certificate:
+        """Primal and dual objective of the best points, computed from the rows."""
+        return certificate(self._problem, *self._best())
+
+    def solution(self, seed: int | None) -> Solution:
+        """Return the best fit and the best dual point."""
+        seen = 0 if self._newton is None else self._newton.violations
+        further = self._newton_steps, seen
+        return solution_of(self._coordinates, *self._best(), *further, seed)
+
+    def _best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``: the best ones of Newton's method, or the last."""
+        if self._newton is not None:
+            beta, alpha, a = self._newton.best()
+            return beta, alpha if self._settled is None else self._settled, a
+        state, problem = self._coordinates.state, self._problem
+        beta, alpha = state.w[: problem.p].copy(), float(state.scalars[dual.sdca.ALPHA])
+        if problem.intercept and problem.weights is None:
+            alpha = refitted(problem, beta)
+        return beta, alpha, state.a.copy()
