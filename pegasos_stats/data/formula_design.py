@@ -20,12 +20,7 @@ from pegasos_stats.data.columns import (
     plain_column,
     selected,
 )
-from pegasos_stats.data.design import (
-    Design,
-    FrameDesign,
-    ModelMatrix,
-    check_columns,
-)
+from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, check_columns
 from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
 from pegasos_stats.data.factor_levels import (
     Blanked,
@@ -44,7 +39,7 @@ from pegasos_stats.data.formula import (
 from pegasos_stats.data.language.expressions import BEYOND, Functions
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import ColumnError, DataError, listing
+from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
 
 if TYPE_CHECKING:
     from formulaic import ModelMatrix as FormulaicMatrix
@@ -376,6 +371,8 @@ def _materialize(
             f"The data hold levels that did not occur at fit in a term of {formula!r}; "
             "drop or recode these rows."
         ) from None
+    except (ColumnError, FormulaError):
+        raise
     except Exception as error:
         for name, values in used.items():
             kinds = {type(v).__name__ for v in values if not isinstance(v, Hashable)}

@@ -104,6 +104,38 @@ def test_products_of_factors_have_a_limit(data, monkeypatch):
         ps.svm("y ~ hashed(a, levels=3):hashed(b, levels=2)", data)
 
 
+@pytest.mark.parametrize(
+    ("levels", "terms", "words"),
+    [
+        (10, "{}*{}*{}*{}*{}*{}*{}*{}", "factors have more than 100,000 columns."),
+        (10, "({}+{}+{}+{}+{}+{}+{}+{})**5", "factors have more than 100,000 columns."),
+        (10, "{}:{}:{}:{}:{}:{}:{}:{}", "factors have more than 100,000 columns."),
+        (2, "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}", "2,047 products within it that are no"),
+        (2, ":".join(["{}"] * 25), "more than 600,000 products within them."),
+    ],
+)
+def test_products_that_are_too_large_are_refused_before_they_are_made(
+    levels, terms, words
+):
+    """Formulaic's time grows as 8 to the power of the factors that are no terms."""
+    names = [f"f{i}" for i in range(terms.count("{}"))]
+    rows = {name: [f"l{i % levels}" for i in range(N)] for name in names}
+    begun = time.process_time()
+    with pytest.raises(FormulaError) as caught:
+        ps.svm(f"y ~ {terms.format(*names)}", rows | {"y": [0, 1] * (N // 2)})
+    assert time.process_time() - begun < SECONDS
+    message = str(caught.value)
+    assert words in message
+    assert message.count("cannot be used") == 1
+
+
+def test_a_factorial_of_ten_factors_has_all_its_products():
+    rows = {f"f{i}": ["lh"[(k >> i) % 2] for k in range(1024)] for i in range(10)}
+    terms = "*".join(rows)
+    model = ps.svm(f"y ~ {terms}", rows | {"y": [0, 1] * 512})
+    assert len(model.names) == 1023
+
+
 def test_a_formula_without_terms_is_no_predictor(data):
     with pytest.raises(FormulaError, match="has no predictor; add one"):
         ps.svm("y ~ 1", data)

@@ -52,6 +52,8 @@ OF_SHAPES = ("PolyContrasts.scores", "Shape of passed values", "matmul", "mismat
 MOST_LEVELS = 10
 MOST_PRODUCTS = 250_000  # some seconds
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
+MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
+MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
 
 
 class TermParser(DefaultFormulaParser):  # type: ignore[misc]
@@ -223,16 +225,61 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
             raise FactorEvaluationError(f"{factor.expr}: {what}") from None
         return found
 
+    def _get_scoped_terms(
+        self, terms: Iterable[Term], ensure_full_rank: bool = True
+    ) -> Iterable[tuple[Term, Iterable[ScopedTerm]]]:
+        self._check_products(terms)
+        found: Iterable[tuple[Term, Iterable[ScopedTerm]]]
+        found = super()._get_scoped_terms(terms, ensure_full_rank)
+        return found
+
+    def _check_products(self, terms: Iterable[Term]) -> None:
+        """Refuse products that are too large, before any column of them is made."""
+        columns, parts = 0, 0
+        for term in terms:
+            factors = [self.factor_cache[factor.expr] for factor in term.factors]
+            levels = [_least_levels(factor) for factor in factors]
+            if len(factors) > 1:
+                columns += math.prod(max(1, each - 1) for each in levels)
+            parts += 2 ** sum(each > 0 for each in levels)
+            if columns > MOST_COLUMNS:
+                raise unusable(self._formula, _too_many("columns", MOST_COLUMNS))
+            if parts > MOST_PARTS:
+                what = _too_many("products within them", MOST_PARTS)
+                raise unusable(self._formula, what)
+
+    @classmethod
+    def _simplify_scoped_terms(
+        cls, scoped_terms: Iterable[ScopedTerm]
+    ) -> OrderedSet[ScopedTerm]:
+        scoped = list(scoped_terms)
+        if len(scoped) > MOST_NEW_PARTS:
+            raise ValueError(
+                f"a product of factors has {len(scoped):,} products within it that are "
+                f"no terms, and at most {MOST_NEW_PARTS} are allowed: write a*b for a:b"
+            )
+        return super()._simplify_scoped_terms(scoped)
+
     def _get_columns_for_term(
         self, factors: list[Columns], spec: ModelSpec, scale: float = 1
     ) -> Columns:
         if len(factors) > 1:
             self._products += math.prod(map(len, factors))
         if self._products > MOST_COLUMNS:
-            what = f"its products of factors have more than {MOST_COLUMNS:,} columns"
-            raise unusable(self._formula, what)
+            raise unusable(self._formula, _too_many("columns", MOST_COLUMNS))
         found: Columns = super()._get_columns_for_term(factors, spec, scale)
         return found
+
+
+def _too_many(what: str, most: int) -> str:
+    return f"its products of factors have more than {most:,} {what}"
+
+
+def _least_levels(factor: EvaluatedFactor) -> int:
+    """Levels that a factor has at the least; 0 of numbers."""
+    if factor.metadata.kind is not Factor.Kind.CATEGORICAL:
+        return 0
+    return int(pd.Series(factor.values.__wrapped__).nunique())
 
 
 def _levels_of(values: Value) -> list[object]:
