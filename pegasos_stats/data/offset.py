@@ -95,8 +95,8 @@ class Offset:
         """
         if not isinstance(numbers, str | None):
             raise OptionError(
-                f"offset={shown(numbers)} does not go with ps.scan(); give the name of "
-                "a column."
+                f"offset={shown(numbers)} does not go with ps.scan() or Dask; give the "
+                "name of a column."
             )
         nothing, own = pd.DataFrame(columns=list(there)), numbers or self.column
         if own and own not in nothing.columns:

@@ -22,7 +22,8 @@ def light(result: "Predictor") -> "Predictor":
     if not isinstance(problem, Problem) or not isinstance(found, Solution):
         return result
     given = problem.lam, problem.loss, problem.intercept
-    few = Problem(np.zeros((1, problem.p)), np.ones(1), *given)
+    offset = None if problem.offset is None else np.zeros(1)
+    few = Problem(np.zeros((1, problem.p)), np.ones(1), *given, offset=offset)
     vars(few)["prior_shift"] = problem.prior_shift
     solution = replace(found, dual=np.zeros(1))
     return replace(result, problem=few, solution=solution, index=pd.RangeIndex(1))
@@ -68,6 +69,15 @@ def of_partitions(
         Arguments of the method.
     like : Series or DataFrame
         Rows of the same kind.
+
+    Raises
+    ------
+    OptionError
+        If offsets are given as numbers, of which no partition knows its own.
+    ColumnError
+        If a column of the offset is not there.
     """
+    if result.offsets is not None:
+        result.offsets.columns([*frame.columns], options.get("offset"))
     rule = Rule(light(result), method, options)
     return frame.map_partitions(rule, meta=like.iloc[:0])

@@ -138,6 +138,35 @@ def test_each_partition_is_augmented_where_it_is(fitted, there):
         assert (far.dtypes == lazy.dtypes).all()
 
 
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize(
+    ("formula", "options"),
+    [("y ~ x0", {"offset": "x1"}), ("y ~ x0 + offset(x1 / 2)", {"weights": "w"})],
+)
+def test_an_offset_is_read_in_each_partition(
+    formula, options, loaded, data, there, tmp_path
+):
+    near = ps.logit(formula, data, lam=LAM, **options).fit(SOLVER, cov_type="none")
+    if loaded:
+        ps.save(near, tmp_path / "a.model")
+        near = ps.load(tmp_path / "a.model")
+    rows = there.compute()
+    for method in ("decision_function", "predict", "predict_proba", "augment"):
+        ask = getattr(near, method)
+        assert ask(there).compute().equals(ask(rows)), method
+    assert near.confusion(there).table.equals(near.confusion(rows).table)
+
+
+def test_an_offset_as_numbers_is_of_no_partition(data, there):
+    numbers = data["x1"].to_numpy()
+    near = ps.logit("y ~ x0", data, lam=LAM, offset=numbers).fit(SOLVER)
+    for ask in (near.decision_function, near.predict, near.predict_proba):
+        with pytest.raises(
+            OptionError, match=r"ps\.scan\(\) or Dask; give the name of"
+        ):
+            ask(there, offset=numbers)
+
+
 def test_confusion_counts_all_partitions(fitted, there):
     here = there.compute()
     with dask.config.set(scheduler="synchronous"):

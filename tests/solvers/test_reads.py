@@ -203,3 +203,28 @@ def test_a_rare_class_that_is_given_up_is_certified_too():
     found = few_reads(InMemory(problem), 1.0, "hinge", True, SOLVER)
     assert found.reached
     assert (found.solution.dual[y > 0.0] == 1.0).all()
+
+
+KNOWN = {  # offsets by the labels
+    "each row is right by far": lambda y: 1e3 * y,
+    "each row is wrong by far": lambda y: -1e3 * y,
+    "one row is wrong": lambda y: np.where(np.arange(y.size) == 3, -1e6 * y, 1e3 * y),
+    "nothing is left of a loss": lambda y: 1e300 * y,
+    "one class is right": lambda y: np.where(y > 0.0, 1e3, 0.0),
+}
+
+
+@pytest.mark.parametrize("lam", [1e-6, 1.0, 1e300])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("known", KNOWN)
+def test_offsets_that_leave_no_row_near_the_margin_are_read(known, loss, free, lam):
+    """No row is kept then, or the log loss has no curvature: it is certified still."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    problem = Problem(X, y, lam, loss, free, offset=KNOWN[known](y))
+    found = few_reads(InMemory(problem), lam, loss, free, SDCA(5, tol=TOL, seed=1))
+    other = run_sdca(problem, SDCA(tol=1e-10, seed=1), warn=False)
+    at = certificate(problem, other.beta, other.alpha, other.dual)
+    assert found.certificate.dual_objective <= at.objective
+    assert at.dual_objective <= found.certificate.objective

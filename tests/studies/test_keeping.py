@@ -252,3 +252,22 @@ def test_labels_of_every_kind_come_back(labels, tmp_path):
     made = ps.confusion(actual, predicted, positive=actual.iloc[1])
     ps.save(made, tmp_path / "a")
     check_same(made, ps.load(tmp_path / "a"))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda found: found.thresholds(seed=1),
+        lambda found: ps.cross_validate(found.validation.model, folds=3, seed=1),
+        lambda found: ps.calibrate(found.validation.model, folds=3, seed=1),
+        lambda found: ps.lambda_path(found.validation.model, [1.0, 0.1], seed=1),
+        lambda found: ps.compare_errors({"a": found.validation.model, "b": model()}),
+    ],
+)
+def test_folds_of_a_loaded_model_are_refused_where_its_terms_learn(
+    again, kept, tmp_path
+):
+    """``scale(b)`` learns of the rows to fit, which are not in the file."""
+    ps.save(kept["calibrated"][0], tmp_path / "a")
+    with pytest.raises(DataError, match="not in the file of a study; build the model"):
+        again(ps.load(tmp_path / "a"))

@@ -161,7 +161,7 @@ def rows_in_block(X: Rows, n: int, p: int) -> int:
     """
     stored = X.data.shape[0] if isinstance(X, CSR) else n * p
     blocks = min(math.isqrt(n), stored // (8 * p + 1)) + 1
-    return -(-n // blocks)
+    return max(1, -(-n // blocks))
 
 
 @kernel

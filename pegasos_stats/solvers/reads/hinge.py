@@ -277,6 +277,9 @@ class Hinge:
         offset = np.array([mean[3] for mean in means]) if has else None
         rows = Taken(np.zeros(0, dtype=np.int64), X, y, w, offset)
         inner = kept.problem(problem.lam, "hinge", problem.intercept, problem.n, rows)
+        if inner.n == 0:  # no margin is below 1, or near it
+            self.point = Point(np.zeros(problem.p), self.point.alpha)
+            return
         scale = inner.n / problem.n  # of weights there to those here
         begin = np.concatenate([kept.a, w]) * scale
         exact = SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind)

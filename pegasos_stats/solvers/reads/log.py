@@ -136,15 +136,13 @@ class Newton:
     violations : int
         Rows with a margin below 0 at the last read.
     stands : bool
-        ``False``: a read always brings a step.
+        Whether the last read brought no step, as curvature is missing there.
     """
-
-    stands = False
 
     def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
-        self.violations = 0
+        self.violations, self.stands = 0, False
         self._a = problem.home.blank(np.float64)
         self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
@@ -209,8 +207,9 @@ class Newton:
         else:
             penalty = np.full(low.size, self._problem.lam)
             penalty[: int(self._problem.intercept)] = 0.0
-            H = curvature + np.diag(penalty)
-            theta = low - np.linalg.solve(H, penalty * low - sums)
+            with np.errstate(over="ignore", invalid="ignore"):
+                step = _step(curvature + np.diag(penalty), penalty * low - sums)
+            theta, self.stands = low - step, not step.any()
         first = int(self._problem.intercept)
         self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
 
@@ -226,6 +225,15 @@ class Newton:
 
     def forget_rows(self) -> None:
         """Let go of the rows of the sample, which are few: nothing."""
+
+
+def _step(curvature: Matrix, slope: Vector) -> Vector:
+    """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
+    try:
+        found = np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.zeros(slope.size)
+    return found if np.isfinite(found).all() else np.zeros(slope.size)
 
 
 def _slopes(m: Vector) -> Vector:

@@ -330,7 +330,8 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         design = design.design
     if not isinstance(design, FormulaDesign) or not design.learns:
         return None
-    assert lines is not None
+    if lines is None:  # of a model from a file: taking its rows is refused
+        return None
     assert lines.frame is not None  # formulas are of frames
     fitted, tested = (
         lines.frame.iloc[lines.positions[rows]] for rows in (split.train, split.test)
