@@ -325,7 +325,7 @@ def run_kernel_sdca(
     found, reached = run_epochs(ascent, problem.n, solver, observe, progress)
     if solver.stops and not reached:
         at = ascent.certificate()
-        if not near_enough(at, solver):
+        if not (solver.reached(at) or near_enough(at, solver)):
             closest = np.inf if ascent.is_stuck else CLOSEST
             taken_as = "tol" if a is None else "refine"
             warn_of(at, solver, False, taken_as, closest=closest)

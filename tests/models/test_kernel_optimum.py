@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
@@ -327,3 +328,16 @@ def test_a_certificate_with_larger_rounding_is_larger():
     result = ps.KernelSVM(y, X, lam=0.01).fit(TIGHT)
     rounder = replace(result.solution, roundings=1e9)
     assert kernel_certificate(result.problem, rounder).gap > 2 * result.gap
+
+
+def test_a_tolerance_that_a_run_reaches_is_not_warned_of():
+    """The run itself knows its gap less exactly than the certificate of its rows."""
+    X, y = load_breast_cancer(return_X_y=True)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = ps.KernelSVM(y, scaled, lam=0.01, kernel="gaussian", gamma=0.1)
+    with pytest.warns(ConvergenceWarning):
+        gap = model.fit(ps.SDCA(epochs=1, seed=1)).certificate.relative_gap
+    assert gap > 1e-3
+    with warnings.catch_warnings(action="error"):
+        again = model.fit(ps.SDCA(epochs=1, tol=1.0001 * gap, seed=1))
+    assert again.certificate.relative_gap == gap
