@@ -7,7 +7,9 @@ import json
 import os
 import re
 import stat
+import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from typing import IO
@@ -20,6 +22,11 @@ from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 UNREADABLE = (OSError, EOFError, zlib.error)
+ZIPPED = {  # what else a zip file is, by a file in it
+    "xl/workbook.xml": "a workbook of Excel; save its sheet as 'CSV UTF-8'",
+    "content.xml": "a document of LibreOffice; save its sheet as CSV in UTF-8",
+    "header.npy": "one that pegasos_stats saved, and no table; give a file of rows",
+}
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
@@ -226,10 +233,21 @@ def _check_packing(path: str, handle: IO[bytes]) -> None:
     handle.seek(0)
     for mark, packer in OTHER_PACKERS.items():
         if begin.startswith(mark):
+            inside = _zipped(handle) if packer == "zip" else set()
+            for name, what in ZIPPED.items():
+                if name in inside:
+                    raise DataError(f"The file {path} is {what}.")
             raise DataError(
                 f"The file {path} is packed by {packer}; unpack it, or pack it by gzip "
                 "or bzip2."
             )
+
+
+def _zipped(handle: IO[bytes]) -> set[str]:
+    """Names of the files in a zip file, if they can be read."""
+    with suppress(Exception), zipfile.ZipFile(handle) as archive:
+        return set(archive.namelist())
+    return set()
 
 
 def _reason(error: Exception) -> str:

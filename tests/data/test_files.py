@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+import pegasos_stats as ps
 from pegasos_stats.data import design, files, foreign
 from pegasos_stats.data.files import read_csv
 from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
@@ -33,6 +34,11 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "d.csv.xz").write_bytes(lzma.compress(TEXT.encode()))
     with zipfile.ZipFile(tmp_path / "d.csv.zip", "w") as archive:
         archive.writestr("d.csv", TEXT)
+    for name, inside in {"d.xlsx": "xl/workbook.xml", "d.ods": "content.xml"}.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(inside, "<xml/>")
+    (tmp_path / "zip.csv").write_bytes(b"PK\x03\x04 and no more")
+    ps.save(ps.Folds.stratified(["n", "p"] * 4, 2, seed=1), tmp_path / "saved")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "nul.csv").write_bytes(b"y,a\nn\0x,1\np,2\n")
@@ -52,6 +58,10 @@ WRONG = {
     "utf16.csv": f"{NO_CSV} {ZEROS}",
     "d.csv.xz": "is packed by xz; unpack it, or pack it by gzip or bzip2",
     "d.csv.zip": "is packed by zip; unpack it, or pack it by gzip or bzip2",
+    "zip.csv": "is packed by zip; unpack it, or pack it by gzip or bzip2",
+    "d.xlsx": "is a workbook of Excel; save its sheet as 'CSV UTF-8'",
+    "d.ods": "is a document of LibreOffice; save its sheet as CSV in UTF-8",
+    "saved": "is one that pegasos_stats saved, and no table; give a file of rows",
     "ragged.csv": f"{NO_CSV} line 3 has 4 fields where 2 are expected; quote cells "
     "that hold the separator",
     "empty.csv": f"{NO_CSV} it is empty; give a header and rows",

@@ -33,6 +33,20 @@ def test_predict_writes_every_digit_and_prints_the_table(files, tmp_path, capsys
     assert printed.err == ""
 
 
+def test_what_is_saved_and_is_no_fit_is_refused_by_its_type(files, tmp_path, capsys):
+    model, path = ps.svm("digit ~ p34", ps.datasets.load_digits56()[0]), tmp_path / "m"
+    for study in (ps.cross_validate(model, folds=2, seed=1), ps.calibrate(model)):
+        ps.save(study, path, overwrite=True)
+        assert main(["predict", str(path), str(files / "test.csv")]) == 2
+        assert capsys.readouterr() == (
+            "",
+            f"pegasos-stats: The file {path} holds a result of the type "
+            f"{type(study).__name__} and no fit; read it in Python by "
+            "pegasos_stats.load(path), or give a file that `pegasos-stats fit --save` "
+            "wrote.\n",
+        )
+
+
 def test_predictions_alone_go_to_standard_output(files, tmp_path, capsys):
     model = saved_fit(
         capsys, tmp_path, files / "train.csv", "--outcome", "digit", "--loss", "log"

@@ -1,6 +1,6 @@
 """Fitted models in files: one archive of arrays and JSON, without pickle."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -25,7 +25,7 @@ from pegasos_stats.models.persist.header import Json, record
 from pegasos_stats.models.persist.kinds import KINDS
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
-from pegasos_stats.writing import checked_place, outputs
+from pegasos_stats.writing import checked_path, checked_place, outputs, shown_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +141,17 @@ def load(
     return load_saved(path, functions).result
 
 
-def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
+def load_saved(
+    path: str | PathLike[str], functions: object = None, others: Collection[str] = ()
+) -> Saved:
     """Read a fitted model with the facts that were saved beside it.
+
+    Parameters
+    ----------
+    path : str or path
+    functions : dict of str to callable, optional
+    others : collection of str
+        What files hold that are of no fit, for the message.
 
     Raises
     ------
@@ -156,6 +165,13 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
     """
     known = check_functions(functions)
     with files.read_archive(path) as archive:
+        if (kind := archive.header["kind"]) in others and archive.checked:
+            raise DataError(
+                f"The file {shown_path(checked_path(path))} holds a result of the type "
+                f"{kind} and no fit; read it in "
+                "Python by pegasos_stats.load(path), or give a file that "
+                "`pegasos-stats fit --save` wrote."
+            )
         saved = _rebuilt(archive, known)
     if not saved.checked:
         warn_caller(

@@ -42,6 +42,7 @@ from pegasos_stats.output.cli.spelling import spelled_for
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.keeping.saving import KEPT
 from pegasos_stats.studies.parity.check import check_against_r
 from pegasos_stats.writing import checked_place, outputs
 
@@ -126,7 +127,7 @@ def predict(options: argparse.Namespace) -> Printed:
     """Predict the rows of a file with a saved model."""
     options.output = predictions_path(options.output)
     check_places(options)
-    saved = load_saved(options.model)
+    saved = load_saved(options.model, others=KEPT)
     result = saved.result
     rows = _rows_for(saved, options)
     if rows.scan is not None:
