@@ -70,6 +70,7 @@ docs: $(VENV)/.dev ## build the site in build/docs, vignettes run, warnings bein
 
 test-pages: docs ## open the site, a report and three notebooks in a browser (PAGES= CHROMIUM=)
 	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) chromium
+	@mkdir -p build/pages
 	$(BIN)/pegasos-stats demo --overwrite --report build/pages/demo.html >/dev/null
 	$(BIN)/python vignettes/render.py 01 09 scripts/every_object.py --output build/pages
 	$(BIN)/python scripts/browser.py build/docs build/pages

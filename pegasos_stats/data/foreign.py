@@ -90,10 +90,11 @@ def is_name(value: object) -> TypeGuard[str]:
 
 
 def series_of(values: Any) -> DataColumn:
-    """Values as a Series; of objects, if pandas cannot hold them as its text."""
+    """Values as a Series; of objects, if pandas cannot hold them as its own types."""
     try:
         return pd.Series(values)
-    except UnicodeEncodeError:  # where pyarrow holds the text of pandas
+    # Half a character where pyarrow holds text; a huge number before pandas 2.3.
+    except (UnicodeEncodeError, OverflowError):
         return pd.Series(values, dtype=object)
 
 

@@ -236,6 +236,7 @@ def read_outcome(
     return tree
 
 
+@np.errstate(all="ignore")
 def _computed(
     tree: Node, expression: str, formula: str, data: pd.DataFrame
 ) -> DataColumn:
@@ -247,8 +248,7 @@ def _computed(
     known = used.notna().all(axis=1)
     try:
         rows = used[known].apply(plain_column)
-        with np.errstate(all="ignore"):
-            found = column_value(tree, Evaluation(rows))
+        found = column_value(tree, Evaluation(rows))
         plain = getattr(found, "__wrapped__", found)
         values: DataColumn = pd.Series(plain, index=rows.index, name=expression)
     except Exception as error:

@@ -54,7 +54,8 @@ class LinearInference(Results):
     @property
     def coef(self) -> "pd.Series[float]":
         """Coefficients ``beta``, shape (p,), the intercept left out."""
-        return pd.Series(self.solution.beta, index=list(self.design.names), name="coef")
+        beta = self.solution.beta.copy()
+        return pd.Series(beta, index=list(self.design.names), name="coef")
 
     @property
     def params(self) -> "pd.Series[float]":

@@ -369,24 +369,28 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
     """Columns of frames after each other, see `joined`."""
-    whole = pd.concat([part[list(names)] for part in parts], ignore_index=True)
-    for name in names:
-        columns = [part[name] for part in parts]
-        if all(isinstance(each.dtype, pd.CategoricalDtype) for each in columns):
-            whole[name] = joined(columns)
-    return whole
+    columns = {name: joined([part[name] for part in parts]) for name in names}
+    return pd.DataFrame(columns, index=pd.RangeIndex(sum(map(len, parts))))
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:
     """Parts of a column after each other; categories in the order of the first.
+
+    Of an empty part counts which numbers it would hold.
 
     Examples
     --------
     >>> one, other = pd.Series(["b", "a"]), pd.Series(["c", "a"])
     >>> joined([one.astype("category"), other.astype("category")]).cat.categories
     Index(['a', 'b', 'c'], dtype='str')
+    >>> joined([pd.Series([1, 2]), pd.Series([], dtype=float)]).dtype
+    dtype('float64')
     """
-    if not all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        return pd.concat(parts, ignore_index=True)
-    union = pd.api.types.union_categoricals(parts)
-    return pd.Series(union, name=parts[0].name)
+    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+        union = pd.api.types.union_categoricals(parts)
+        return pd.Series(union, name=parts[0].name)
+    filled = [part for part in parts if len(part)] or parts[:1]
+    kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
+    if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):
+        filled = [part.astype(np.result_type(*kinds)) for part in filled]
+    return pd.concat(filled, ignore_index=True)

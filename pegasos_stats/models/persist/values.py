@@ -159,6 +159,8 @@ def _string_dtype(string: Json, na: Json) -> Dtype:
         return pd.StringDtype(string, na_value=missing)
     except ImportError:
         return pd.StringDtype("python", na_value=missing)
+    except TypeError:  # pandas 2.2 has but one missing value of text
+        return pd.StringDtype("python") if na == "NA" else np.dtype(object)
 
 
 def packed_coding(coding: LabelCoding) -> dict[str, Json]:
