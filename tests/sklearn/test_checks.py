@@ -5,6 +5,7 @@ two-class classifier declares through its tags: labels are reduced to two classe
 three classes must be refused.
 """
 
+import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
@@ -16,6 +17,13 @@ WEIGHTS = {
     )
     for kind in ("dense", "sparse")
 }
+# In 1.6 it makes two classes of three by the label of the first row, which is another
+# one in the repeated rows: another outcome. From 1.7 on by the least label.
+LABELS = (
+    dict.fromkeys(WEIGHTS, "The check compares fits of two different outcomes.")
+    if sklearn.__version__.startswith("1.6.")
+    else {}
+)
 NO_KERNEL = dict.fromkeys(
     [
         "check_positive_only_tag_during_fit",
@@ -46,7 +54,7 @@ def expected_failures(estimator):
         return NO_KERNEL
     if estimator.solver == "pegasos":
         return WEIGHTS
-    return SCALED if estimator.standardize else {}
+    return SCALED if estimator.standardize else LABELS
 
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
