@@ -63,6 +63,8 @@ class Reliability:
     def calibration_error(self) -> float:
         """Expected calibration error: row mean of ``|observed - mean_predicted|``."""
         used = self.table[self.table["n"] > 0]
+        if used.empty:
+            return float("nan")
         apart = (used["observed"] - used["mean_predicted"]).abs()
         return float((apart * used["n"]).sum() / used["n"].sum())
 

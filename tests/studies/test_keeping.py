@@ -13,6 +13,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
 from pegasos_stats.studies.keeping.saving import KEPT
+from tests.models.saved_models import put_together, taken_apart
 from tests.studies.kept_objects import DATA, FUNCTIONS, OBJECTS, model
 
 # Methods without required arguments that need the training rows, or draw.
@@ -271,3 +272,32 @@ def test_folds_of_a_loaded_model_are_refused_where_its_terms_learn(
     ps.save(kept["calibrated"][0], tmp_path / "a")
     with pytest.raises(DataError, match="not in the file of a study; build the model"):
         again(ps.load(tmp_path / "a"))
+
+
+def made_up(found, folder, change):
+    """The file of an object whose header was changed, with a digest that is right."""
+    ps.save(found, folder / "a")
+    header, arrays = taken_apart(folder / "a")
+    change(header["fit"])
+    (folder / "b").write_bytes(put_together(header, arrays))
+    return folder / "b"
+
+
+def other_positive(fit):
+    fit["object"]["choices"]["positive"] = ["value", "of no level"]
+
+
+def other_columns(fit):
+    fit["object"]["keys"][2][2][0][1][1][0] = "other"
+
+
+def other_bins(fit):
+    fit["object"]["table"][2][2][0][1][1][0] = "other"
+
+
+def test_what_is_computed_from_several_fields_is_computed_at_loading(kept, tmp_path):
+    changes = {"table": other_positive, "margins": other_columns}
+    for name, change in (changes | {"reliability": other_bins}).items():
+        path = made_up(kept[name][0], tmp_path, change)
+        with pytest.raises(DataError, match="damaged or incomplete"):
+            ps.load(path)

@@ -26,7 +26,7 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import OptionError, listing
+from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 
 if TYPE_CHECKING:
     from formulaic.materializers.base import EncodedTermStructure
@@ -99,12 +99,19 @@ def terms_of(result: "LinearResults") -> list[Term]:
     if isinstance(design, ScaledDesign):
         centre, scale = design.scaling.centre, design.scaling.scale
         design = design.design
-    parts = list(_products(design))
-    numbers = zip(result.solution.beta, centre, scale, strict=True)
-    terms = [
-        Term(name, float(beta), float(c), float(s), each)
-        for name, (beta, c, s), each in zip(design.names, numbers, parts, strict=True)
-    ]
+    try:
+        parts = list(_products(design))
+        numbers = zip(result.solution.beta, centre, scale, strict=True)
+        terms = [
+            Term(name, float(beta), float(c), float(s), each)
+            for name, (beta, c, s), each in zip(
+                design.names, numbers, parts, strict=True
+            )
+        ]
+    except PegasosStatsError:
+        raise
+    except (LookupError, TypeError, ValueError):  # of a file that was made up
+        raise cannot(f"The formula {shown(str(design.formula))}") from None
     return terms if result.offsets is None else [*terms, *_known(result.offsets)]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pegasos_stats.metrics.matrix import ConfusionMatrix
+from pegasos_stats.studies.reliability import Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split
 
 
@@ -45,8 +46,16 @@ def check_matrix(matrix: ConfusionMatrix) -> None:
         raise ValueError(f"probabilities have the shape {scored.probabilities.shape}")
 
 
+def check_reliability(found: Reliability) -> None:
+    """Raise ValueError for a table of other columns."""
+    bins = "low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"
+    if tuple(found.table.columns) != bins:
+        raise ValueError("a reliability table has other columns")
+
+
 CHECKS: dict[Any, Callable[[Any], None]] = {
     Split: check_split,
     Folds: check_folds,
     ConfusionMatrix: check_matrix,
+    Reliability: check_reliability,
 }

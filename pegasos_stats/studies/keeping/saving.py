@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -47,6 +48,8 @@ KEPT = {  # what a file may hold beside fits, and the module that has it
 }
 # What objects would compute from the training rows, which no file holds.
 COMPUTED = {"CalibratedResults": ("_losses",)}
+# What a file's fields have to be good for, beside being shown.
+USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
 INSTEAD = {  # what else may be given to save(), and what to do
     "Report": "take its write(path)",
     "DataFrame": "take its to_csv(path) or to_parquet(path)",
@@ -252,8 +255,18 @@ def _rebuilt(archive: files.Archive, functions: Functions) -> Any:
             emptying.check_all_taken()
             for show in (repr, str, getattr(cls, "_repr_html_", repr)):
                 show(found)
+            _use(found)
     except DataError:
         raise
     except PegasosStatsError as error:
         raise ValueError(str(error)) from None
     return found
+
+
+def _use(found: Any) -> None:
+    """Ask for what is computed from several fields; errors of ours are answers too."""
+    for name in USED:
+        with suppress(PegasosStatsError):
+            answer = getattr(found, name, None)
+            if callable(answer):
+                answer()
