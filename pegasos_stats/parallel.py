@@ -58,6 +58,27 @@ def map_in_order(
     return map(function, items) if count == 1 else _threaded(function, items, count)
 
 
+def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Pass items on, the next one made in another thread while one is used.
+
+    Two items are held at a time. An exception in the making of an item is raised here.
+
+    Examples
+    --------
+    >>> list(one_ahead(iter([1, 2, 3])))
+    [1, 2, 3]
+    """
+    making, pool = iter(items), ThreadPoolExecutor(1)
+    try:
+        waiting = pool.submit(next, making, None)
+        while (item := waiting.result()) is not None:
+            waiting = pool.submit(next, making, None)
+            yield item
+            del item
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
 def _threaded(
     function: Callable[[Item], Found], items: Iterable[Item], count: int
 ) -> Iterator[Found]:

@@ -30,7 +30,7 @@ PURPOSES = {
     "How near to the minimum": [
         *["objective", "dual_objective", "gap", "relative_gap", "converged"],
         *["shortfall", "n_epochs", "n_iter", "n_violations", "n_support", "n_reads"],
-        *["solver_name", "seed"],
+        *["block_sizes", "solver_name", "seed"],
     ],
     "Infer": [
         *["bse", "conf_int", "tvalues", "pvalues", "cov_params", "t_test", "wald_test"],

@@ -22,6 +22,7 @@ from pegasos_stats.models.persist.container import (
     sealed,
 )
 from pegasos_stats.models.persist.header import Json, same, text_of, tree_of
+from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.seeing import State
 from pegasos_stats.solvers.sdca import SDCA
@@ -125,11 +126,18 @@ class Checkpoint:
             )
 
 
-def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
+def facts_of(
+    problem: Problem, sample: Sample, solver: Pegasos | SDCA
+) -> dict[str, Json]:
     """What fits of equal bits have in common: version, options, source, rows."""
     assert isinstance(problem.X, Elsewhere)
     measured = problem.X.measured
-    options = {each.name: getattr(solver, each.name) for each in fields(solver)}
+    values = ((each.name, getattr(solver, each.name)) for each in fields(solver))
+    options = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in values
+    }
+    last_only = isinstance(options.get("average"), int)
     rows = hashlib.sha256(measured.y.data)
     moments = measured.means, measured.spread
     for array in (measured.weights, measured.offset, *moments):
@@ -144,6 +152,7 @@ def facts_of(problem: Problem, sample: Sample, solver: SDCA) -> dict[str, Json]:
         "standardize": isinstance(sample.design, ScaledDesign),
         "levels": [str(level) for level in sample.coding.levels],
         **{name: value for name, value in options.items() if name not in FREE},
+        **({"epochs": options["epochs"]} if last_only else {}),
         "memory": measured.scan.memory,
         **_source_of(problem.X),
         "columns": list(sample.design.names),

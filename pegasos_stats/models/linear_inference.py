@@ -29,7 +29,9 @@ from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
 
 # What another covariance does not change.
-CARRIED = ("certificate", "training_table", "shortfall", "cures")
+CARRIED = frozenset(
+    ("certificate", "training_table", "shortfall", "cures", "n_reads", "block_sizes")
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -323,6 +325,10 @@ class LinearInference(Results):
 
     @cached_property
     def _by_certificate(self) -> Uncertainty:
+        in_files = isinstance(self.problem.X, Elsewhere)
+        sdca = self.solver if isinstance(self.solver, SDCA) else None
+        if sdca is None and in_files:
+            sdca = SDCA()  # as refine= needs the rows in memory
         return Uncertainty(
             theta=self.params,
             covariance=self.estimated,
@@ -330,9 +336,9 @@ class LinearInference(Results):
             lam=self.problem.lam,
             certificate=self.certificate,
             minimum=self.shortfall.upper,
-            sdca=self.solver if isinstance(self.solver, SDCA) else None,
+            sdca=sdca,
             groups=self.groups,
-            in_files=isinstance(self.problem.X, Elsewhere),
+            in_files=in_files,
         )
 
     @property

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import Source, agree
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.errors import OptionError, shown
@@ -24,13 +26,15 @@ from pegasos_stats.models.inference.estimating import chosen_options
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads, size_of_sample
 from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.partitions import in_partitions
+from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
-from pegasos_stats.solvers.solver import Solver
 
 SHARE = 8  # of the budget that a sample may take
 
@@ -119,22 +123,24 @@ def sample_of_scan(
     return sample, agreed.intercept
 
 
-def check_fit(solver: Solver, given: dict[str, object], rows: Elsewhere) -> SDCA:
+def check_fit(
+    solver: Pegasos | SDCA, given: dict[str, object], rows: Elsewhere
+) -> Pegasos | SDCA:
     """Return the solver of a fit from files, or refuse what needs rows in memory.
 
     Parameters
     ----------
-    solver : Solver
+    solver : Pegasos or SDCA
     given : dict
         Options of ``fit`` that rows in memory have, by name; None or False if not
         asked for.
     """
-    if not isinstance(solver, SDCA):
+    if isinstance(solver, Pegasos) and not isinstance(rows.measured.scan, Scan):
         raise OptionError(
             f"A fit from {rows.noun} is one of ps.SDCA(tol=...), and {solver.name} "
             "was given; leave the solver out, or give SDCA."
         )
-    if solver.algorithm != "newton":
+    if isinstance(solver, SDCA) and solver.algorithm != "newton":
         raise OptionError(
             "algorithm='perm' takes its rows in random order, and "
             f"{rows.noun} are read from first to last; leave it out."
@@ -148,7 +154,7 @@ def check_fit(solver: Solver, given: dict[str, object], rows: Elsewhere) -> SDCA
 def fit_from_files(
     problem: Problem,
     sample: Sample,
-    solver: SDCA,
+    solver: Pegasos | SDCA,
     cov_type: CovType | CovName,
     progress: bool,
     checkpoint: object = None,
@@ -168,15 +174,22 @@ def fit_from_files(
     assert isinstance(problem.X, Elsewhere)
     options = chosen_options(cov_type, problem)
     home, began = problem.X.home, time.perf_counter()
-    given = home, problem.lam, problem.loss, problem.intercept, solver
     keeper = None
     if checkpoint is not None:
         keeper = Checkpoint(checkpoint, facts_of(problem, sample, solver))
-    found = few_reads(*given, shown_reads() if progress else None, keeper)
+    if isinstance(solver, Pegasos):
+        told = partial(with_progress, total=solver.epochs, unit="epoch")
+        shown = told if progress else iter
+        rows = home, problem.X.measured, problem
+        found = run_over_files(*rows, solver, shown, keeper)
+    else:
+        given = home, problem.lam, problem.loss, problem.intercept, solver
+        found = few_reads(*given, shown_reads() if progress else None, keeper)
+        at, reached = found.certificate, found.reached
+        if solver.stops and not (reached or near_enough(at, solver)):
+            warn_of(at, solver, False, "tol")
     if keeper is not None and found.reached:
         keeper.remove()
-    if solver.stops and not (found.reached or near_enough(found.certificate, solver)):
-        warn_of(found.certificate, solver, False, "tol")
     result = LinearResults(
         problem=problem,
         solver=solver,
@@ -194,8 +207,8 @@ def fit_from_files(
     table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")
     vars(result)["training_table"] = table
     vars(result)["certificate"] = found.certificate
-    before = problem.X.measured.n_reads
-    vars(result)["n_reads"] = before + (found.solution.n_epochs or 0)
+    vars(result)["n_reads"] = problem.X.measured.n_reads + found.n_reads
+    vars(result)["block_sizes"] = found.block_sizes
     return result
 
 

@@ -4,13 +4,15 @@ import time
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, one_of, said
+from pegasos_stats.advice import Cure, Setting, one_of, said
+from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic, pegasos
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import (
@@ -20,18 +22,17 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.objective import Certificate, best_intercept, certificate
+from pegasos_stats.solvers.objective import Certificate, best_intercept
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sizes import check_sizes, sizes_of_steps
+from pegasos_stats.solvers.solutions import certificate_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.starts import check_length, first_iterate
 
 BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
-Vector = NDArray[np.float64]
 Item = TypeVar("Item")
-
 REFINED = 1e-6  # relative gap of the cure where there is no tolerance of the gap
 
 
@@ -162,30 +163,31 @@ class Visitor:
         self.epoch = 0
         self._problem = problem
         self._solver = solver
-        self._rows, self._loss = problem.rows, problem.loss_code
-        self._y = problem.y.astype(np.int8)
+        self._y = problem.y.astype(np.int8, copy=False)
         self.batch_size = solver.passes.batch(problem.n)
-        self._state = pegasos.pegasos_state.start(
-            problem.n, problem.p, self.batch_size, problem.weights, problem.offset
-        )
+        self._state = self._at_zero()
         before = float(solver.first_step - 1)
-        literal = solver.arithmetic == "reference" and isinstance(problem.X, np.ndarray)
+        literal = solver.arithmetic == "reference" and self._is_dense
         in_v_form = solver.has_own_steps and not literal and before > 0.0
         v = problem.lam * before if in_v_form else 1.0
         self.begun_with = first_iterate(solver.start, problem, rng)
         pegasos.pegasos_state.begin(self._state, *self.begun_with, before, v)
         if solver.arithmetic == "reference":
-            self._state.scalars[pegasos.pegasos_state.RADIUS] = problem.radius
+            self._state.scalars[pegasos.pegasos_state.RADIUS] = self._radius
 
     def visit(self, rows: NDArray[np.int64]) -> None:
         """Take a step at each batch of rows."""
+        self._take(self._problem.rows, self._y, rows, self._state)
+
+    def _take(self, X: Any, y: Any, rows: NDArray[np.int64], state: Any) -> None:
+        """Take a step at each batch of rows of `X`."""
         pegasos.pegasos.pegasos_epoch(
-            self._rows,
-            self._y,
+            X,
+            y,
             rows,
             self._problem.lam,
-            self._state,
-            loss=self._loss,
+            state,
+            loss=self._problem.loss_code,
             batch_size=self.batch_size,
             intercept=self._problem.intercept,
             project=self._solver.project,
@@ -225,16 +227,36 @@ class Visitor:
         iterate = state.average_iterate if averaged else state.last_iterate
         beta, alpha = iterate(self._state, self._problem.p)
         if self._solver.refit_intercept:
-            alpha = refitted(self._problem, beta)
+            alpha = self._refitted(beta)
         return Solution(
             beta=beta,
             alpha=alpha,
-            dual=state.dual_weights(self._state),
+            dual=self._dual(),
             n_iter=self.steps,
             n_violations=int(scalars[state.VIOLATIONS]),
             seed=seed if self._solver.uses_random_numbers else None,
             n_epochs=self.epoch,
         )
+
+    @property
+    def _is_dense(self) -> bool:
+        return isinstance(self._problem.X, np.ndarray)
+
+    @property
+    def _radius(self) -> float:
+        return self._problem.radius
+
+    def _at_zero(self) -> Any:
+        problem = self._problem
+        return pegasos.pegasos_state.start(
+            problem.n, problem.p, self.batch_size, problem.weights, problem.offset
+        )
+
+    def _refitted(self, beta: Vector) -> float:
+        return refitted(self._problem, beta)
+
+    def _dual(self) -> Vector:
+        return np.asarray(pegasos.pegasos_state.dual_weights(self._state))
 
 
 def check_solver(problem: Problem, solver: Solver) -> None:
@@ -309,12 +331,17 @@ class Stopping:
     problem : Problem
     solver : Pegasos
         With `tol`, `change_tol` or both, of which one will do.
-    beta : float64 array, shape (p,)
-    alpha : float
+    beta, alpha : float64 array, shape (p,), and float
         What the run begins with.
+    certify : callable, optional
+        By default `certificate_of` the problem.
 
     Attributes
     ----------
+    at : Certificate or None
+        The last that was asked for.
+    params : float64 array, shape (1 + p,)
+        After the last epoch, the intercept first.
     change : float
         Largest change of a coefficient, the intercept among them, over the last epoch,
         as a share of the largest of them.
@@ -323,11 +350,17 @@ class Stopping:
     """
 
     def __init__(
-        self, problem: Problem, solver: Pegasos, beta: Vector, alpha: float
+        self,
+        problem: Problem,
+        solver: Pegasos,
+        beta: Vector,
+        alpha: float,
+        certify: Callable[[Solution], Certificate] | None = None,
     ) -> None:
-        self._problem, self._solver = problem, solver
-        self._params = np.array([alpha, *beta])
-        self._at: Certificate | None = None
+        self._solver = solver
+        self._certify = certify or partial(certificate_of, problem)
+        self.params = np.array([alpha, *beta])
+        self.at: Certificate | None = None
         self.change, self.settled = np.inf, False
 
     def reached(self, found: Solution) -> bool:
@@ -337,23 +370,23 @@ class Stopping:
         whose duality gap is the same to rounding.
         """
         params = np.array([found.alpha, *found.beta])
-        moved = float(np.abs(params - self._params).max())
+        moved = float(np.abs(params - self.params).max())
         largest = float(np.abs(params).max())
-        self._params, self.change = params, moved / largest if largest else 0.0
+        self.params, self.change = params, moved / largest if largest else 0.0
         limit = self._solver.change_tol
         self.settled = limit > 0.0 and moved <= limit * largest
         if self.settled:
             return True
         if not self._solver.stops:
             return False
-        self._at = certificate(self._problem, found.beta, found.alpha, found.dual)
-        return bool(self._solver.reached(self._at))
+        self.at = self._certify(found)
+        return bool(self._solver.reached(self.at))
 
-    def warn(self, epochs: int) -> None:
-        """Warn that the run ended at its limit."""
+    def warn(self, epochs: int, cure: Cure | None = None) -> None:
+        """Warn that the run ended at its limit; the cure is to go on with SDCA."""
         facts = []
-        if self._at is not None:
-            facts.append(f"the relative gap is {self._at.relative_gap:.2g}")
+        if self.at is not None:
+            facts.append(f"the relative gap is {self.at.relative_gap:.2g}")
         if self._solver.change_tol > 0.0:
             facts.append(
                 f"the last epoch changed a coefficient by {self.change:.2g} of the "
@@ -363,5 +396,5 @@ class Stopping:
             f"Pegasos has not reached {self._solver.goals} after "
             f"{counted(epochs, 'epoch')}: {', '.join(facts)}.",
             ConvergenceWarning,
-            one_of([Setting("refine", self._solver.tol or REFINED)]),
+            cure or one_of([Setting("refine", self._solver.tol or REFINED)]),
         )

@@ -62,6 +62,15 @@ def assert_same(one, other):
     pd.testing.assert_frame_equal(*frames, **OF_A_PRODUCT)
 
 
+def test_pegasos_over_files_is_that_of_python(rows, capsys):
+    given = ["--formula", FORMULA, "--lambda", 0.01, "--json"]
+    solver = ["--order", "blocks", "--seed", 1, "--epochs", 2]
+    found = run(capsys, "fit", rows, *given, *solver)
+    fit = ps.Pegasos(order="blocks", seed=1, epochs=2)
+    result = ps.svm(FORMULA, ps.scan(rows), lam=0.01).fit(fit)
+    assert params_of(found) == result.params.to_dict()
+
+
 def test_predictions_of_files_are_those_of_frames(rows, data, result, tmp_path, capsys):
     model, out = tmp_path / "a.model", tmp_path / "out.csv"
     ps.save(result, model, about={"format": "files"})
@@ -164,6 +173,14 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
     ]:
         assert refused(capsys, words) == f"{begun}{told}\n"
     told = refused(capsys, [*train, "--solver", "pegasos"])
-    assert told.startswith(f"{begun}A fit from files is one of ")
+    assert told == (
+        f"{begun}--order shuffle takes rows from anywhere, and files are read block by "
+        "block; give --order sequential or --order blocks.\n"
+    )
+    told = refused(capsys, ["fit", csv, "--outcome", "y", "--order", "blocks"])
+    assert told == (
+        f"{begun}--order blocks is for fits from files, which ps.scan() names, and the "
+        "rows are in memory; give --order shuffle.\n"
+    )
     told = refused(capsys, [*train, "--memory", "0.5 MB"])
     assert told.startswith(f"{begun}--memory '0.5 MB' is not allowed; give a budget of")

@@ -255,6 +255,11 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted, monkeypatch):
     assert said(OptionError, rows, ones, columns=["a"]) == (
         "columns=['a'] is not allowed; name each of the 2 columns of the array."
     )
+    model = ps.svm("y ~ x0", there)
+    assert said(OptionError, model.fit, ps.Pegasos(order="sequential")) == (
+        "A fit from partitions is one of ps.SDCA(tol=...), and Pegasos was given; "
+        "leave the solver out, or give SDCA."
+    )
     incomplete = there.assign(x0=np.nan)
     assert said(DataError, ps.svm, "y ~ x0", incomplete) == (
         "None of 2,400 rows is complete; give data with values for the outcome and all "

@@ -147,12 +147,6 @@ def test_one_file_and_patterns(data, files):
 
 def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
     model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=0.01)
-    with pytest.raises(OptionError) as found:
-        model.fit(ps.Pegasos(seed=1))
-    assert str(found.value) == (
-        "A fit from files is one of ps.SDCA(tol=...), and Pegasos was given; leave the "
-        "solver out, or give SDCA."
-    )
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
         with pytest.raises(OptionError) as found:
             model.fit(**{name: value})

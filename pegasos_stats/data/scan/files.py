@@ -109,13 +109,17 @@ class Scan:
         found = set(self.types) - {name for name, _ in self.stated}
         return int(bool(found or self.features))
 
-    def _format(self, file: str) -> "tuple[Format, Mapping[str, pa.DataType]]":
+    def labels_of(self, file: str) -> str | None:
+        """The file with the labels of the rows of a file, if there is one."""
+        return self.outcomes[self.files.index(file)] if self.outcomes else None
+
+    def format_of(self, file: str) -> "tuple[Format, Mapping[str, pa.DataType]]":
         """How a file is read, and types of columns that it does not state."""
         if ending_of(file) in SVMLIGHT:
             return format_of(file), self.features
-        if not self.outcomes:
+        labels = self.labels_of(file)
+        if labels is None:
             return format_of(file), self.types
-        labels = self.outcomes[self.files.index(file)]
         schema = partial(npy_schema, labels=labels)
         batches = partial(npy_batches, labels=labels)
         return format_of(file)._replace(schema=schema, batches=batches), {}
@@ -135,7 +139,7 @@ class Scan:
 
         found = {}
         for file in self.files:
-            how, types = self._format(file)
+            how, types = self.format_of(file)
             try:
                 schema = how.schema(file, types)
             except DataError:
@@ -235,7 +239,7 @@ class Scan:
         """
         names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
-            how, types = self._format(file)
+            how, types = self.format_of(file)
             try:
                 found = how.batches(file, names, size, types)
                 for piece in of_equal_size(found, size):

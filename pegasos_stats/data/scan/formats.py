@@ -47,17 +47,18 @@ class Format(NamedTuple):
 
 def parquet_schema(file: str, types: "Types") -> "pa.Schema":
     """The columns of a Parquet file."""
-    return _parquet(file).schema_arrow
+    return parquet_file(file).schema_arrow
 
 
 def parquet_batches(
     file: str, columns: Sequence[str], rows: int, types: "Types"
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a Parquet file."""
-    yield from _parquet(file).iter_batches(rows, columns=list(columns))
+    yield from parquet_file(file).iter_batches(rows, columns=list(columns))
 
 
-def _parquet(file: str) -> Any:
+def parquet_file(file: str) -> Any:
+    """An open Parquet file."""
     import pyarrow.parquet as parquet
 
     return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
@@ -65,7 +66,7 @@ def _parquet(file: str) -> Any:
 
 def arrow_schema(file: str, types: "Types") -> "pa.Schema":
     """The columns of a file or stream of Arrow."""
-    return _arrow(file, None).schema
+    return arrow_reader(file, None).schema
 
 
 def arrow_batches(
@@ -73,14 +74,14 @@ def arrow_batches(
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a file or stream of Arrow, as the batches in it hold them."""
     names = arrow_schema(file, types).names
-    reader = _arrow(file, [names.index(name) for name in columns])
+    reader = arrow_reader(file, [names.index(name) for name in columns])
     if hasattr(reader, "get_batch"):
         yield from map(reader.get_batch, range(reader.num_record_batches))
     else:
         yield from reader
 
 
-def _arrow(file: str, fields: list[int] | None) -> Any:
+def arrow_reader(file: str, fields: list[int] | None) -> Any:
     """A reader of these fields alone; of a file, not a map of it into memory."""
     import pyarrow as pa
 
@@ -139,7 +140,8 @@ FORMATS |= {
     ending: Format("CSV", partial(csv_schema, sep=sep), partial(csv_batches, sep=sep))
     for ending, sep in SEPARATORS.items()
 }
-FORMATS |= {".npy": Format("an array of rows and columns", npy_schema, npy_batches)}
+NPY = Format("an array of rows and columns", npy_schema, npy_batches)
+FORMATS |= {".npy": NPY}
 FORMATS |= {".arrow": ARROW, ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW}
 FORMATS |= dict.fromkeys(
     SVMLIGHT, Format("svmlight", svmlight_schema, svmlight_batches)

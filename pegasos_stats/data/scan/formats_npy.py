@@ -56,16 +56,17 @@ def npy_batches(
     rows: int,
     types: "Types",
     labels: str | None = None,
+    first: int = 0,
 ) -> "Iterator[pa.RecordBatch]":
-    """The rows of an array that numpy saved, and their labels."""
+    """The rows of an array that numpy saved from `first` on, and their labels."""
     import pyarrow as pa
 
     n, (p,), _ = _checked(file, 2, "biuf")
     step = max(1, min(rows, NUMBERS // p))
     apart = labels is not None and LABEL_NAME in columns
-    X = _parts(file, step) if set(columns) - {LABEL_NAME} else None
-    y = _parts(str(labels), step) if apart else None
-    for _ in range(0, n, step):
+    X = _parts(file, step, first) if set(columns) - {LABEL_NAME} else None
+    y = _parts(str(labels), step, first) if apart else None
+    for _ in range(first, n, step):
         of_rows = None if X is None else next(X)
         found: dict[str, Any] = {} if y is None else {LABEL_NAME: next(y)}
         for name in columns:
@@ -75,13 +76,18 @@ def npy_batches(
         yield pa.RecordBatch.from_arrays(parts, names=list(columns))
 
 
-def _parts(file: str, step: int) -> Iterator[NDArray[Any]]:
+def npy_length(file: str) -> int:
+    """Number of rows of an array that numpy saved."""
+    return _checked(file, 2, "biuf")[0]
+
+
+def _parts(file: str, step: int, begins: int) -> Iterator[NDArray[Any]]:
     """An array, so many rows at a time; of one by columns through a map."""
     (n, *width), by_columns, dtype, begin = _npy(file)
     whole = np.load(file, mmap_mode="r") if by_columns else None
     with open(file, "rb") as handle:
-        handle.seek(begin)
-        for first in range(0, n, step):
+        handle.seek(begin + begins * math.prod(width) * dtype.itemsize)
+        for first in range(begins, n, step):
             shape = min(step, n - first), *width
             if whole is not None:
                 part = whole[first : first + step]

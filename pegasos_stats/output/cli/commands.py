@@ -90,7 +90,8 @@ def _files(
                 "block; leave it out."
             )
         if "solver" not in options.given:
-            options.solver = "sdca"
+            in_order = options.order or options.rows or options.profile
+            options.solver = "pegasos" if in_order else "sdca"
     elif getattr(options, "checkpoint", None) is not None:  # report has none
         raise OptionError(
             f"--checkpoint is for files that are read block by block, and "

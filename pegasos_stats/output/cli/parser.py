@@ -33,7 +33,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 Group = argparse._ActionsContainer
 INPUT = (
     "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
-    "or, block by block and for sdca, Parquet, Arrow, a folder, or 'rows/*.parquet', "
+    "or, block by block, Parquet, Arrow, a folder, or 'rows/*.parquet', "
     "'rows/*.svm'"
 )
 
@@ -332,7 +332,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         choices=list(cli.SOLVERS),
         default="pegasos",
         help="steps as in R, or on to the certified optimum (default: pegasos; of a "
-        "report sdca, unless a run of pegasos is described)",
+        "report sdca, unless a run of pegasos is described, and of files that are read "
+        "block by block, unless --order, --rows or --profile is given)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":

@@ -93,12 +93,19 @@ class Reads:
     table : int array, shape (2, 3)
         Rows by label and predicted label.
     reached : bool
+        Whether the solver has come to where it was to end.
+    n_reads : int
+        How often all rows were read.
+    block_sizes : tuple of int or None
+        Rows of each block, where blocks were permuted.
     """
 
     solution: Solution
     certificate: Certificate
     table: NDArray[np.int64]
     reached: bool
+    n_reads: int
+    block_sizes: tuple[int, ...] | None = None
 
 
 def few_reads(
@@ -155,7 +162,7 @@ def few_reads(
             keeper.keep(fit.packed())
     fit.step.forget_rows()
     solution = replace(fit.solution(), n_epochs=fit.reads)
-    return Reads(solution, at, fit.table, solver.reached(at))
+    return Reads(solution, at, fit.table, solver.reached(at), fit.reads)
 
 
 class Reading:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pegasos_stats.arrays import Dense
+from pegasos_stats.data.scan.blocks import rows_used
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.solvers.reads.rows import (
@@ -101,15 +102,7 @@ class InFiles:
                     yield partial(self._block, first + at, matrices.rows, part)
                 total += piece.size
                 continue
-            if piece.clean:
-                X = matrices.rows(table)[piece.usable]
-            else:
-                found = matrices.matrix(table, total)
-                X = found.values
-                if piece.usable is not None:
-                    X = X[piece.usable[found.kept]]
-            if len(X) != piece.used:
-                raise self._measured.changed()
+            X = rows_used(self._measured, piece, table, total)
             for at in range(0, piece.used, step):
                 yield partial(self._block, first + at, np.array, X[at : at + step])
             total += piece.size
