@@ -116,7 +116,7 @@ with styled():
 # the truth in 36% to 75% of samples, those by the bootstrap in 91% to 99%. For 20
 # populations, from normal predictors to counts, short scales and a rare level,
 # `benchmarks/zoo.py` counts how often the default intervals hold the truth: in samples
-# of 1,000 rows in 94% to 98% with the hinge and in 93% to 97% with the log loss, as the
+# of 1,000 rows in 94% to 98% with the hinge and in 94% to 97% with the log loss, as the
 # mean over the coefficients of a population, coefficients that are pinned left out. The
 # table, with the number of samples and with what falls short, is the page
 # *Do intervals cover?* of the documentation.
@@ -200,8 +200,11 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 # The log loss is smooth, needs no density, and at $\lambda \to 0$ its sandwich is the
 # robust covariance (HC0) of statsmodels' `Logit`. Where the rarer level has fewer than 20
 # rows to a coefficient the default is the jackknife: standard errors HC3, as HC0 is too small
-# there, intervals and tests that allow for the bias of the estimates, which with so few rows
-# are too far from 0 on average, and tests of several hypotheses by F.
+# there, and intervals and tests that allow for the bias of the estimates, which with so few rows
+# are too far from 0 on average. Few rows also determine a standard error only roughly, so these
+# are by Student's t, and tests of several hypotheses by F. If one level is rare, its rows have
+# nearly all of the variance of the scores, and the degrees of freedom are about their number.
+# For the hinge the default is HC3 there.
 
 # %%
 logit = ps.logit(f"affair ~ {predictors}", data, lam=1e-9)

@@ -172,7 +172,8 @@ class LinearModel(Model):
             down to this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
-            is the sandwich. It is the bootstrap with symmetric intervals where sandwich
+            is the sandwich, with few rows of the rarer level corrected for that, see
+            `Sandwich`. It is the bootstrap with symmetric intervals where sandwich
             intervals are too short: for the hinge with predictors of few values or a
             rare class, and for standardized predictors with long tails. With `groups`
             both allow for the groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``,

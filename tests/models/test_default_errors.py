@@ -58,7 +58,7 @@ def test_the_hinge_resamples_where_predictors_have_few_values():
 
 
 def test_the_hinge_has_the_sandwich_where_rows_do_not_tie():
-    X, y = normal_rows()
+    X, y = normal_rows(400)
     assert ps.SVM(y, X, lam=0.01).fit(TIGHT).cov_type == Sandwich()
     mixed = np.column_stack([X, X[:, 0] > 0.0])
     assert isinstance(ps.SVM(y, mixed, lam=0.01).fit(TIGHT).cov_type, Bootstrap)

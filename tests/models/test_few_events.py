@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.stats import f, ncf, norm
+from scipy.stats import f, ncf, t
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.models.inference.bread_and_meat import is_balanced, meat_of
+from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.estimating import default_options
 from pegasos_stats.models.inference.options import Cluster, Sandwich
-from pegasos_stats.models.inference.wald import biased
+from pegasos_stats.models.inference.wald import biased, estimates
 from pegasos_stats.solvers.problem import Problem
 
 TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
@@ -27,8 +29,10 @@ def test_fewer_than_20_rows_of_the_rarer_level_to_a_coefficient(sign):
         X, y = rows(rare)
         chosen = default_options(Problem(X, sign * y, lam=0.1, loss="log"))
         assert chosen == Sandwich(correction=correction)
-    X, y = rows(59)
-    assert default_options(Problem(X, y, lam=0.1)) == Sandwich()  # the hinge
+    for rare, correction in ((59, "HC3"), (60, "HC0")):  # of the hinge
+        X, y = rows(rare)
+        chosen = default_options(Problem(X, sign * y, lam=0.1))
+        assert chosen == Sandwich(correction=correction)
 
 
 def test_groups_keep_their_own_estimate():
@@ -47,28 +51,35 @@ def weighted():
 def test_several_hypotheses_are_tested_by_f(weighted):
     theta, V = weighted.params.to_numpy()[1:], weighted.cov_params().to_numpy()[1:, 1:]
     assert weighted.covariance.description == (
-        "sandwich, HC3 (jackknife); intervals and tests allow for bias"
+        "sandwich, HC3 (jackknife); intervals and tests allow for bias; Student's t, "
+        f"{weighted.covariance.df:.3g} degrees of freedom"
     )
     w = weighted.problem.weights
-    n, m = w.sum() ** 2 / (w @ w), 3
-    statistic = theta @ np.linalg.solve(V, theta) * (n - m + 1.0) / (n * m)
-    df, b = n - m + 1.0, weighted.covariance.bias[1:]
+    all_rows, m, b = w.sum() ** 2 / (w @ w), 3, weighted.covariance.bias[1:]
     off = b @ np.linalg.solve(V, b)
     assert off > 0.01
-    for fit, p in (
-        (weighted, ncf.sf(statistic, m, df, off)),
-        (weighted.with_covariance("HC3"), f.sf(statistic, m, df)),
+    for fit, n, away in (
+        (weighted, weighted.covariance.df, off),
+        (weighted.with_covariance("HC3"), all_rows, 0.0),
     ):
-        found = fit.wald_test(np.eye(4)[1:])
+        found, df = fit.wald_test(np.eye(4)[1:]), n - m + 1.0
+        statistic = theta @ np.linalg.solve(V, theta) * df / (n * m)
+        p = ncf.sf(statistic, m, df, away) if away else f.sf(statistic, m, df)
         assert (found.df_num, found.df_denom) == (m, pytest.approx(df))
         assert found.statistic == pytest.approx(statistic, rel=1e-9)
         assert found.pvalue == pytest.approx(p, rel=1e-9)
 
 
-def test_one_hypothesis_and_other_corrections_have_the_chi_squared_law(weighted):
+def test_one_hypothesis_is_tested_as_its_coefficient_and_others_by_chi_squared(
+    weighted,
+):
     one = weighted.wald_test(np.eye(4)[2:3])
-    assert one.distribution == "chi2"
+    assert one.df_denom == weighted.covariance.df
     assert one.pvalue == pytest.approx(weighted.pvalues.iloc[2], rel=1e-9)
+    for correction in ("HC0", "HC3"):
+        other = weighted.with_covariance(correction)
+        assert other.wald_test(np.eye(4)[2:3]).distribution == "chi2"
+        assert np.isinf(other.covariance.df)
     plain = weighted.with_covariance("HC0")
     assert plain.wald_test(np.eye(4)[1:]).distribution == "chi2"
     assert (weighted.bse.to_numpy() > plain.bse.to_numpy()).all()
@@ -124,14 +135,14 @@ def test_the_bias_is_that_of_fits_without_each_row(balanced):
 
 def test_an_interval_holds_its_share_of_what_the_bias_moves(weighted):
     b, se = weighted.covariance.bias, weighted.bse.to_numpy()
-    estimates = weighted.params.to_numpy()
+    estimates, law = weighted.params.to_numpy(), t(weighted.covariance.df)
     for alpha in (0.05, 0.3):
         low, high = weighted.conf_int(alpha).to_numpy().T
         c = (high - low) / 2.0
         np.testing.assert_allclose((low + high) / 2.0, estimates, rtol=1e-12)
-        share = norm.cdf((c - b) / se) - norm.cdf((-c - b) / se)
-        np.testing.assert_allclose(share, 1.0 - alpha, atol=1e-9)
-    p = norm.cdf((-np.abs(estimates) - b) / se) + norm.sf((np.abs(estimates) - b) / se)
+        share = law.cdf((c - b) / se) - law.cdf((-c - b) / se)
+        np.testing.assert_allclose(share, 1.0 - alpha, atol=1e-9)  # of cdf() itself
+    p = law.cdf((-np.abs(estimates) - b) / se) + law.sf((np.abs(estimates) - b) / se)
     np.testing.assert_allclose(weighted.pvalues, p, rtol=1e-9)
     sums = weighted.t_test(np.array([[0.0, 1.0, -1.0, 0.0]]))
     np.testing.assert_allclose(sums.bias, b[1] - b[2])
@@ -142,6 +153,74 @@ def test_a_bias_of_many_errors_moves_the_interval_by_itself():
     np.testing.assert_allclose(found.conf_high, np.array([12.0, 9.999]) + 1.6448536)
     nothing = biased(np.ones(1), np.zeros(1), np.inf, 0.95, 0.0, np.zeros(1))
     assert nothing.conf_low.tolist() == nothing.conf_high.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("df", [np.inf, 7.5])
+def test_without_bias_it_is_the_usual_interval(df):
+    given = np.array([1.0, -4.0]), np.array([0.5, 2.0]), df, 0.9, 0.3
+    plain, found = estimates(*given), biased(*given, np.zeros(2))
+    np.testing.assert_allclose(found.conf_low, plain.conf_low, rtol=1e-12)
+    np.testing.assert_allclose(found.p_value, plain.p_value, rtol=1e-12)
+
+
+def centred_scores(problem, s, stretch):
+    """The scores of the rows, less their mean in each class or over all rows."""
+    Z = np.column_stack([np.ones(problem.n), problem.X])
+    w, g = problem.row_weights, -(s * problem.y)[:, None] * Z
+    for rows in (
+        [problem.y > 0, problem.y < 0] if is_balanced(problem) else [problem.y != 0]
+    ):
+        g[rows] -= np.average(g[rows], axis=0, weights=w[rows])
+    return g * (w * stretch)[:, None]
+
+
+@pytest.mark.parametrize("weights", ["none", "given", "balanced"])
+def test_degrees_of_freedom_are_those_of_the_scores(weights):
+    X, y = rows(50, p=3)
+    share = np.where(y > 0.0, 200 / 2 / 50, 200 / 2 / 150)
+    w = {"none": None, "given": 0.5 + np.arange(200) % 3, "balanced": share}[weights]
+    w = None if w is None else w / w.mean()
+    s, stretch = np.linspace(0.1, 0.9, 200), np.linspace(1.0, 1.2, 200)
+
+    def found(columns):
+        problem = Problem(columns, y, lam=0.1, loss="log", weights=w)
+        meat = meat_of(problem, s, stretch)
+        return problem, degrees_of_freedom(problem, s, stretch, meat)
+
+    problem, df = found(X)
+    scores = centred_scores(problem, s, stretch)
+    white = np.linalg.solve(np.linalg.cholesky(scores.T @ scores), scores.T)
+    fourth = np.sum(np.square(white).sum(axis=0) ** 2)
+    assert df == pytest.approx(4 * 5 / (fourth - 4 / 200), rel=1e-9)
+    turned = found(X @ np.array([[2.0, 0.0, 1.0], [0.0, 1e-3, 0.0], [0.0, 0.0, 1.0]]))
+    assert turned[1] == pytest.approx(df, rel=1e-6)  # of scales that are 1e3 apart
+    twice = found(np.column_stack([X, X[:, 0]]))  # a column that says nothing new
+    assert twice[1] == pytest.approx(df, rel=1e-6)  # eigenvalues above 1e-10
+
+
+def test_degrees_of_freedom_of_one_coefficient_are_satterthwaites():
+    X, y = rows(12, p=1)
+    problem = Problem(X, y, lam=0.1, loss="log", intercept=False)
+    s = np.where(y > 0.0, 0.9, 0.1)
+    c = -s * y * X[:, 0]
+    c -= c.mean()
+    variance_of_sum = np.sum(c**4) - np.sum(c**2) ** 2 / 200
+    df = degrees_of_freedom(problem, s, 1.0, meat_of(problem, s))
+    assert df == pytest.approx(2.0 * np.sum(c**2) ** 2 / variance_of_sum, rel=1e-9)
+
+
+def test_degrees_of_freedom_lie_between_coefficients_and_rows():
+    rng = np.random.default_rng(5)
+    for rare, p in ((1, 1), (2, 6), (5, 30), (90, 3)):
+        y = np.where(np.arange(180) < rare, 1.0, -1.0)
+        problem = Problem(rng.normal(size=(180, p)), y, lam=0.1, loss="log")
+        s = np.where(y > 0.0, 1.0 - rare / 180, rare / 180)
+        df = degrees_of_freedom(problem, s, 1.0, meat_of(problem, s))
+        assert p + 1 < df <= 180
+    assert df > 120  # scores are near normal where levels are as frequent
+    zeros = Problem(np.zeros((4, 0)), np.array([1.0, 1, 1, -1]), lam=0.1, loss="log")
+    nothing = np.zeros((1, 1))  # no score differs from 0
+    assert degrees_of_freedom(zeros, np.zeros(4), 1.0, nothing) == 4.0
 
 
 def test_what_is_said_of_the_bias():

@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 
-from pegasos_stats.models.inference.joint_tests import resampled_test, statistics_of
+import pegasos_stats as ps
+from pegasos_stats.models.inference.joint_tests import (
+    TOWARDS,
+    resampled_test,
+    statistics_of,
+    steadied,
+)
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult
 
 
-def resampled(estimates, estimate):
+def resampled(estimates, estimate, reference=None):
     return BootstrapResult(
         estimate=estimate,
         estimates=estimates,
@@ -19,6 +25,7 @@ def resampled(estimates, estimate):
         relative_gap=0.0,
         distance=0.0,
         options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
+        reference=reference,
     )
 
 
@@ -73,3 +80,88 @@ def test_the_p_value_counts_the_side_with_more():
     joint = resampled_test(found, np.eye(2), q)
     assert joint.pvalue == pytest.approx(2.0 * (1 + max(counts)) / 100.0)
     assert joint.statistic == pytest.approx(own)
+
+
+def drawn(rng, m=99, k=3):
+    """Resamples about an estimate, correlated, and a reference of another shape."""
+    estimate, root = rng.normal(size=k), rng.normal(size=(k, k))
+    reference = np.cov(rng.normal(size=(2 * k, k)), rowvar=False)
+    return estimate + rng.normal(size=(m, k)) @ root, estimate, reference
+
+
+def test_another_coding_of_a_factor_has_the_same_test():
+    rng = np.random.default_rng(4)
+    draws, estimate, reference = drawn(rng)
+    recode = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.5, 0.0, 2.0]])
+    other = resampled(
+        draws @ recode.T, recode @ estimate, recode @ reference @ recode.T
+    )
+    zero = np.zeros(3)
+    one = resampled_test(resampled(draws, estimate, reference), np.eye(3), zero)
+    two = resampled_test(other, np.eye(3), zero)
+    assert one.pvalue == two.pvalue
+    assert one.statistic == pytest.approx(two.statistic, rel=1e-9)
+    back = resampled_test(other, np.linalg.inv(recode), zero)
+    assert back.statistic == pytest.approx(one.statistic, rel=1e-9)
+
+
+def test_a_direction_without_spread_among_resamples_does_not_decide():
+    # All resamples lie on a plane, as where rows tie at the margin, and the true values
+    # beside it: without the reference they are infinitely far, or left out.
+    rng = np.random.default_rng(5)
+    draws, estimate, reference = drawn(rng)
+    normal = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)
+    draws -= np.outer((draws - estimate) @ normal, normal) * (1.0 - 1e-4)
+    found, away = resampled(draws, estimate, reference), estimate - 0.1 * normal
+    inverse = np.linalg.inv(reference)
+    scale = np.trace(found.covariance @ inverse) / 3
+    bound = 0.01 * (normal @ inverse @ normal) / (TOWARDS * scale)
+    assert resampled_test(found, np.eye(3), away).statistic <= bound
+    plain = resampled_test(resampled(draws, estimate), np.eye(3), away)
+    assert plain.statistic > 1e4 * bound
+
+
+def test_the_statistic_of_a_resample_is_by_the_others_and_the_reference():
+    rng = np.random.default_rng(6)
+    draws, estimate, reference = drawn(rng)
+    apart, V = draws - estimate, np.cov(draws, rowvar=False)
+    scale = np.trace(V @ np.linalg.inv(reference)) / 3
+    expected = []
+    for i, row in enumerate(apart):
+        others = np.cov(np.delete(draws, i, 0), rowvar=False)
+        middle = (1.0 - TOWARDS) * others + TOWARDS * scale * reference
+        expected.append(row @ np.linalg.solve(middle, row))
+    root = np.linalg.cholesky(np.linalg.inv(steadied(V, reference)))
+    found = statistics_of(apart @ root, 1.0 - TOWARDS)
+    # 97 of 98 degrees of freedom are left of V, which may be all of a direction or none
+    np.testing.assert_allclose(found, expected, rtol=1.0 / 97.0)
+
+
+def test_one_hypothesis_needs_no_reference():
+    rng = np.random.default_rng(7)
+    draws, estimate, reference = drawn(rng)
+    R, q = np.array([[1.0, -1.0, 0.0]]), np.array([0.3])
+    one = resampled_test(resampled(draws, estimate, reference), R, q)
+    two = resampled_test(resampled(draws, estimate), R, q)
+    assert (one.statistic, one.pvalue) == (two.statistic, two.pvalue)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_the_reference_is_of_the_rows_and_is_saved(far, tmp_path):
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.integers(0, 3, 90), far + rng.normal(size=90)])
+    y, w = np.where(rng.random(90) < 0.5, 1, 0), rng.uniform(0.5, 2.0, 90)
+    fit = ps.SVM(y, X, lam=0.1, weights=w).fit(
+        ps.SDCA(tol=1e-8, seed=1),
+        cov_type=ps.Bootstrap(39, seed=1, interval="symmetric"),
+    )
+    Z = np.column_stack([np.ones(90), X[:, 0], X[:, 1] - far])
+    turn = np.array([[1.0, 0.0, -far], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    expected = turn @ np.linalg.inv((Z.T * (w / w.mean())) @ Z / 90.0) @ turn.T
+    # a centre of 1e6 leaves 10 digits of a difference of 1
+    np.testing.assert_allclose(fit.covariance.reference, expected, rtol=1e-6)
+    ps.save(fit, tmp_path / "fit")
+    back = ps.load(tmp_path / "fit").wald_test("x1 = x2 = 0")
+    assert back.pvalue == fit.wald_test("x1 = x2 = 0").pvalue
+    plain = fit.with_covariance(ps.Bootstrap(39, seed=1, interval="percentile"))
+    assert plain.covariance.reference is None

@@ -178,6 +178,7 @@ def tested(
             covariance=np.atleast_2d(np.cov(each, rowvar=False)),
             tolerance=np.abs(J) @ resampled.solver_noise,
             fixed=None,
+            reference=None,
             pull=None,
         )
         sd = resampled.std_error

@@ -15,8 +15,10 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.bread_and_meat import is_balanced
+from pegasos_stats.models.inference.joint_tests import whitening
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.row_sums import cross_product
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
@@ -30,6 +32,7 @@ TOGETHER = 2**20  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 64, 8, 32  # tasks; resamples in one, if that is not too long
 FALLBACK_EPOCHS = 2000
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
+MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
 KNOWN = range(3)  # of a refit: gap, distance, status
 
@@ -102,11 +105,10 @@ def bootstrap(
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
     centre = far_centre(problem)
     how = options.tol, scaling is not None
-    refit = (
-        Refit(problem, solution, *how)
-        if centre is None
-        else Refit(centred(problem, centre), moved(solution, -centre), *how)
-    )
+    inner, start = problem, solution
+    if centre is not None:
+        inner, start = centred(problem, centre), moved(solution, -centre)
+    refit = Refit(inner, start, *how)
     tasks = (
         resampled_rows(problem.n, options.replicates, rng)
         if groups is None
@@ -121,7 +123,33 @@ def bootstrap(
             found[:, len(KNOWN) : len(KNOWN) + problem.p] += centre
     seed = int(rng.seed or 0)
     given = problem, solution, options, seed, estimates, found, scaling
-    return replace(summarised(*given), groups="" if groups is None else str(groups))
+    words = "" if groups is None else str(groups)
+    reference = reference_of(inner) if options.interval == "symmetric" else None
+    if reference is not None and centre is not None:
+        back = Scaling(centre, np.ones(centre.size)).undoing(intercept=True)
+        reference = back @ reference @ back.T
+    return replace(summarised(*given), groups=words, reference=reference)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def reference_of(problem: Problem) -> Matrix | None:
+    """``(sum_i w_i z_i z_i' / n)^-1``; None if that is not known, or takes long.
+
+    Examples
+    --------
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> reference_of(Problem(X, y, lam=1.0)).round(3)
+    array([[ 1.375, -0.375],
+           [-0.375,  0.375]])
+    """
+    if problem.p > MOST_COEFFICIENTS:
+        return None
+    squares = cross_product(problem, problem.row_weights) / problem.n
+    if not np.isfinite(squares).all():
+        return None
+    whiten = whitening(squares)
+    found = whiten.T @ whiten
+    return found if np.isfinite(found).all() else None
 
 
 def summarised(

@@ -45,7 +45,7 @@ RARE = 0.15  # share of a class that a hinge may give up altogether
 LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
-JACKKNIFE = Sandwich(correction="jackknife")
+HC3, JACKKNIFE = Sandwich(correction="HC3"), Sandwich(correction="jackknife")
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -164,9 +164,9 @@ def default_options(
     """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
-    where resamples would take minutes. With the log loss it is that of the jackknife,
-    where the rarer level has fewer than 20 rows to a coefficient. With groups it is
-    that of whole groups; of two kinds always the sandwich.
+    where resamples would take minutes. Where the rarer level has fewer than 20 rows to
+    a coefficient, it is that of the jackknife: for the hinge its standard errors, HC3.
+    With groups it is that of whole groups; of two kinds always the sandwich.
 
     Examples
     --------
@@ -182,16 +182,18 @@ def default_options(
     if slow or not can_resample(groups) or not why_resampled(problem, scaling):
         if groups is not None:
             return CLUSTER
-        return JACKKNIFE if has_few_events(problem) else SANDWICH
+        if not has_few_events(problem):
+            return SANDWICH
+        return JACKKNIFE if problem.loss == "log" else HC3
     replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
 
 
 def has_few_events(problem: Problem) -> bool:
-    """Whether plain standard errors of the log loss are too small for want of rows."""
+    """Whether plain standard errors are too small for want of rows."""
     fewest = min((problem.y < 0.0).sum(), (problem.y > 0.0).sum())
-    return problem.loss == "log" and bool(fewest < EVENTS * (problem.p + 1))
+    return bool(fewest < EVENTS * (problem.p + 1))
 
 
 def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:

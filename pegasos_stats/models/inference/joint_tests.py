@@ -10,8 +10,10 @@ from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import counted
 from pegasos_stats.models.inference.resamples import BootstrapResult, two_sided
+from pegasos_stats.models.inference.wald import beyond
 
 ROUNDING = 1e-9
+TOWARDS = 0.2  # of the way to a covariance without ties, by simulation
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -22,6 +24,7 @@ class JointTest:
     ----------
     statistic : float
         ``(R theta - q)' (R V R')^-1 (R theta - q)``, for an F test divided by `df_num`.
+        For Hotelling's test and by resamples, see `Sandwich` and `Bootstrap`.
     pvalue : float
     df_num : int
         Number of hypotheses that do not follow from the others.
@@ -129,6 +132,8 @@ def wald_test(
 def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> float:
     """P-value by chi-squared, or by F if `df` is finite; noncentral by ``off'off``.
 
+    That of one hypothesis is the p-value of its coefficient, see `wald.biased`.
+
     Examples
     --------
     >>> round(p_value(3.84, 1, np.inf), 3), round(p_value(3.84, 1, np.inf, 1.0), 3)
@@ -139,6 +144,9 @@ def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> f
     noncentrality = float(np.square(off).sum())
     if noncentrality == 0.0:
         return float(chi2.sf(statistic, m) if np.isinf(df) else f.sf(statistic, m, df))
+    if m == 1:
+        distance, away = np.sqrt([statistic]), np.sqrt([noncentrality])
+        return float(beyond(distance, away, df).item())
     if np.isinf(df):
         return float(ncx2.sf(statistic, m, noncentrality))
     return float(ncf.sf(statistic, m, df, noncentrality))
@@ -198,7 +206,26 @@ def hotelling_test(
     return JointTest(statistic, pvalue, m, df, hypotheses)
 
 
-def statistics_of(images: Matrix) -> Vector:
+def steadied(covariance: Matrix, reference: Matrix) -> Matrix:
+    """A covariance of resamples drawn towards one that has no ties.
+
+    ``(1 - a) V + a c S`` with ``a`` of `TOWARDS`, the reference ``S``, and ``c`` that
+    makes the mean variance the same, measured by ``S``.
+
+    Examples
+    --------
+    >>> steadied(np.diag([2.0, 0.0]), np.eye(2))
+    array([[1.8, 0. ],
+           [0. , 0.2]])
+    """
+    whiten = whitening(reference)
+    if not len(whiten):
+        return covariance
+    scale = np.trace(whiten @ covariance @ whiten.T) / len(whiten)
+    return np.asarray((1.0 - TOWARDS) * covariance + TOWARDS * scale * reference)
+
+
+def statistics_of(images: Matrix, share: float = 1.0) -> Vector:
     """Squared length of each image, by the covariance of the other images.
 
     That of a hypothesis is by a covariance that it has no part in; in their own the
@@ -208,7 +235,8 @@ def statistics_of(images: Matrix) -> Vector:
     Parameters
     ----------
     images : float64 array, shape (m, k)
-        With the covariance 1.
+        With the covariance 1; or with one of which theirs is a share.
+    share : float
 
     Examples
     --------
@@ -223,8 +251,9 @@ def statistics_of(images: Matrix) -> Vector:
     if k < 2:
         return np.asarray(own)
     apart = images - images.mean(axis=0)
-    shrunk = (m - 2.0) / (m - 1.0)  # Sherman and Morrison, for V less one resample
-    weight = shrunk * m / ((m - 1.0) * (m - 2.0))
+    # Sherman and Morrison, for V less one resample
+    shrunk = (m - 2.0) / (m - 2.0 + share)
+    weight = share * shrunk * m / ((m - 1.0) * (m - 2.0))
     left = 1.0 - weight * (apart * apart).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         more = weight * shrunk * np.square((images * apart).sum(axis=1)) / left
@@ -241,8 +270,12 @@ def resampled_test(
     where ``c`` of ``m`` resamples have ``W(R theta_b - R theta)`` as large as ``W(R
     theta - q)`` and lie on one side of the plane through the estimate across to the
     hypothesis: on that side where there are more. ``V`` is the covariance of the
-    resamples; for the statistic of one of them, that of the others. What is pinned at
-    its hypothesis is no part of the test; what is pinned elsewhere leaves it undefined.
+    resamples; for the statistic of one of them, that of the others. Of several
+    hypotheses it is drawn a fifth of the way to a multiple of ``(sum_i w_i z_i z_i' /
+    n)^-1``: where rows tie at the margin in this sample alone, resamples hardly vary in
+    some directions, in which the true values may be far away. Recoding a factor does
+    not change that. What is pinned at its hypothesis is no part of the test; what is
+    pinned elsewhere leaves it undefined.
 
     Parameters
     ----------
@@ -257,10 +290,14 @@ def resampled_test(
     held = np.abs(apart) <= each.solver_noise
     if not (held | free).all():
         return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
-    whiten = whitening(each.covariance[np.ix_(free, free)])
+    among, share = np.ix_(free, free), 1.0
+    middle = each.covariance[among]
+    if each.reference is not None and len(middle) > 1:
+        middle, share = steadied(middle, each.reference[among]), 1.0 - TOWARDS
+    whiten = whitening(middle)
     image = whiten @ apart[free]
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    as_large = statistics_of(images) >= image @ image
+    as_large = statistics_of(images, share) >= image @ image
     side = images @ image
     count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())
     pvalue = float(two_sided(count, m)) if free.any() else np.nan

@@ -55,13 +55,17 @@ class Sandwich:
         models. ``"jackknife"``, for the log loss, has the standard errors of ``"HC3"``,
         and its intervals and tests allow for the bias of the estimates, which are too
         far from 0 with few rows per coefficient. For an estimate that is normal with
-        mean ``theta + b`` the interval is ``estimate +- c``, where ``P(|N(b, se^2)| <=
-        c)`` is the confidence level. The default is ``"HC0"``; for the log loss it is
-        ``"jackknife"`` where the rarer level has fewer than 20 rows per coefficient.
+        mean ``theta + b`` the interval is ``estimate +- c``, where ``P(|b + se T| <=
+        c)`` is the confidence level. ``T`` has Student's t distribution, with as many
+        degrees of freedom as there are normal scores whose covariance would be as rough
+        as that of these; where one level is rare, about the number of its rows. The
+        default is ``"HC0"``; where the rarer level has fewer than 20 rows per
+        coefficient, it is ``"jackknife"`` for the log loss, ``"HC3"`` for the hinge.
         For the log loss with ``"HC3"`` or ``"jackknife"``, joint tests are Hotelling's,
-        by F. ``"nonrobust"``, for the log loss without weights, is model-based: ``G``
-        is the information ``H - lam J``, so that for ``lam -> 0`` the covariance is
-        ``H^-1 / n``, as in any logistic regression.
+        by F, ``"jackknife"`` with the same degrees of freedom. ``"nonrobust"``, for the
+        log loss without weights, is model-based: ``G`` is the information ``H - lam
+        J``, so that for ``lam -> 0`` the covariance is ``H^-1 / n``, as in any logistic
+        regression.
 
     Raises
     ------
@@ -92,6 +96,8 @@ class Sandwich:
     with improved finite sample properties*, Journal of Econometrics 29 (1985).
     Armstrong & Kolesar, *Optimal inference in a class of regression models*,
     Econometrica 86 (2018), for intervals of biased estimates.
+    Satterthwaite, *An approximate distribution of estimates of variance components*,
+    Biometrics 2 (1946), for the degrees of freedom.
 
     Examples
     --------
@@ -230,7 +236,10 @@ class Bootstrap:
         distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
         floor((m + 1) (1 - level) / 2)``; p-values then come from the replicates as
         well, ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
-        estimate as the hypothesis is, on the side where there are more.
+        estimate as the hypothesis is, on the side where there are more. How far is
+        measured for several hypotheses ``R theta = q`` by ``t' (R M R')^-1 t``, with
+        ``M = 0.8 V + 0.2 c S``: the covariance of the replicates, and ``S = (sum_i w_i
+        z_i z_i' / n)^-1`` times the ``c`` that makes both as large.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10

@@ -44,6 +44,9 @@ class BootstrapResult:
     fixed : float64 array, shape (m, k), optional
         Where the predictors were standardized, and so in every resample anew: the
         coefficients of the resamples for predictors as the fit standardized them.
+    reference : float64 array, shape (k, k), optional
+        ``(sum_i w_i z_i z_i' / n)^-1`` with ``z = (1, x)``: what the covariance would
+        be, but for a factor, if rows of all predictors were at the margin alike.
     pull : float64 array, shape (k,), optional
         By how much coefficients without penalty differ from these, to first order.
     why : str
@@ -64,6 +67,7 @@ class BootstrapResult:
     notes: tuple[Note, ...] = ()
     tolerance: Vector | None = None
     fixed: Matrix | None = None
+    reference: Matrix | None = None
     pull: Vector | None = None
     why: str = ""
     groups: str = ""
@@ -118,6 +122,7 @@ class BootstrapResult:
 
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
+        reference = None if self.reference is None else R @ self.reference @ R.T
         return replace(
             self,
             estimate=R @ self.estimate,
@@ -125,6 +130,7 @@ class BootstrapResult:
             covariance=R @ self.covariance @ R.T,
             tolerance=np.abs(R) @ self.solver_noise,
             fixed=None,
+            reference=reference,
             pull=None,
         )
 

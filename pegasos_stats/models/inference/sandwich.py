@@ -19,6 +19,7 @@ from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.bias import bias_of
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
@@ -146,9 +147,11 @@ def _of_rows(
         if options.correction not in ("HC3", "jackknife"):
             return found
         rows = effective_rows(u, problem.weights)
-        found = replace(found, joint=found.matrix, rows=rows)
         if options.correction == "HC3":
-            return found
+            return replace(found, joint=found.matrix, rows=rows)
+        df = degrees_of_freedom(problem, s, stretch, meat)
+        told = f"{found.description}; Student's t, {df:.3g} degrees of freedom"
+        found = replace(found, joint=found.matrix, rows=df, df=df, description=told)
         return replace(found, bias=bias_of(problem, s, inverse))
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()

@@ -27,7 +27,7 @@ TIDY_COLUMNS = [
 ]
 
 
-FAR_OFF = 10.0  # standard errors, beyond which the other side is of no account
+HALVINGS = 60  # of an interval, after which its ends are the same number
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,10 +228,11 @@ def biased(
     null: Vector | float,
     bias: Vector,
 ) -> Estimates:
-    """The same for estimates that are normal about the true value plus a bias ``b``.
+    """The same for estimates that are about the true value plus a bias ``b``.
 
-    The interval is ``estimate +- c`` with ``P(|N(b, std_error^2)| <= c) = level``, and
-    the p-value ``P(|N(b, std_error^2)| >= |estimate - null|)``.
+    The interval is ``estimate +- c`` with ``P(|b + std_error T| <= c) = level``, and
+    the p-value ``P(|b + std_error T| >= |estimate - null|)``, where ``T`` has Student's
+    t distribution, or the normal one.
 
     References
     ----------
@@ -245,19 +246,42 @@ def biased(
     >>> found.p_value.round(4), found.conf_low.round(2)  # 0.0027 and 1.04 without it
     (array([0.0228]), array([0.35]))
     """
-    from scipy.stats import ncx2, norm
-
     found = estimates(estimate, std_error, df, level, null)
     off = np.divide(np.abs(bias), std_error, np.zeros(len(bias)), where=std_error > 0.0)
-    near = np.sqrt(ncx2.ppf(level, 1.0, np.square(np.minimum(off, FAR_OFF))))
-    reach = std_error * np.where(off < FAR_OFF, near, off + norm.ppf(level))
-    distance = np.abs(found.statistic)
+    reach = std_error * reach_of(off, df, level)
     return replace(
         found,
-        p_value=norm.sf(distance - off) + norm.sf(distance + off),
+        p_value=beyond(np.abs(found.statistic), off, df),
         conf_low=estimate - reach,
         conf_high=estimate + reach,
     )
+
+
+def beyond(distance: Vector, off: Vector, df: float) -> Vector:
+    """``P(|off + T| >= distance)``, of Student's t or the normal distribution."""
+    from scipy.stats import norm, t
+
+    law = t(df) if np.isfinite(df) else norm
+    return np.asarray(law.sf(distance - off) + law.sf(distance + off))
+
+
+def reach_of(off: Vector, df: float, level: float) -> Vector:
+    """The distance that ``|off + T|`` has with a probability of `level` at most.
+
+    Examples
+    --------
+    >>> reach_of(np.array([0.0, 1.0, 50.0]), np.inf, 0.95).round(4)
+    array([ 1.96  ,  2.6461, 51.6449])
+    """
+    from scipy.stats import norm, t
+
+    law = t(df) if np.isfinite(df) else norm
+    low, high = off + law.ppf(level), off + law.ppf((1.0 + level) / 2.0)
+    for _ in range(HALVINGS):  # one side alone is too near, both alike too far
+        middle = (low + high) / 2.0
+        short = beyond(middle, off, df) > 1.0 - level
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return np.asarray(high)
 
 
 def t_test(

@@ -243,9 +243,11 @@ def check_sandwich(found: Covariance) -> None:
 
 def check_bootstrap(found: BootstrapResult) -> None:
     """Raise ValueError for numbers that no bootstrap has."""
-    for array in (found.tolerance, found.fixed, found.pull):
+    for array in (found.tolerance, found.fixed, found.pull, found.reference):
         if not isinstance(array, np.ndarray | None):
             raise ValueError(f"{array!r} is no array")
+    if found.reference is not None and not np.isfinite(found.reference).all():
+        raise ValueError("the reference is not finite")
     for array in (found.estimate, found.estimates, found.covariance):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")
