@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
@@ -132,18 +133,28 @@ def test_the_last_read_is_the_limit():
     assert found.certificate.relative_gap == 1.0  # no dual point yet
 
 
-@pytest.mark.parametrize("share", [0.15, 0.1, 0.08])
-def test_a_step_ends_where_the_rows_it_moves_find_room(share):
-    """Solved from so few rows, a step would bring from 8,000 to 20,000 of 40,000."""
+def of_budget(share):
     rng = np.random.default_rng(3)
     y = np.where(rng.random(40_000) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((y.size, 20))
     X[:, :5] += 0.4 * y[:, None]
     home = InMemory(Problem(X, y, 1e-3))
     home.most_kept = int(share * y.size)
-    found = few_reads(home, 1e-3, "hinge", True, SDCA(tol=1e-5, seed=1))
+    return few_reads(home, 1e-3, "hinge", True, SDCA(tol=1e-5, seed=1))
+
+
+@pytest.mark.parametrize("share", [0.15, 0.1, 0.08])
+def test_a_step_ends_where_the_rows_it_moves_find_room(share):
+    """Solved from so few rows, a step would bring from 8,000 to 20,000 of 40,000."""
+    found = of_budget(share)
     assert found.reached
     assert found.solution.n_epochs <= 6
+
+
+@pytest.mark.parametrize("share", [0.06, 0.03])
+def test_steps_without_room_end_in_an_error(share):
+    with pytest.raises(DataError, match="rows that the budget of memory lets be kept"):
+        of_budget(share)
 
 
 def test_rows_foreseen_are_counted_by_class():
@@ -172,6 +183,7 @@ def test_a_step_is_halved_until_there_is_room():
     assert foreseen.wrong(start, given[2]) == 4.0
     for room, beta in ((8.0, 1.0), (7.0, 0.5), (6.0, 0.25), (5.0, 0.125), (4.0, 0.125)):
         assert foreseen.step(*given, room).beta.tolist() == [beta]
+    assert foreseen.step(*given, 3.0) is None
 
 
 @pytest.mark.parametrize("excess", [0, 1, -1, 2**33 + 7, -(2**33) - 7])

@@ -14,7 +14,7 @@ from pegasos_stats.solvers.reads.rows import Block, Taken, Values
 from pegasos_stats.solvers.reads.seeing import Point, scores
 
 NUMBERS = 2**20  # of the rows: eight megabytes
-HALVINGS = 10  # of a step at most
+HALVINGS = 8  # of a step at most; what needs more has no end
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 
@@ -64,14 +64,14 @@ class Foreseen:
 
     def step(
         self, start: Point, end: Point, of_class: NDArray[np.int64], room: float
-    ) -> Point:
-        """The end of a step, or a point halfway and so on, which has room."""
-        for _ in range(HALVINGS):
+    ) -> Point | None:
+        """The end of a step, or a point halfway and so on; None if none has room."""
+        for _ in range(1 + HALVINGS):
             if self.wrong(end, of_class) <= room:
-                break
+                return end
             beta, alpha = (start.beta + end.beta) / 2.0, (start.alpha + end.alpha) / 2.0
             end = Point(beta, alpha)
-        return end
+        return None
 
 
 def thinned(chosen: Values, most: int) -> Rows:

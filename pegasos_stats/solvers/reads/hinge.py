@@ -49,7 +49,8 @@ if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 WIDTHS = 4.0  # times sqrt(p / m)
-ROOM = 0.8  # of the rows that may be kept, those of the first read
+ROOM = 0.8  # of the rows that may be kept, those of one read
+FEW = 0.01  # of all rows, which a step may always make join if there is room
 EPOCHS = 1000  # of a problem in memory
 
 
@@ -248,12 +249,16 @@ class Hinge:
             self._sums = sums if self._sums is None else plus(self._sums, sums)
             count += sum(rows.y.size for rows, _ in part.joined)
             if count > home.most_kept:
-                raise DataError(
-                    "The rows near the margin are more than the "
-                    f"{counted(home.most_kept, 'row')} that the budget of memory lets "
-                    f"be kept; give more of it: {home.more}."
-                )
+                raise self._no_room()
             yield from part.joined
+
+    def _no_room(self) -> DataError:
+        home = self._problem.home
+        return DataError(
+            "The rows near the margin are more than the "
+            f"{counted(home.most_kept, 'row')} that the budget of memory lets be kept; "
+            f"give more of it: {home.more}."
+        )
 
     def _found(self) -> Part:
         assert self._sums is not None  # no home is without rows
@@ -284,10 +289,13 @@ class Hinge:
         begin = np.concatenate([kept.a, w]) * scale
         exact = SDCA(EPOCHS, tol, seed=solver.seed, sample_kind=solver.sample_kind)
         found = solved_by_steps(inner, exact, begin)
-        room = min(ROOM * (problem.home.most_kept - kept.m), float(kept.m))
+        left, few = problem.home.most_kept - kept.m, FEW * problem.n
         of_class = self._found().table.sum(axis=1)
-        end = Point(found.beta, found.alpha)
-        self.point = self._foreseen.step(self.point, end, of_class, room)
+        given = self.point, Point(found.beta, found.alpha), of_class
+        step = self._foreseen.step(*given, min(ROOM * left, max(kept.m, few)))
+        if step is None and problem.home.most_kept < problem.n:
+            raise self._no_room()
+        self.point = given[1] if step is None else step
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
         weights = balanced(a, kept.y, kept.w, high - low) if problem.intercept else a
         if weights is not None:
