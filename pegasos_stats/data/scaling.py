@@ -130,14 +130,14 @@ def moments(X: Predictors) -> tuple[Vector, Vector]:
     if isinstance(X, np.ndarray):
         means = X.mean(axis=0, dtype=np.float64)
         apart = X - means
-        power = _power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
+        power = power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
         squares = np.square(np.ldexp(apart, -power, out=apart), out=apart).sum(axis=0)
     else:
         means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
         apart, columns = X.data - means[X.indices], X.indices
         furthest = np.abs(means)
         np.maximum.at(furthest, columns, np.abs(apart))
-        power = _power_of_two(furthest)
+        power = power_of_two(furthest)
         squares = np.zeros(X.shape[1])
         np.add.at(squares, columns, np.square(np.ldexp(apart, -power[columns])))
         stored = np.bincount(columns, minlength=X.shape[1])
@@ -145,8 +145,8 @@ def moments(X: Predictors) -> tuple[Vector, Vector]:
     return means, np.ldexp(np.sqrt(squares / max(n - 1, 1)), power)
 
 
-def _power_of_two(sizes: Vector) -> NDArray[np.int32]:
-    """Powers of two that bring sizes near 1, so that their squares do not overflow."""
+def power_of_two(sizes: Vector) -> NDArray[np.int32]:
+    """Powers of two that bring sizes near 1, where squares keep their digits."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 
