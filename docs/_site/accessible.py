@@ -1,5 +1,6 @@
 """What the theme leaves out for those who read by ear or by keyboard."""
 
+import re
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -12,6 +13,7 @@ ADDED = {
     "<pre>": '<pre tabindex="0">',
     'id="search-results"></div>': 'id="search-results"><h1>Search</h1></div>',
 }
+WRAPPER = re.compile(r'(<div tabindex="0" class="table-wrapper[^"]*") id="[^"]*"')
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -21,10 +23,14 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def completed(app: Sphinx, error: Exception | None) -> None:
-    """Name the asides, give captions a level, let the keyboard scroll."""
+    """Name the asides, give captions a level, let the keyboard scroll.
+
+    The box around a table has the table's name too, which is to be there once.
+    """
     for path in [] if error else Path(app.outdir).rglob("*.html"):
         text = before = path.read_text(encoding="utf-8")
         for found, with_more in ADDED.items():
             text = text.replace(found, with_more)
+        text = WRAPPER.sub(r"\1", text)
         if text != before:
             path.write_text(text, encoding="utf-8")

@@ -117,6 +117,7 @@ def that_reaches(problem: Problem, solver: SDCA, tol: float) -> Together | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> X, y = np.array([[1.0], [-2.0], [0.5]]), np.array([1.0, -1.0, -1.0])
     >>> found = that_reaches(Problem(X, y, lam=0.1), SDCA(seed=1, start="sgd"), 1e-8)
     >>> [each.named for each in found]

@@ -220,6 +220,7 @@ def estimates(
     )
 
 
+@np.errstate(invalid="ignore")  # a bias that is not finite has no interval
 def biased(
     estimate: Vector,
     std_error: Vector,

@@ -108,6 +108,7 @@ class Reads:
     block_sizes: tuple[int, ...] | None = None
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the certificate tells
 def few_reads(
     home: Home,
     lam: float,
