@@ -248,3 +248,16 @@ def test_a_sparse_matrix_of_zeros_has_a_fit_and_a_summary(model):
     result = model(y, csr_array((15, 2)), lam=0.1).fit(ps.SDCA(seed=1))
     assert result.params.iloc[1:].tolist() == [0.0, 0.0]
     assert str(result.summary())
+
+
+@pytest.mark.parametrize("df", [np.inf, 4.0, 1e-300, 1e300, -1.0, np.nan])
+def test_a_bias_of_any_size_warns_of_nothing(df):
+    sizes = np.array([0.0, 5e-324, 1.0, 1e308, np.inf, np.nan])
+    estimate, error, bias = (
+        each.ravel() for each in np.meshgrid(sizes, sizes, [*sizes, *-sizes])
+    )
+    for level in (0.5, 0.95, 1.0 - 1e-16):
+        found = biased(estimate, error, df, level, 0.0, bias)
+        known = ~np.isnan(found.conf_low) & np.isfinite(estimate)
+        inside = (found.conf_low <= estimate) & (estimate <= found.conf_high)
+        assert inside[known & ~np.isnan(found.conf_high)].all()

@@ -220,7 +220,7 @@ def estimates(
     )
 
 
-@np.errstate(invalid="ignore")  # a bias that is not finite has no interval
+@np.errstate(over="ignore", invalid="ignore")  # of a bias that is beyond all numbers
 def biased(
     estimate: Vector,
     std_error: Vector,
