@@ -9,6 +9,7 @@ from pegasos_stats.models.inference.joint_tests import (
     resampled_test,
     statistics_of,
     steadied,
+    whitening,
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult
@@ -165,3 +166,14 @@ def test_the_reference_is_of_the_rows_and_is_saved(far, tmp_path):
     assert back.pvalue == fit.wald_test("x1 = x2 = 0").pvalue
     plain = fit.with_covariance(ps.Bootstrap(39, seed=1, interval="percentile"))
     assert plain.covariance.reference is None
+
+
+@pytest.mark.parametrize(
+    ("diagonal", "rank"),
+    [([5e-324, 1.0], 2), ([1e308, 1e-308], 2), ([-1e-20, 1.0], 1), ([np.nan, 1.0], 0)],
+)
+def test_variances_of_any_size_are_brought_to_1(diagonal, rank):
+    whiten = whitening(np.diag(diagonal))
+    assert len(whiten) == rank
+    image = whiten @ np.diag(diagonal) @ whiten.T if rank else np.zeros((0, 0))
+    np.testing.assert_allclose(image, np.eye(rank), rtol=1e-3)  # a subnormal's digits

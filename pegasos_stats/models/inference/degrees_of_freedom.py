@@ -74,6 +74,8 @@ def degrees_of_freedom(
         if k > MOST_COEFFICIENTS or not np.isfinite(meat).all():
             return most
         whiten = whitening(meat)
+        if not len(whiten):
+            return most
         inverse, k = whiten.T @ whiten, float(len(whiten))
     n, w, g = problem.n, problem.row_weights, -s * problem.y
     squares = g * g * quadratic_forms(problem, inverse)
