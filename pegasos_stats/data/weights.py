@@ -314,11 +314,11 @@ def _numbers(who: tuple[Part, ...], numbers: object, each: str, allowed: str) ->
     """Convert numbers to doubles, NaN where one is missing; refuse text and dates."""
     try:
         _check_are_numbers(numbers)
-        if isinstance(numbers, pd.Series | pd.Index):
-            numbers = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        if isinstance(numbers, np.ma.MaskedArray):
-            numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
         with np.errstate(over="ignore"):  # what becomes infinite is refused by name
+            if isinstance(numbers, pd.Series | pd.Index):
+                numbers = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+            if isinstance(numbers, np.ma.MaskedArray):
+                numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
             found: Vector = np.array(numbers, dtype=np.float64)
     except OverflowError:
         raise DataError(

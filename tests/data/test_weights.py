@@ -8,7 +8,12 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    OptionError,
+    PegasosStatsError,
+)
 from pegasos_stats.solvers.objective import best_intercept
 
 # Two optima, each found to this relative gap, differ by no more in their objective.
@@ -226,3 +231,15 @@ def test_sparse_rows_have_the_weights_of_dense_ones(data):
 def test_complex_weights_are_refused(data):
     with pytest.raises(DataError, match="not numbers"):
         ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j))
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pd.Index, np.array, list])
+@pytest.mark.parametrize("which", ["weights", "freq_weights", "offset", "a"])
+def test_numbers_of_wider_floats_are_refused_without_a_warning(kind, which):
+    wide = [1.0] * 11 + [np.longdouble("1e4000")]  # infinite in double precision
+    given = kind(wide) if kind is list else kind(wide, dtype=object)
+    rows = pd.DataFrame({"y": [0, 1] * 6, "a": np.arange(12.0)})
+    more = {} if which == "a" else {which: given}
+    rows = rows.assign(a=given) if which == "a" else rows
+    with pytest.raises(PegasosStatsError, match="inf"):
+        ps.svm("y ~ a", rows, **more)
