@@ -39,6 +39,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.proximal import ProximalNewton
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
@@ -251,11 +252,8 @@ class ActiveSet:
         right[:p] = self._X.T @ bound * scale / n
         right[p:-1] = self._goal[free] + SOFT * self._u[free]
         right[-1] = -bound.sum()
-        if not self._problem.intercept:
-            A, right = A[:-1, :-1], right[:-1]
-        found = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
-        alpha = float(found[-1]) if self._problem.intercept else 0.0
-        return found[:p], alpha, found[p : p + m]
+        found, alpha = self._of_equations(A, right)
+        return found[:p], alpha, found[p:]
 
     def _solved_wide(self, free: Places) -> tuple[Vector, float, Vector]:
         """The same from the Gram matrix; the coefficients are left out."""
@@ -267,11 +265,20 @@ class ActiveSet:
         given = SOFT * float(self._gram[free, free].max()) * self._u[free]
         right[:-1] = self._goal[free] + given - self._gram[free] @ bound
         right[-1] = -bound.sum()
+        found, alpha = self._of_equations(A, right)
+        return found[:0], alpha, found
+
+    def _of_equations(self, A: Matrix, right: Vector) -> tuple[Vector, float]:
+        """Solve them, with the intercept last; the shortest if many do, to rounding."""
         if not self._problem.intercept:
             A, right = A[:-1, :-1], right[:-1]
-        found = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
-        alpha = float(found[-1]) if self._problem.intercept else 0.0
-        return found[:0], alpha, found[:m]
+        try:
+            found: Vector = np.linalg.solve(A, right).astype(np.float64, copy=False)
+        except np.linalg.LinAlgError:
+            found = np.asarray(np.linalg.lstsq(A, right, rcond=None)[0], np.float64)
+        if not self._problem.intercept:
+            return found, 0.0
+        return found[:-1], float(found[-1])
 
     def _look(self) -> None:
         """Keep the fit if its risk is less, and the weights if their dual is larger."""

@@ -148,3 +148,16 @@ def test_scales_whose_squares_vanish_bring_no_warning_of_numpys(lam, shape):
                 warnings.simplefilter("ignore", ps.errors.PegasosStatsWarning)
                 fit = ps.SVM(y, columns, lam=lam).fit(SDCA(tol=1e-9, epochs=60, seed=1))
             assert not fit.certificate.gap < 0.0  # NaN where it overflows
+
+
+def test_equations_that_rounding_makes_singular_end_in_no_error():
+    # By the largest column all rows but one are alike, 1e38 times the others.
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(10, 10)) * 10.0 ** rng.integers(-140, 140, 10)
+    X = np.clip(X, -1e38, 1e38).astype(np.float32)
+    weights = np.where(np.arange(10) % 3 == 2, 0.0, 1.0 + rng.random(10))
+    y = np.where(rng.random(10) < rng.choice([0.2, 0.5]), 1, -1)
+    y[:2] = 1, -1
+    with pytest.warns(ps.errors.ConvergenceWarning):
+        at = ps.SVM(y, X, lam=1e-6, weights=weights).fit().certificate
+    assert at.objective >= at.dual_objective >= 0.0
