@@ -37,7 +37,7 @@ test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, 
 	$(BIN)/python scripts/wheel.py
 
 test-dask: $(VENV)/.dev ## kill a worker of Dask in the middle of a fit
-	PEGASOS_STATS_CLUSTER=1 $(BIN)/python -m pytest -n 0 tests/scan/test_dask.py -k killed
+	PEGASOS_STATS_CLUSTER=1 $(BIN)/python -m pytest -n 0 tests/scan/test_dask_clusters.py -k killed
 
 test-lowest: ## test with the lowest versions of all that the package needs
 	$(PYTHON) scripts/dependencies.py lowest

@@ -74,6 +74,7 @@ SLOW = [
     "rng/test_rng_limits",
     "scan/test_checkpoints",
     "scan/test_dask",
+    "scan/test_dask_clusters",
     "scan/test_formats",
     "scan/test_scanned_errors",
     "scan/test_scanned_fits",

@@ -1,7 +1,7 @@
 """Kernel models at their optimum: SDCA on working sets, and what its fits give."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -292,7 +292,7 @@ def test_saved_fits_come_back(kernel, tmp_path):
         path = tmp_path / result.solver.name
         ps.save(result, path)
         back = ps.load(path)
-        assert back.solver == result.solver or back.seed == result.seed
+        assert asdict(back.solver) == {**asdict(result.solver), "seed": result.seed}
         assert (back.dual_coef.to_numpy() == result.dual_coef.to_numpy()).all()
         assert back.certificate == result.certificate
         rows = there if known else new

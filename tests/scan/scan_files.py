@@ -1,11 +1,15 @@
-"""Frames in several Parquet files."""
+"""Frames in several Parquet files, and how fits of them are made."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+import pegasos_stats as ps
+
 N = 2400
+SOLVER = ps.SDCA(tol=1e-8, seed=1)
+LAM = 0.01
 
 
 def frame_of(n: int = N) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.reads import rows, steps
 from pegasos_stats.solvers.reads.steps import FileVisitor
-from tests.scan.scan_files import frame_of, written
+from tests.scan.scan_files import written
 
 FORMULA = "y ~ x0 + x2 * C(k) + g"
 PLAIN = "y ~ x0 + x2"
@@ -28,16 +28,6 @@ OPTIONS = {
     "small changes": {"change_tol": 0.9},
     "a gap": {"tol": 0.9},
 }
-
-
-@pytest.fixture(scope="module")
-def data():
-    return frame_of()
-
-
-@pytest.fixture(scope="module")
-def files(data, tmp_path_factory):
-    return written(data, tmp_path_factory.mktemp("scan"))
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,8 @@ from pegasos_stats.errors import (
     OptionError,
 )
 from pegasos_stats.solvers.reads import rows
-from tests.scan.scan_files import frame_of, written
+from tests.scan.scan_files import LAM, SOLVER, written
 
-SOLVER = ps.SDCA(tol=1e-8, seed=1)
 CASES = [
     (ps.svm, "y ~ x0 + x1 + x2", {}),
     (ps.logit, "y ~ x0 + x1 + x2", {"weights": "balanced"}),
@@ -31,24 +30,14 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def data():
-    return frame_of()
-
-
-@pytest.fixture(scope="module")
-def files(data, tmp_path_factory):
-    return written(data, tmp_path_factory.mktemp("scan"))
-
-
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case[1])
 def both(request, data, files):
     model, formula, options = request.param
     scan = ps.scan(files)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "NUMBERS", 500)  # several blocks in each piece
-        there = model(formula, scan, lam=0.01, **options).fit(SOLVER)
-    here = model(formula, data, lam=0.01, **options).fit(SOLVER)
+        there = model(formula, scan, lam=LAM, **options).fit(SOLVER)
+    here = model(formula, data, lam=LAM, **options).fit(SOLVER)
     return there, here
 
 
@@ -56,7 +45,7 @@ def test_coefficients_are_those_of_rows_in_memory(both):
     there, here = both
     assert list(there.params.index) == list(here.params.index)
     # By strong convexity, of the penalised coefficients.
-    apart = sum(np.sqrt(2.0 * each.gap / 0.01) for each in both)
+    apart = sum(np.sqrt(2.0 * each.gap / LAM) for each in both)
     assert np.linalg.norm(there.coef - here.coef) <= apart
     assert there.objective == pytest.approx(here.objective, rel=2e-8)
 
@@ -121,16 +110,16 @@ def test_it_is_saved_and_loaded(both, data, tmp_path):
 
 
 def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
-    given = {"lam": 0.01}
+    given = {"lam": LAM}
     forth = ps.svm("y ~ x0 + g", ps.scan(files), **given).fit(SOLVER)
     back = ps.svm("y ~ x0 + g", ps.scan(files[::-1]), **given).fit(SOLVER)
-    apart = sum(np.sqrt(2.0 * each.gap / 0.01) for each in (forth, back))
+    apart = sum(np.sqrt(2.0 * each.gap / LAM) for each in (forth, back))
     assert np.linalg.norm(forth.coef - back.coef) <= apart
 
 
 def test_the_same_files_give_the_same_bits(files):
     fits = [
-        ps.logit("y ~ x0 + g", ps.scan(files), lam=0.01).fit(SOLVER) for _ in range(2)
+        ps.logit("y ~ x0 + g", ps.scan(files), lam=LAM).fit(SOLVER) for _ in range(2)
     ]
     assert (fits[0].params == fits[1].params).all()
     assert fits[0].certificate == fits[1].certificate
@@ -146,7 +135,7 @@ def test_one_file_and_patterns(data, files):
 
 
 def test_what_needs_rows_in_memory_is_refused_in_one_sentence(files, data):
-    model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=0.01)
+    model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
         with pytest.raises(OptionError) as found:
             model.fit(**{name: value})

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from pegasos_stats.compiled.dual.fixing import FULL, KEPT, ZERO
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads import rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen
+from pegasos_stats.solvers.reads.foreseeing import Foreseen
 from pegasos_stats.solvers.reads.rows import InMemory, Taken
 from pegasos_stats.solvers.reads.seeing import Point
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units

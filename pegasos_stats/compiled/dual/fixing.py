@@ -22,7 +22,7 @@ from pegasos_stats.compiled.arithmetic.rows import (
 )
 from pegasos_stats.compiled.compiling import kernel
 
-ZERO, FULL, KEPT = 0, 1, 2  # as in `solvers/reads/foreseeing.py`
+ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 LOSS, LOSS_REST, EXPOSED, KNOWN, KNOWN_REST, KNOWN_SIZE, LOW, HIGH, SUMS = range(9)
 VIOLATIONS, LOW_UNITS, HIGH_UNITS, COUNTS = 6, 7, 8, 9  # after a table of six counts
 

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values
 from pegasos_stats.solvers.reads.seeing import Point, scores
 
 NUMBERS = 2**20  # of the rows: eight megabytes
 HALVINGS = 8  # of a step at most; what needs more has no end
-
-ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 
 
 def is_wrong(state: Values, m: Vector) -> Values:
@@ -24,10 +23,12 @@ def is_wrong(state: Values, m: Vector) -> Values:
 
     Examples
     --------
-    >>> is_wrong(np.array([FULL, FULL, ZERO, KEPT]), np.array([0.5, 1.5, 0.5, 0.5]))
+    >>> zero, full, kept = dual.fixing.ZERO, dual.fixing.FULL, dual.fixing.KEPT
+    >>> is_wrong(np.array([full, full, zero, kept]), np.array([0.5, 1.5, 0.5, 0.5]))
     array([False,  True,  True, False])
     """
-    wrong: Values = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
+    at_zero, at_full = state == dual.fixing.ZERO, state == dual.fixing.FULL
+    wrong: Values = (at_full & (m > 1.0)) | (at_zero & (m < 1.0))
     return wrong
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.errors import DataError, counted
-from pegasos_stats.solvers.reads.foreseeing import FULL, KEPT, ZERO, Foreseen
+from pegasos_stats.solvers.reads.foreseeing import Foreseen
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
 from pegasos_stats.solvers.reads.seeing import (
@@ -112,7 +112,7 @@ class Looking:
         """Look at a block, and change what is known of its rows."""
         first, X, y, w, offset = block
         o = np.zeros(0) if offset is None else offset
-        kept = np.flatnonzero(state == KEPT) if self.awaits else NO_ROWS
+        kept = np.flatnonzero(state == dual.fixing.KEPT) if self.awaits else NO_ROWS
         sums, counts = np.zeros(dual.fixing.SUMS), np.zeros(dual.fixing.COUNTS, int)
         joined, began = np.zeros(y.size, dtype=np.int64), np.zeros(y.size)
         p, padded = X.shape[1], arithmetic.lanes.padded(X.shape[1])
@@ -175,7 +175,7 @@ class Hinge:
         Of the dual point at hand.
     kept : Kept
     state : Column
-        `ZERO`, `FULL` or `KEPT` of each row.
+        `ZERO`, `FULL` or `KEPT` of each row, as in `compiled.dual.fixing`.
     violations : int
         Rows with a margin below 1 at the last read.
     stands : bool
@@ -209,7 +209,7 @@ class Hinge:
         return {
             "hinge.bound": self.bound.packed(),
             "hinge.foreseen": self._foreseen.state,
-            "hinge.full": np.packbits(self.state.gathered() == FULL),
+            "hinge.full": np.packbits(self.state.gathered() == dual.fixing.FULL),
             "hinge.numbers": kept.numbers,
             "hinge.a": kept.a,
         }
@@ -218,8 +218,8 @@ class Hinge:
         """Go on between two reads; the next one brings the rows that were kept."""
         self.bound = Bound.unpacked(state["hinge.bound"])
         full = np.unpackbits(state["hinge.full"], count=self._problem.n)
-        known = np.where(full == 1, FULL, ZERO).astype(np.int8)
-        known[state["hinge.numbers"]] = KEPT
+        known = np.where(full == 1, dual.fixing.FULL, dual.fixing.ZERO).astype(np.int8)
+        known[state["hinge.numbers"]] = dual.fixing.KEPT
         self.state = self._problem.home.column(known)
         self._foreseen.state[:] = state["hinge.foreseen"]
         numbers, a = state["hinge.numbers"], state["hinge.a"]
@@ -315,7 +315,7 @@ class Hinge:
     def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows, of these weights in the risk."""
         full = 1.0 if weights is None else cut(weights)
-        a: Vector = np.where(self.state.gathered() == FULL, full, 0.0)
+        a: Vector = np.where(self.state.gathered() == dual.fixing.FULL, full, 0.0)
         a[self.kept.numbers] = self.kept.a
         return a
 
