@@ -159,6 +159,7 @@ def test_a_bias_of_many_errors_moves_the_interval_by_itself():
 def test_without_bias_it_is_the_usual_interval(df):
     given = np.array([1.0, -4.0]), np.array([0.5, 2.0]), df, 0.9, 0.3
     plain, found = estimates(*given), biased(*given, np.zeros(2))
+    # The same formula by another function of scipy, which have 13 digits or more.
     np.testing.assert_allclose(found.conf_low, plain.conf_low, rtol=1e-12)
     np.testing.assert_allclose(found.p_value, plain.p_value, rtol=1e-12)
 
@@ -191,6 +192,7 @@ def test_degrees_of_freedom_are_those_of_the_scores(weights):
     scores = centred_scores(problem, s, stretch)
     white = np.linalg.solve(np.linalg.cholesky(scores.T @ scores), scores.T)
     fourth = np.sum(np.square(white).sum(axis=0) ** 2)
+    # Sums of 200 rows by a factor and by an inverse of condition 1e2 at most.
     assert df == pytest.approx(4 * 5 / (fourth - 4 / 200), rel=1e-9)
     turned = found(X @ np.array([[2.0, 0.0, 1.0], [0.0, 1e-3, 0.0], [0.0, 0.0, 1.0]]))
     assert turned[1] == pytest.approx(df, rel=1e-6)  # of scales that are 1e3 apart
@@ -206,6 +208,7 @@ def test_degrees_of_freedom_of_one_coefficient_are_satterthwaites():
     c -= c.mean()
     variance_of_sum = np.sum(c**4) - np.sum(c**2) ** 2 / 200
     df = degrees_of_freedom(problem, s, 1.0, meat_of(problem, s))
+    # Sums of 200 rows in another order.
     assert df == pytest.approx(2.0 * np.sum(c**2) ** 2 / variance_of_sum, rel=1e-9)
 
 

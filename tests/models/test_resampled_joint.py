@@ -101,6 +101,7 @@ def test_another_coding_of_a_factor_has_the_same_test():
     one = resampled_test(resampled(draws, estimate, reference), np.eye(3), zero)
     two = resampled_test(other, np.eye(3), zero)
     assert one.pvalue == two.pvalue
+    # Covariances of condition 3e3 at most, solved in doubles.
     assert one.statistic == pytest.approx(two.statistic, rel=1e-9)
     back = resampled_test(other, np.linalg.inv(recode), zero)
     assert back.statistic == pytest.approx(one.statistic, rel=1e-9)

@@ -216,6 +216,7 @@ def test_a_threshold_is_that_of_a_plain_loop(cancer, grouped):
     factor = np.sqrt(1.0 + 4 * np.mean(sizes / (len(cancer) - sizes)))
     for spent, (_, line) in zip((wrong, usual), found.tidy().iterrows(), strict=True):
         spent = np.array(spent)
+        # The same decisions: costs are equal but for the order of sums.
         assert line["estimate"] == pytest.approx(spent.sum() / len(cancer), rel=1e-12)
         left = (spent.sum() - spent) / (len(cancer) - sizes)
         error = np.sqrt(3 / 4 * np.square(left - left.mean()).sum())
@@ -254,4 +255,5 @@ def test_a_paired_interval_is_that_of_a_plain_loop(cancer, repeats):
         line[names].astype(float), [mean, error, low, high], atol=CLOSE
     )
     p = 2.0 * student.sf(abs(mean / error), J - 1)
+    # By the tail's slope at a mean and an error that agree to CLOSE.
     assert line["p_value"] == pytest.approx(p, rel=1e-3)

@@ -122,22 +122,22 @@ def few_reads(
 
     Parameters
     ----------
-        home : Home
-            Where the rows are.
-        lam, loss, intercept
-            As for `Problem`.
-        solver : SDCA
-            Its tolerances, and how many reads there may be: its epochs.
-        observe : callable, optional
-            Called after each read with its number and the certificate.
-        keeper : Keeper, optional
-            Where the fit is kept after the work that follows a read, and taken up; the
-            same bits come of it.
+    home : Home
+        Where the rows are.
+    lam, loss, intercept
+        As for `Problem`.
+    solver : SDCA
+        Its tolerances, and how many reads there may be: its epochs.
+    observe : callable, optional
+        Called after each read with its number and the certificate.
+    keeper : Keeper, optional
+        Where the fit is kept after the work that follows a read, and taken up; the
+        same bits come of it.
 
     Returns
     -------
-        Reads
-            The point with the least risk that was read, and the last dual point.
+    Reads
+        The point with the least risk that was read, and the last dual point.
 
     Examples
     --------
