@@ -2,10 +2,11 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from importlib.metadata import version
-from typing import IO
+from typing import IO, TypeVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from pegasos_stats.data.sample import Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.errors import DataError, shown
+from pegasos_stats.errors import DataError, PegasosStatsError, shown
 from pegasos_stats.models.persist.container import (
     Container,
     NotOursError,
@@ -21,12 +22,14 @@ from pegasos_stats.models.persist.container import (
     opened,
     sealed,
 )
-from pegasos_stats.models.persist.header import Json, same, text_of, tree_of
+from pegasos_stats.models.persist.header import Json, record, same, text_of, tree_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.seeing import State
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.writing import Kind, checked_place, outputs
+
+Fit = TypeVar("Fit")
 
 FORMAT = "pegasos_stats checkpoint 2"
 BEGIN = 1000  # bytes of the header that hold the mark
@@ -70,8 +73,8 @@ class Checkpoint:
     def __init__(self, path: object, facts: dict[str, Json]) -> None:
         self._place, self._facts = checked_place(path, CHECKPOINT), facts
 
-    def earlier(self) -> State | None:
-        """What is kept in the file; None if there is no file.
+    def earlier(self, going_on: Callable[[State], Fit]) -> Fit | None:
+        """What comes of what is kept in the file; None if there is no file.
 
         Raises
         ------
@@ -89,8 +92,8 @@ class Checkpoint:
                 _, facts = tree_of(header, len(header))
                 self._check(facts)
                 names = [name for name in container.members if name != "header"]
-                return {name: container.array(name) for name in names}
-        except DataError:
+                return going_on({name: container.array(name) for name in names})
+        except PegasosStatsError:
             raise
         except (Exception, NotOursError) as error:  # what damage raises
             reason = " ".join(str(error).split()).rstrip(".")[:120]
@@ -124,6 +127,7 @@ class Checkpoint:
             raise DataError(
                 f"{told}; give another path, or remove it, and this fit begins anew."
             )
+        record(earlier, "its header", self._facts)
 
 
 def facts_of(

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +13,12 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
+from pegasos_stats.models.persist.container import Container, sealed
 from pegasos_stats.solvers.reads import few_reads, hinge, rows
 from tests.scan.scan_files import frame_of, written
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
+PEGASOS = ps.Pegasos(order="sequential", epochs=6, seed=1)
 MODELS = {
     "hinge": (ps.svm, "y ~ x0 + x2 + g", {"weights": "w", "lam": 0.001}),
     "log": (ps.logit, "y ~ x0 + x1 * x2 + C(k)", {"standardize": True, "lam": 1e-4}),
@@ -186,6 +190,147 @@ def test_a_checkpoint_of_another_fit_is_refused(models, tmp_path):
         with pytest.raises(DataError, match=f"is of a fit with {told}; give another"):
             ps.svm("y ~ x0", scan, **options).fit(SOLVER, checkpoint=path)
     assert path.read_bytes() == content
+
+
+def kept_of(path):
+    """The arrays of a checkpoint."""
+    with open(path, "rb") as handle:
+        container = Container(handle)
+        return {name: container.array(name) for name in container.members}
+
+
+def forged(arrays):
+    """Each array missing, longer, of another shape, type, or of numbers beyond it."""
+    yield "x is no part of it", arrays | {"x": np.zeros(1)}
+    for name, array in arrays.items():
+        if name == "header":
+            continue
+        yield f"it has no {name}", {k: v for k, v in arrays.items() if k != name}
+        longer = np.concatenate([array, array[:1]])
+        if name not in ("hinge.numbers", "hinge.a"):
+            yield f"{name} has shape", arrays | {name: longer}
+        for other in (array[None], array.astype(np.float32), array[:-1].copy()):
+            if name in ("hinge.numbers", "hinge.a") and other.dtype == array.dtype:
+                continue
+            yield f"{name} has shape", arrays | {name: other}
+
+
+def changed(arrays, name, value, at=0):
+    array = arrays[name].copy()
+    array[at] = value
+    return arrays | {name: array}
+
+
+def forged_numbers(arrays):
+    """Numbers that no fit keeps; compiled loops would look beyond their arrays."""
+    beyond = {
+        "counts": (-(2**60), 2**60),
+        "share": (-0.1, 0.3, np.nan),
+        "point": (np.nan, np.inf),
+        "best.point": (np.nan, -np.inf),
+        "best.counts": (-1, 10**6),
+        "best.table": (-1, 10**6),
+        "hinge.foreseen": (-1, 3),
+        "hinge.numbers": (-1, 10**6),
+        "hinge.a": (-1e-9, np.nan),
+        "log.point": (np.nan,),
+        "log.objective": (-1.0, np.nan),
+    }
+    for name, values in beyond.items():
+        for value in values if name in arrays else ():
+            yield f"{name} has numbers", changed(arrays, name, value)
+    yield from contradictions(arrays)
+
+
+def contradictions(arrays):
+    """Numbers within their ranges that do not go with the others."""
+    yield "its seed is 2", changed(arrays, "counts", 2)
+    if "best.risk" in arrays:
+        for value, at in ((-1.0, 0), (np.inf, 0), (-1.0, 2), (-1.0, 3)):
+            yield "best.risk is no risk", changed(arrays, "best.risk", value, at)
+        more = arrays["best.counts"] + 1
+        yield "best.counts is not of best.table", arrays | {"best.counts": more}
+        more = arrays["best.table"] + [[1, 0, 0], [0, 0, 0]]
+        yield "best.table has other rows", arrays | {"best.table": more}
+    if "hinge.numbers" in arrays:
+        numbers, a = arrays["hinge.numbers"], arrays["hinge.a"]
+        yield (
+            "hinge.numbers has a row twice",
+            changed(arrays, "hinge.numbers", numbers[1]),
+        )
+        yield "hinge.a is not of hinge.numbers", arrays | {"hinge.a": a[1:]}
+        heavy = changed(arrays, "hinge.a", 1e6)
+        yield "hinge.a is above the weights of the rows", heavy
+        high = changed(arrays, "hinge.bound", 1e6)
+        yield "its bound is above its risk", high
+    if "rng" in arrays:
+        for value, at in ((403, 0), (0, 1), (625, 1), (0, slice(2, None))):
+            yield "rng is no state of these", changed(arrays, "rng", value, at)
+        for at in (0, 6, 8, 10):  # steps, violations, number in the average, before
+            for value in (-1.0, 0.5, 1e9, np.nan):
+                told = "steps.scalars are not of this epoch"
+                yield told, changed(arrays, "steps.scalars", value, at)
+        for value in (0, -1):
+            yield "counts are none of epochs", changed(arrays, "counts", value, 1)
+
+
+def stopped_arrays(model, path, solver):
+    """What a fit keeps before its third read, or after its second epoch."""
+    stopped(model, path, solver=solver)
+    return kept_of(path)
+
+
+@pytest.mark.parametrize("loss", MODELS)
+@pytest.mark.parametrize("solver", [SOLVER, PEGASOS], ids=["SDCA", "Pegasos"])
+def test_a_forged_checkpoint_with_a_right_digest_is_refused(
+    loss, solver, models, tmp_path
+):
+    path = tmp_path / "fit.ckpt"
+    arrays = stopped_arrays(models[loss], path, solver)
+    assert sealed(arrays) == path.read_bytes()
+    cases = [*forged(arrays), *forged_numbers(arrays)]
+    assert len(cases) > 40
+    for told, content in cases:
+        path.write_bytes(sealed(content))
+        with pytest.raises(DataError) as found:
+            models[loss].fit(solver, checkpoint=path)
+        message = str(found.value)
+        assert message.startswith(f"The checkpoint {path} is damaged ({told}"), told
+        assert message.endswith("); remove it, and the fit begins anew.")
+
+
+def test_the_arrays_of_another_fit_under_the_header_of_this_one_are_refused(
+    models, tmp_path
+):
+    path, kept = tmp_path / "fit.ckpt", {}
+    for loss in MODELS:
+        for solver in (SOLVER, PEGASOS):
+            kept[loss, solver] = stopped_arrays(models[loss], path, solver)
+            path.unlink()
+    for (loss, solver), arrays in kept.items():
+        for other in kept.values():
+            if other is not arrays:
+                path.write_bytes(sealed(other | {"header": arrays["header"]}))
+                with pytest.raises(DataError, match="is damaged"):
+                    models[loss].fit(solver, checkpoint=path)
+
+
+@pytest.mark.parametrize("solver", [SOLVER, PEGASOS], ids=["SDCA", "Pegasos"])
+def test_a_fit_that_has_come_farther_than_it_is_to_go_is_refused(
+    solver, models, tmp_path
+):
+    path = tmp_path / "fit.ckpt"
+    stopped(models["log"], path, 4, solver)  # three reads are done
+    needed = 3 + (solver is SOLVER)  # what SDCA keeps is followed by a read
+    with pytest.raises(OptionError) as found:
+        models["log"].fit(replace(solver, epochs=2), checkpoint=path)
+    assert str(found.value) == (
+        f"The fit in the checkpoint needs at least {needed} epochs, and epochs=2 was "
+        "given; give as many, or another checkpoint."
+    )
+    with pytest.warns(ConvergenceWarning) if solver is SOLVER else nullcontext():
+        found = models["log"].fit(replace(solver, epochs=needed), checkpoint=path)
+    assert found.solution.n_epochs == needed
 
 
 def test_a_file_that_is_damaged_or_none_of_ours_is_refused(models, tmp_path):

@@ -11,7 +11,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.reads import rows, steps
+from pegasos_stats.solvers.reads import rows, visits
 from pegasos_stats.solvers.reads.steps import FileVisitor
 from tests.scan.scan_files import written
 
@@ -362,7 +362,7 @@ def test_files_that_change_between_epochs_are_an_error(data, tmp_path, monkeypat
 def test_two_blocks_are_in_memory_at_a_time(files, monkeypatch):
     made, alive = [], []
 
-    class Counted(steps.Part):
+    class Counted(visits.Part):
         pass
 
     def counted(*given):
@@ -371,7 +371,7 @@ def test_two_blocks_are_in_memory_at_a_time(files, monkeypatch):
         alive.append(sum(each() is not None for each in made))
         return part
 
-    monkeypatch.setattr(steps, "Part", counted)
+    monkeypatch.setattr(visits, "Part", counted)
     model = ps.svm("y ~ x0 + x2", ps.scan(files), lam=0.1)
     model.fit(ps.Pegasos(epochs=2, order="blocks", seed=1))
     assert len(made) == 32

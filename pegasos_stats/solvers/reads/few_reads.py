@@ -15,7 +15,8 @@ KDD 2010.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,18 @@ from pegasos_stats.solvers.reads.hinge import Hinge
 from pegasos_stats.solvers.reads.log import Newton
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
+from pegasos_stats.solvers.reads.states import (
+    MOST_COUNTED,
+    Expected,
+    check_epochs,
+    check_seed,
+    check_state,
+    require,
+)
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_steps import solved_by_steps, with_its_seed
+
+Fit = TypeVar("Fit")
 
 LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
@@ -61,15 +72,22 @@ class Step(Protocol):
     def packed(self) -> State:
         """What the next read and the work after it go by, beside the point."""
 
+    def expected(self) -> dict[str, Expected]:
+        """What `packed` gives."""
+
     def go_on_from(self, state: State) -> None:
-        """Go on from what was packed."""
+        """Go on from what was packed; ValueError if it cannot have been."""
 
 
 class Keeper(Protocol):
     """Where a fit is kept between two reads, for a process that goes on with it."""
 
-    def earlier(self) -> State | None:
-        """What was kept last, by this process or another; None if nothing was."""
+    def earlier(self, going_on: Callable[[State], Fit]) -> Fit | None:
+        """What comes of what was kept last, by this process or another.
+
+        None if nothing was kept. If ``going_on`` raises ValueError, what was kept is of
+        no fit.
+        """
 
     def keep(self, state: State) -> None:
         """Keep this, and no longer what was kept before."""
@@ -150,8 +168,8 @@ def few_reads(
     (True, 2)
     """
     problem = Described(home, lam, loss, intercept)
-    state = None if keeper is None else keeper.earlier()
-    fit = Reading(problem, solver, state)
+    begun = partial(Reading, problem, solver)
+    fit = (None if keeper is None else keeper.earlier(begun)) or begun()
     while True:
         at = fit.read()
         if observe is not None:
@@ -198,12 +216,19 @@ class Reading:
             point = Point(found.beta, found.alpha)
             self.step = STEPS[problem.loss](problem, sample, point)
             return
+        nowhere = Point(np.zeros(home.p), 0.0)
+        self.step = STEPS[problem.loss](problem, sample, nowhere)
+        check_state(state, self._expected())
         seed, self.reads = state["counts"].tolist()
+        check_seed(seed, solver.seed)
+        check_epochs(self.reads + 1, solver.epochs)
         self._solver, self._share = solver.with_seed(seed), float(state["share"][0])
         self._best = Risk.unpacked(state)
-        point = Point.unpacked(state["point"])
-        self.step = STEPS[problem.loss](problem, sample, point)
+        require(int(self._best.table.sum()) == home.n, "best.table has other rows")
+        self.step.point = Point.unpacked(state["point"])
         self.step.go_on_from(state)
+        at = self.at
+        require(at.dual_objective <= at.objective, "its bound is above its risk")
 
     @property
     def at(self) -> Certificate:
@@ -243,6 +268,16 @@ class Reading:
             "point": self.step.point.packed(),
             **self._known.packed(),
             **self.step.packed(),
+        }
+
+    def _expected(self) -> dict[str, Expected]:
+        p, n = self._problem.p, self._problem.n
+        return {
+            "counts": Expected("i8", (2,), -MOST_COUNTED, MOST_COUNTED),
+            "share": Expected("f8", (1,), 0.0, FINER),
+            "point": Expected("f8", (1 + p,)),
+            **Risk.expected(p, n),
+            **self.step.expected(),
         }
 
     def solution(self) -> Solution:

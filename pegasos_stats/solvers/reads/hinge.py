@@ -39,6 +39,7 @@ from pegasos_stats.solvers.reads.seeing import (
     risk_and_image,
     scores,
 )
+from pegasos_stats.solvers.reads.states import Expected, require
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
@@ -214,8 +215,20 @@ class Hinge:
             "hinge.a": kept.a,
         }
 
+    def expected(self) -> dict[str, Expected]:
+        """What `packed` gives, and what the range of its numbers is."""
+        n, least, most = self._problem.n, dual.fixing.ZERO, dual.fixing.KEPT
+        return {
+            "hinge.bound": Expected("f8", (4,), None, None),
+            "hinge.foreseen": Expected("i1", self._foreseen.state.shape, least, most),
+            "hinge.full": Expected("u1", (-(-n // 8),)),
+            "hinge.numbers": Expected("i8", (None,), 0, n - 1),
+            "hinge.a": Expected("f8", (None,), 0.0),
+        }
+
     def go_on_from(self, state: State) -> None:
         """Go on between two reads; the next one brings the rows that were kept."""
+        self._check(state["hinge.numbers"], state["hinge.a"])
         self.bound = Bound.unpacked(state["hinge.bound"])
         full = np.unpackbits(state["hinge.full"], count=self._problem.n)
         known = np.where(full == 1, dual.fixing.FULL, dual.fixing.ZERO).astype(np.int8)
@@ -225,6 +238,15 @@ class Hinge:
         numbers, a = state["hinge.numbers"], state["hinge.a"]
         self.kept = Kept.awaited(numbers, a, self._problem.p)
         self._is_first, self._awaits = False, True
+
+    def _check(self, numbers: Rows, a: Vector) -> None:
+        """Raise ValueError for rows and dual weights that cannot have been kept."""
+        weights, m = self._problem.home.weights, numbers.size
+        require(m <= self._problem.home.most_kept, "hinge.numbers has too many rows")
+        require(np.unique(numbers).size == m, "hinge.numbers has a row twice")
+        require(a.size == m, "hinge.a is not of hinge.numbers")
+        most = 1.0 if weights is None else weights[numbers]
+        require(bool((a <= most).all()), "hinge.a is above the weights of the rows")
 
     def read(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""

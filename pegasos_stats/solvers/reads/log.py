@@ -35,6 +35,7 @@ from pegasos_stats.solvers.reads.seeing import (
     scores,
     table_of,
 )
+from pegasos_stats.solvers.reads.states import Expected
 from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
@@ -156,6 +157,17 @@ class Newton:
             "log.objective": np.array([low.objective]),
             "log.first": low.first,
             "log.second": low.second,
+        }
+
+    def expected(self) -> dict[str, Expected]:
+        """What `packed` gives, and what the range of its numbers is."""
+        p = self._problem.p
+        k = p + int(self._problem.intercept)
+        return {
+            "log.point": Expected("f8", (1 + p,)),
+            "log.objective": Expected("f8", (1,), 0.0),
+            "log.first": Expected("f8", (k,), None, None),
+            "log.second": Expected("f8", (k, k), None, None),
         }
 
     def go_on_from(self, state: State) -> None:

@@ -11,6 +11,7 @@ from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import LossName, dense_products
 from pegasos_stats.solvers.reads.rows import Home
+from pegasos_stats.solvers.reads.states import LARGEST, Expected, require
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
 
 if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
@@ -203,17 +204,43 @@ class Risk:
             "best.table": self.table,
         }
 
+    @staticmethod
+    def expected(p: int, n: int) -> dict[str, Expected]:
+        """What `packed` gives, of so many columns and rows."""
+        return {
+            "best.point": Expected("f8", (1 + p,)),
+            "best.risk": Expected("f8", (4,), None, None),
+            "best.counts": Expected("i8", (3,), 0, n),
+            "best.table": Expected("i8", (2, 3), 0, n),
+        }
+
     @classmethod
     def unpacked(cls, state: State) -> "Risk":
-        """The risk that was packed."""
+        """The risk that was packed.
+
+        Raises
+        ------
+        ValueError
+            If its numbers contradict each other.
+        """
         objective, value, error, least = state["best.risk"].tolist()
         errors, below, above = state["best.counts"].tolist()
+        table = state["best.table"]
+        (_, wrong_below, of_below), (wrong_above, _, of_above) = table.tolist()
+        require(
+            0.0 <= objective <= LARGEST and not error < 0.0 and least >= 0.0,
+            "best.risk is no risk",
+        )
+        require(
+            (errors, below, above) == (wrong_below + wrong_above, of_below, of_above),
+            "best.counts is not of best.table",
+        )
         return cls(
             point=Point.unpacked(state["best.point"]),
             objective=objective,
             within=Within(value, error),
             errors=errors,
             at_zero=(below, above),
-            table=state["best.table"],
+            table=table,
             least=least,
         )

@@ -11,7 +11,7 @@ Beside this file stands ``r_reference/R/orders.R``. The steps are those of the s
 in memory, visited in the same order: in the reference arithmetic, in every bit.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,18 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, one_of, said
-from pegasos_stats.arrays import Dense, Rows, Vector
+from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic, pegasos
-from pegasos_stats.data.scan.blocks import (
-    IN_BLOCKS,
-    IN_SEQUENCE,
-    Blocks,
-    in_sequence,
-)
 from pegasos_stats.data.scan.measuring import Measured
-from pegasos_stats.errors import OptionError, counted
-from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -49,112 +41,18 @@ from pegasos_stats.solvers.reads.seeing import (
     scores,
     table_of,
 )
+from pegasos_stats.solvers.reads.states import (
+    MOST_COUNTED,
+    Expected,
+    check_epochs,
+    check_seed,
+    check_state,
+    require,
+)
+from pegasos_stats.solvers.reads.visits import Epochs, Part
 from pegasos_stats.solvers.rounding import Rounding
 
-ORDERS = ("sequential", "blocks")
 SDCA_INSTEAD = one_of([Setting("solver", "SDCA")])
-
-
-class Part(NamedTuple):
-    """Rows that are visited one after the other.
-
-    Attributes
-    ----------
-    numbers : int64 array, shape (k,)
-        Of the rows of `X`, among all rows of the fit.
-    X : float64 or float32 array, shape (k, p), C-contiguous
-    order : int64 array, shape (k,)
-        Places in `X`.
-    """
-
-    numbers: Rows
-    X: Dense
-    order: Rows
-
-
-class Epochs:
-    """The rows of each epoch, in parts.
-
-    Parameters
-    ----------
-    measured : Measured
-    solver : Pegasos
-
-    Raises
-    ------
-    OptionError
-        If files cannot be read in this order, or a batch is more than a block.
-    """
-
-    def __init__(self, measured: Measured, solver: Pegasos) -> None:
-        if not isinstance(solver.order, str) or solver.order not in ORDERS:
-            is_name = isinstance(solver.order, str)
-            raise OptionError(
-                said(
-                    Setting("order", solver.order) if is_name else "A list of rows",
-                    " takes rows from anywhere, and files are read block by block; ",
-                    *("give ", IN_SEQUENCE, " or ", IN_BLOCKS, "."),
-                )
-            )
-        if solver.batch_size > measured.step:
-            raise OptionError(
-                said(
-                    Setting("batch_size", solver.batch_size),
-                    " is more than a block of the files, which has "
-                    f"{counted(measured.step, 'row')}; give at most as many, or more "
-                    "memory: ",
-                    *(Setting("memory", call=measured.scan.more), "."),
-                )
-            )
-        self._measured, self._size = measured, solver.batch_size
-        self._blocks = Blocks(measured) if solver.order == "blocks" else None
-
-    @property
-    def block_sizes(self) -> tuple[int, ...] | None:
-        """Rows of each block; None in the order of the files."""
-        return None if self._blocks is None else tuple(self._blocks.sizes.tolist())
-
-    def parts(self, rng: RRandom) -> Iterator[Part]:
-        """The rows of the next epoch; the next part is read ahead."""
-        found = self._in_sequence() if self._blocks is None else self._drawn(rng)
-        yield from one_ahead(
-            found if self._size == 1 else in_batches(found, self._size)
-        )
-
-    def _in_sequence(self) -> Iterator[Part]:
-        for first, X in in_sequence(self._measured):
-            order = np.arange(len(X))
-            yield Part(first + order, X, order)
-
-    def _drawn(self, rng: RRandom) -> Iterator[Part]:
-        assert self._blocks is not None
-        for number in rng.permutation(self._blocks.sizes.size).tolist():
-            order = rng.permutation(int(self._blocks.sizes[number]))
-            first, X = self._blocks.block(number)
-            yield Part(first + np.arange(len(X)), X, order)
-
-
-def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
-    """Cut parts so that each, but for the last, holds whole batches of so many rows.
-
-    Examples
-    --------
-    >>> rows = [Part(np.arange(a, b), np.ones((b - a, 1)), np.arange(b - a))
-    ...         for a, b in ((0, 3), (3, 4), (4, 9))]
-    >>> [part.numbers.tolist() for part in in_batches(rows, 2)]
-    [[0, 1], [2, 3], [4, 5, 6, 7], [8]]
-    """
-    numbers, X = np.zeros(0, dtype=np.int64), None
-    for part in parts:
-        numbers = np.concatenate([numbers, part.numbers[part.order]])
-        ordered = part.X[part.order]
-        X = ordered if X is None else np.concatenate([X, ordered])
-        whole = numbers.size // size * size
-        if whole:
-            yield Part(numbers[:whole], X[:whole], np.arange(whole))
-            numbers, X = numbers[whole:], X[whole:].copy()
-    if X is not None and numbers.size:
-        yield Part(numbers, X, np.arange(numbers.size))
 
 
 class FileVisitor(Visitor):
@@ -220,8 +118,34 @@ class FileVisitor(Visitor):
             "steps.weights": self._weights,
         }
 
+    def expected(self) -> dict[str, Expected]:
+        """What is kept of a run after an epoch."""
+        n, p, width = self._problem.n, self._problem.p, self._state.w.size
+        return {
+            "counts": Expected("i8", (3,), -MOST_COUNTED, MOST_COUNTED),
+            "rng": Expected("i4", (626,)),
+            "params": Expected("f8", (2 + p,), None, None),
+            "steps.w": Expected("f8", (width,), None, None),
+            "steps.total": Expected("f8", (width,), None, None),
+            "steps.scalars": Expected("f8", self._state.scalars.shape, None, None),
+            "steps.weights": Expected("f8", (n,), None, None),
+        }
+
     def go_on_from(self, state: State) -> None:
-        """Go on after an epoch."""
+        """Go on after an epoch; ValueError if the counts are not those of this one."""
+        at, scalars = pegasos.pegasos_state, state["steps.scalars"]
+        n, before = self._problem.n, self._state.scalars[at.BEFORE]
+        steps, rows = self.epoch * -(-n // self.batch_size), self.epoch * n
+        averaged, violations = scalars[at.AVERAGED], scalars[at.VIOLATIONS]
+        require(1 <= self.epoch <= self.n_reads, "counts are none of epochs")
+        require(
+            scalars[at.BEFORE] == before
+            and scalars[at.STEPS] == before + steps
+            and 0.0 <= averaged <= steps
+            and 0.0 <= violations <= rows
+            and averaged % 1.0 == violations % 1.0 == 0.0,
+            "steps.scalars are not of this epoch",
+        )
         self._weights = state["steps.weights"].copy()
         for name in ("w", "total", "scalars"):
             getattr(self._state, name)[:] = state[f"steps.{name}"]
@@ -250,6 +174,12 @@ class FileVisitor(Visitor):
 
 def _scores(beta: Vector, block: Block, values: Values) -> list[Vector]:
     return [np.asarray(arithmetic.risk.scores(block.X, beta, 0.0))]
+
+
+def is_state_of(values: NDArray[np.int32], rng: RRandom) -> bool:
+    """Whether these are a state of R's random numbers, of the same kind of sampling."""
+    kind, place = values[:2].tolist()
+    return bool(kind == rng.get_state()[0] and 1 <= place <= 624 and values[2:].any())
 
 
 class Certified(NamedTuple):
@@ -326,14 +256,21 @@ def run_over_files(
         return last[0][1].certificate
 
     stopping = Stopping(problem, solver, *visitor.begun_with, certify)
-    state = None if keeper is None else keeper.earlier()
-    if state is not None:
-        seed, visitor.epoch, visitor.n_reads = state["counts"].tolist()
+
+    def go_on(state: State) -> int:
+        check_state(state, visitor.expected())
+        found, visitor.epoch, visitor.n_reads = state["counts"].tolist()
+        check_seed(found, solver.seed)
+        require(is_state_of(state["rng"], rng), "rng is no state of these numbers")
+        check_epochs(visitor.epoch, solver.epochs)
         rng.set_state(state["rng"])
         visitor.go_on_from(state)
         stopping.params = state["params"][1:].copy()
         stopping.change = float(state["params"][0])
-    reached = False
+        return int(found)
+
+    kept = None if keeper is None else keeper.earlier(go_on)
+    seed, reached = seed if kept is None else kept, False
     for _ in shown(range(visitor.epoch, solver.epochs or 0)):
         for part in epochs.parts(rng):
             visitor.visit_part(part)
