@@ -301,3 +301,31 @@ def test_what_is_computed_from_several_fields_is_computed_at_loading(kept, tmp_p
         path = made_up(kept[name][0], tmp_path, change)
         with pytest.raises(DataError, match="damaged or incomplete"):
             ps.load(path)
+
+
+def array_changed(found, folder, old, new):
+    """The file of an object in whose arrays one number stands for another."""
+    ps.save(found, folder / "a")
+    header, arrays = taken_apart(folder / "a")
+    changed = {
+        name: np.where(array == old, new, array).astype(array.dtype)
+        for name, array in arrays.items()
+    }
+    assert any((array == old).any() for array in arrays.values())
+    (folder / "b").write_bytes(put_together(header, changed))
+    return folder / "b"
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.5, np.inf])
+def test_shares_beyond_0_and_1_and_weights_below_0_are_no_table(share, tmp_path):
+    given = {"scores": [-1.0, 1.0, 2.0], "probabilities": [0.125, 0.5, 0.75]}
+    matrix = ps.confusion([0, 1, 1], [0, 1, 0], weights=[1.0, 2.5, 1.0], **given)
+    bins = ps.reliability([0, 1, 1], [0.125, 0.5, 0.75], bins=2)
+    negative = -share if np.isfinite(share) and share > 0.0 else share
+    for found, old, new in [
+        (matrix, 0.125, share),
+        (matrix, 2.5, negative),
+        (bins, 0.3125, share),
+    ]:
+        with pytest.raises(DataError, match="damaged or incomplete"):
+            ps.load(array_changed(found, tmp_path, old, new))

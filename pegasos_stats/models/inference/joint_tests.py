@@ -13,6 +13,8 @@ from pegasos_stats.models.inference.resamples import BootstrapResult, two_sided
 from pegasos_stats.models.inference.wald import beyond
 
 ROUNDING = 1e-9
+LARGE = 1e8  # noncentrality, a bias of 10,000 standard errors
+REACH, TERMS = 10.0, 2000.0  # of Poisson weights: standard deviations, and half of all
 TOWARDS = 0.2  # of the way to a covariance without ties, by simulation
 
 
@@ -139,17 +141,49 @@ def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> f
     >>> round(p_value(3.84, 1, np.inf), 3), round(p_value(3.84, 1, np.inf, 1.0), 3)
     (0.05, 0.17)
     """
-    from scipy.stats import chi2, f, ncf, ncx2
+    from scipy.stats import chi2, f
 
-    noncentrality = float(np.square(off).sum())
+    with np.errstate(over="ignore"):
+        noncentrality = float(np.square(off).sum())
     if noncentrality == 0.0:
         return float(chi2.sf(statistic, m) if np.isinf(df) else f.sf(statistic, m, df))
     if m == 1:
         distance, away = np.sqrt([statistic]), np.sqrt([noncentrality])
         return float(beyond(distance, away, df).item())
-    if np.isinf(df):
-        return float(ncx2.sf(statistic, m, noncentrality))
-    return float(ncf.sf(statistic, m, df, noncentrality))
+    return noncentral(statistic, m, df, noncentrality)
+
+
+def noncentral(statistic: float, m: int, df: float, noncentrality: float) -> float:
+    """Upper tail of the noncentral F, or if `df` is infinite chi-squared distribution.
+
+    It is a mean of central ones, by Poisson weights. Functions of scipy for it overflow
+    or do not end where the noncentrality is small or large.
+
+    Examples
+    --------
+    >>> round(noncentral(3.0, 2, 10.0, 4.0), 6), noncentral(3.0, 2, np.inf, 1e300)
+    (0.433893, 1.0)
+    """
+    from scipy.special import betainc, chdtr, gammaincc, gammaln, ndtr, xlogy
+
+    if np.isnan(noncentrality + statistic):
+        return float("nan")
+    with np.errstate(all="ignore"):
+        if noncentrality > LARGE and np.isinf(df):
+            return float(ndtr(np.sqrt(noncentrality) - np.sqrt(statistic)))
+        if noncentrality > LARGE:  # beside it only the estimated variance varies
+            share = noncentrality / m / np.float64(statistic)
+            return float(chdtr(df, df * share))
+        mean = noncentrality / 2.0
+        reach = REACH * (1.0 + np.sqrt(mean))
+        step = np.ceil(reach / TERMS)
+        j = np.arange(max(0.0, np.floor(mean - reach)), mean + reach, step)
+        w = np.exp(xlogy(j, mean) - mean - gammaln(j + 1.0))
+        if np.isinf(df):
+            each = gammaincc(m / 2.0 + j, statistic / 2.0)
+        else:
+            each = betainc(df / 2.0, m / 2.0 + j, df / (df + m * statistic))
+    return float(w @ each / w.sum())
 
 
 def whitening(middle: Matrix) -> Matrix:

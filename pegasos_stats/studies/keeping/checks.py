@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from pegasos_stats.arrays import Matrix
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.studies.reliability import Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split
@@ -42,15 +45,33 @@ def check_matrix(matrix: ConfusionMatrix) -> None:
     for array in (scored.scores, scored.weights):
         if array is not None and array.shape != (n,):
             raise ValueError(f"{n} rows have scores or weights of {array.shape}")
-    if scored.probabilities is not None and scored.probabilities.shape != (n, k):
-        raise ValueError(f"probabilities have the shape {scored.probabilities.shape}")
+    weights, p = scored.weights, scored.probabilities
+    if weights is not None and not ((weights >= 0.0) & (weights < np.inf)).all():
+        raise ValueError("rows have weights that are none")
+    if p is None:
+        return
+    if p.shape != (n, k):
+        raise ValueError(f"probabilities have the shape {p.shape}")
+    _check_shares(p)
 
 
 def check_reliability(found: Reliability) -> None:
-    """Raise ValueError for a table of other columns."""
+    """Raise ValueError for a table of other columns, or of numbers that are none."""
     bins = "low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"
     if tuple(found.table.columns) != bins:
         raise ValueError("a reliability table has other columns")
+    if any(getattr(dtype, "kind", "") not in "iuf" for dtype in found.table.dtypes):
+        raise ValueError("a reliability table has columns that are no numbers")
+    n, shares = found.table["n"], found.table.drop(columns="n").to_numpy(np.float64)
+    if not ((n >= 0) & (n < np.inf) & (n % 1 == 0)).all():
+        raise ValueError("a reliability table has numbers of rows that are none")
+    _check_shares(shares)
+
+
+def _check_shares(shares: Matrix) -> None:
+    """Raise ValueError for a share that is neither missing nor from 0 to 1."""
+    if ((shares < 0.0) | (shares > 1.0)).any():
+        raise ValueError("a share or probability is not from 0 to 1")
 
 
 CHECKS: dict[Any, Callable[[Any], None]] = {
