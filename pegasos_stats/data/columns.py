@@ -138,7 +138,7 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     """
     numbers = values if isinstance(values, np.ndarray) else values.data
     with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
-        if np.isfinite(numbers.sum(dtype=np.float64)):
+        if np.isfinite(_some_sum(numbers)):
             return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     if isinstance(values, np.ndarray):
@@ -146,6 +146,18 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     kept = np.ones(values.shape[0], dtype=bool)
     kept[_rows_of(values, np.isnan(values.data))] = False
     return kept
+
+
+def _some_sum(numbers: Dense) -> float:
+    """A sum to which each number adds; that of squares takes half the time, as a dot.
+
+    It may overflow.
+    """
+    if numbers.flags.c_contiguous:
+        return float(np.vdot(numbers, numbers))
+    if numbers.flags.f_contiguous:
+        return float(np.vdot(numbers.T, numbers.T))
+    return float(numbers.sum(dtype=np.float64))
 
 
 def missing_values(

@@ -5,12 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.problem import Problem, Solution
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64] | NDArray[np.float32]
 
 FAR = 30.0  # standard deviations from 0 to the mean
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
@@ -41,8 +38,7 @@ def far_centre(problem: Problem) -> Vector | None:
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        return centre_of(*_moments(problem.X))
+    return centre_of(*problem.moments)
 
 
 def centre_of(means: Vector, spread: Vector) -> Vector | None:
@@ -51,19 +47,6 @@ def centre_of(means: Vector, spread: Vector) -> Vector | None:
         spread = np.where(spread > 0.0, spread, max(1.0, float(spread.max())))
         far = (np.abs(means) > FAR * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None
-
-
-def _moments(X: Matrix) -> tuple[Vector, Vector]:
-    """Means and standard deviations of the columns.
-
-    From the differences to the first row: near it, nothing is lost.
-    """
-    n, p = X.shape
-    first, total, squares = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
-    first[:p] = X[0]
-    arithmetic.columns.add_moments(read_only(X), first, total, squares)
-    mean, mean_square = total[:p] / n, squares[:p] / n
-    return first[:p] + mean, np.sqrt(np.maximum(0.0, mean_square - mean * mean))
 
 
 def centred(problem: Problem, centre: Vector) -> Problem:

@@ -32,15 +32,16 @@ from pegasos_stats.solvers.proximal import ProximalNewton
 MANY = 10  # rows to a column
 SHARE, FEWEST = 8, 2000  # one row in so many is of the sample, of which as many are
 SOLVED = 0.005  # of what the sample leaves open, p / m of the risk
-QUICK = 12  # steps over the sample before its Hessian is computed
+QUICK = 6  # steps over the sample before its Hessian is computed
 SLOW = 36  # steps over the sample at most
 PATIENCE, ENOUGH = 6, 0.1  # steps in which the gap is to fall to that share
 MOST_COLUMNS = 1000  # of a Hessian
 PAIRS = 12  # that L-BFGS remembers
+CARRIED = 3  # of them, from the sample: earlier ones are of points farther off
 FALL = 1e-4  # share of the slope by which a step must lower the risk
 ROUNDING = 1e-13  # of the risk
 TRIALS = 12
-BLOCK = 2**14  # bytes of rows that are looked at together
+BLOCK = 2**13  # bytes of rows that are looked at together
 
 
 class Seen(NamedTuple):
@@ -196,7 +197,8 @@ class Sample:
         )
         self._looking = Looking(part)
         theta = np.zeros(p + 1)
-        plus, minus = (float(w[problem.y * sign > 0.0].sum()) for sign in (1.0, -1.0))
+        is_plus = problem.y > 0.0
+        plus, minus = (float(w.sum(where=side)) for side in (is_plus, ~is_plus))
         if problem.intercept:
             theta[-1] = math.log(plus) - math.log(minus)
         self.start = theta
@@ -284,7 +286,7 @@ class Descent:
         self._looking = Looking(problem)
         self._sample = sample = Sample(problem)
         self._steps = Steps(self._looking, sample.steps.theta, sample.steps.metric)
-        self._steps.pairs = sample.steps.pairs
+        self._steps.pairs = sample.steps.pairs[-CARRIED:]
         if not self._steps.seen.objective <= zero_objective(problem):
             self._steps = Steps(self._looking, sample.start, sample.steps.metric)
         self._newton: ProximalNewton | None = None

@@ -113,7 +113,9 @@ def feasible(
     return a
 
 
-def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Certificate:
+def certificate(
+    problem: Problem, beta: Vector, alpha: float, a: Vector, enough: float = 0.0
+) -> Certificate:
     """Primal and dual objective in one pass over the rows.
 
     ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))`` at the fit, and
@@ -129,6 +131,9 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     alpha : float
     a : float64 array, shape (n,)
         Dual weights; made `feasible` first.
+    enough : float
+        A relative gap that is small enough, so that rounding has to be small beside it
+        and no smaller.
 
     The objective is the one that is rounded in this way, unless it is off by more than
     one part in 10^12: then it is the one that is rounded once. From the dual objective
@@ -147,18 +152,18 @@ def certificate(problem: Problem, beta: Vector, alpha: float, a: Vector) -> Cert
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
-    a = feasible(a, problem.y, problem.intercept, problem.weights)
+    w = problem.row_weights
+    a = feasible(a, problem.y, problem.intercept, w)
     bounds = Rounding(problem, beta, alpha)
     X, y, loss = problem.rows, problem.y, int(problem.loss_code)
     seen = arithmetic.risk.risk_and_image(
-        X, y, beta, alpha, loss, a, problem.weights, bounds.reach, problem.offset
+        X, y, beta, alpha, loss, a, w, bounds.reach, problem.offset
     )
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
-    if not are_close(objective, risk, reward, cost):
-        w = problem.row_weights
+    if not are_close(objective, risk, reward, cost, enough):
         exactly = arithmetic.risk.risk_and_image_exactly(
             X, y, beta, alpha, loss, a, w, problem.offset
         )

@@ -54,7 +54,7 @@ class Problem:
         for name in ("X", "y", "weights", "offset"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
-    @property
+    @cached_property
     def row_weights(self) -> Vector:
         """Weights of the rows, shape (n,)."""
         if self.weights is None:
@@ -126,7 +126,29 @@ class Problem:
     @cached_property
     def radius(self) -> float:
         """Largest ``||x_i||``, computed once for all fits."""
+        if isinstance(self.X, np.ndarray):
+            return self._seen[0]
         return float(np.sqrt(arithmetic.rows.largest_norm2(self.rows)))
+
+    @property
+    def moments(self) -> tuple[Vector, Vector]:
+        """Means and standard deviations of the columns of dense rows.
+
+        From the differences to the first row: near it, nothing is lost.
+        """
+        return self._seen[1:]
+
+    @cached_property
+    def _seen(self) -> tuple[float, Vector, Vector]:
+        """Radius and moments of dense rows, in one pass."""
+        X, n, p = self.X, max(1, self.n), self.p
+        first, total, squares = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
+        first[:p] = X[:1].sum(axis=0)
+        norm2 = arithmetic.columns.add_moments(read_only(X), first, total, squares)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, mean_square = total[:p] / n, squares[:p] / n
+            spread = np.sqrt(np.maximum(0.0, mean_square - mean * mean))
+            return float(np.sqrt(norm2)), first[:p] + mean, spread
 
     @property
     def rows(self) -> Any:

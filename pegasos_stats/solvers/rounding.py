@@ -12,7 +12,7 @@ with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset.
 A loss moves no more than its margin, and not at all where that is safely above 1
 (hinge). Sums over the rows are compensated: what rounding left out of them is known. An
 exponential or logarithm of the mathematical library is taken to be right to four units
-in the last place.
+in the last place, and so are those of ``log_lanes.py``.
 
 These bounds cost nothing beside a pass over the rows. Where they are not small beside
 the gap, as for columns far from zero beside their spread, the pass is done again with
@@ -271,8 +271,12 @@ class Rounding:
         return Within(value, moved + LAST * value)
 
 
-def are_close(objective: float, risk: Within, reward: Within, cost: Within) -> bool:
+def are_close(
+    objective: float, risk: Within, reward: Within, cost: Within, enough: float = 0.0
+) -> bool:
     """Whether rounding is small beside the objective, and beside the gap.
+
+    Where a gap of ``enough`` times the objective is enough, beside that alone.
 
     A dual objective below 0 is not used, so that its rounding does not matter.
     """
@@ -280,6 +284,8 @@ def are_close(objective: float, risk: Within, reward: Within, cost: Within) -> b
     gap = objective - max(0.0, reward.value - cost.value)
     if reward.above > cost.below:
         off += reward.error + cost.error
+    if enough > 0.0:
+        return off <= SHARE * max(gap, enough * objective)
     return off <= max(SMALLEST * objective, min(SMALL * objective, SHARE * gap))
 
 

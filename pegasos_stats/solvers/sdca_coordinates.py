@@ -146,7 +146,7 @@ def settled(
     Where the least risk is as small as the rounding of a margin, as for separable rows,
     the last place of the intercept decides.
     """
-    at = certificate(problem, beta, alpha, a)
+    at = certificate(problem, beta, alpha, a, solver.tol)
     if solver.reached(at) or not problem.intercept:
         return alpha, at
     down, up = (float(np.nextafter(alpha, end)) for end in (-np.inf, np.inf))

@@ -11,11 +11,13 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     all_apart,
     below,
     every,
+    exponent,
     fused,
     lane,
     lanes,
     load,
     load_part,
+    power_of_two,
     shifted,
     store,
     total,
@@ -68,3 +70,19 @@ def test_single_precision_is_widened_as_it_is_read():
     rearranged(A.astype(np.float32), B.astype(np.float32), ours)
     rearranged.py_func(A.astype(np.float32), B.astype(np.float32), plain)
     np.testing.assert_array_equal(ours[:7], plain[:7])
+
+
+@njit
+def powers(k, a, out):
+    store(out[0], 0, power_of_two(load(k, 0)))
+    store(out[1], 0, exponent(load(a, 0)))
+
+
+def test_powers_of_two_and_exponents_are_exact():
+    for k in ([0.0, 1.0, -1.0, 10.0], [1023.0, -1022.0, 52.0, -53.0]):
+        whole = 2.0 ** np.array(k)
+        for a in (whole, whole * 1.5, whole * (2.0 - 2.0**-52)):
+            for form in (powers, powers.py_func):
+                out = np.zeros((2, 4))
+                form(np.array(k), a, out)
+                np.testing.assert_array_equal(out, [whole, k])

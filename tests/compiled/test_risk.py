@@ -7,7 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.arithmetic.losses import Loss
-from pegasos_stats.compiled.arithmetic.risk import risk_and_image_exactly
+from pegasos_stats.compiled.arithmetic.risk import (
+    risk_and_image,
+    risk_and_image_exactly,
+)
 from pegasos_stats.solvers.problem import kernel_rows
 from tests.solvers.exactly import fractions, log_loss, rows_of
 
@@ -58,3 +61,35 @@ def test_the_log_loss_of_a_large_margin_has_all_its_digits(seed):
     exact = log_loss(m)  # exp(-m): an error of u m in the margin is u m of it
     apart = abs(Fraction(seen.loss) + Fraction(seen.loss_rest) - exact)
     assert apart <= 2 * Fraction(1, 2**52) * exact  # two units of the library
+
+
+@pytest.mark.parametrize("form", ["float64", "float32", "sparse"])
+@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("n", [1, 6, 131])
+def test_sums_of_one_pass_are_what_the_formulas_say(n, loss, form):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 7)).astype("f4" if form == "float32" else "f8")
+    X[::5] = 0.0  # a score of 0, with the offset of such a row
+    y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+    w, known = rng.integers(0, 3, n) * 1.0, rng.standard_normal(n)
+    known[::5] = -0.25
+    a = w * rng.choice([0.0, 0.3, 1.0], n)
+    beta = rng.standard_normal(7)
+    rows = kernel_rows(csr_array(X) if form == "sparse" else X)
+    seen = risk_and_image(rows, y, beta, 0.25, int(loss), a, w, 0.125, known)
+    m = y * (X.astype(float) @ beta + 0.25 + known)
+    values = np.maximum(0.0, 1.0 - m) if loss == Loss.HINGE else np.logaddexp(0.0, -m)
+    share = np.divide(a, w, out=np.zeros(n), where=w > 0.0)
+    inner = np.where((share == 0.0) | (share == 1.0), 0.5, share)
+    logs = -inner * np.log(inner) - (1.0 - inner) * np.log1p(-inner)
+    rewards = share if loss == Loss.HINGE else np.where(inner == share, logs, 0.0)
+    close = {"rtol": 1e-12, "atol": 1e-12}  # rounding of sums of at most 131 numbers
+    np.testing.assert_allclose(seen.loss + seen.loss_rest, w @ values, **close)
+    np.testing.assert_allclose(seen.entropy + seen.entropy_rest, w @ rewards, **close)
+    np.testing.assert_allclose(seen.image, X.astype(float).T @ (a * y), **close)
+    np.testing.assert_allclose(seen.exposed, w[m < 1.125].sum(), **close)
+    np.testing.assert_allclose(seen.dual, a.sum(), **close)
+    np.testing.assert_allclose(seen.known + seen.known_rest, a * y @ known, **close)
+    np.testing.assert_allclose(seen.known_size, a @ abs(known), **close)
+    assert seen.errors == (m < 0.0).sum()
+    assert seen.at_zero == tuple(int((y[m == 0.0] == k).sum()) for k in (-1.0, 1.0))

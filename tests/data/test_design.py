@@ -133,6 +133,15 @@ def test_repeated_and_unordered_entries_become_canonical():
     assert X.indices.tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("kind", "large"), [("f8", 1e300), ("f4", 1e30)])
+def test_numbers_whose_squares_overflow_are_no_infinite_values(kind, large, order):
+    X = np.array([[large, 1.0], [-large, np.nan], [0.0, 2.0]], kind, order=order)
+    for step in (1, 2):  # every second row is not contiguous
+        matrix = FrameDesign.from_data(X[::step]).matrix(X[::step])
+        assert matrix.kept.tolist() == [True, False, True][::step]
+
+
 def test_an_infinite_sparse_entry_is_named():
     X = csr_array(np.array([[0.0, 1.0], [0.0, np.inf]]))
     with pytest.raises(ColumnError, match=r"'x2' holds infinite values in 1 row \(1\)"):

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem
 
@@ -111,3 +112,16 @@ def test_a_tolerance_reached_only_for_centred_columns_is_said():
         "for centred columns only: the relative gap is ",
     ):
         ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-12, seed=1))
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("shape", [(1, 1), (6, 3), (131, 21)])
+def test_radius_and_moments_are_of_one_pass(shape, kind):
+    X = np.random.default_rng(3).normal(5.0, 2.0, shape).astype(kind)
+    problem = Problem(X, np.ones(shape[0]), 1.0)
+    norm2 = arithmetic.rows.largest_norm2(problem.rows)
+    assert problem.radius == np.sqrt(norm2)
+    means, spreads = problem.moments
+    # Sums of at most 131 numbers; differences to the first row are some spreads.
+    np.testing.assert_allclose(means, X.mean(axis=0, dtype="f8"), rtol=1e-12)
+    np.testing.assert_allclose(spreads, X.std(axis=0, dtype="f8"), atol=1e-12)

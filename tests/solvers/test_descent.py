@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.objective import certificate
@@ -85,3 +86,18 @@ def test_far_columns_are_known_by_moments_of_all_rows():
         centre = far_centre(Problem(given, y, 1.0))
         means = np.where(np.arange(5) > 1, given.mean(axis=0, dtype="f8"), 0.0)
         np.testing.assert_allclose(centre, means, rtol=rtol)
+
+
+def test_a_gap_that_is_enough_needs_no_sums_of_twice_the_digits(monkeypatch):
+    problem = Problem(*rows(), 1e-3, "log")
+    found = run_sdca(problem, SDCA(tol=1e-14, seed=1), warn=False)
+    given = problem, found.beta, found.alpha, found.dual
+    exact = certificate(*given)
+    assert exact.gap <= 1e-13 * exact.objective
+    monkeypatch.delattr(arithmetic.risk, "risk_and_image_exactly")
+    with pytest.raises(AttributeError, match="exactly"):
+        certificate(*given)
+    rough = certificate(*given, 1e-9)
+    assert rough.gap <= 1e-9 * rough.objective
+    assert rough.dual_objective <= exact.objective  # both bound the same minimum
+    assert exact.dual_objective <= rough.objective + rough.rounding + exact.gap

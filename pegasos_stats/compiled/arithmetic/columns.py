@@ -10,8 +10,11 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     Numbers,
     Vector,
     fused,
+    lane,
+    lanes,
     load,
     store,
+    totals,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
 
@@ -25,7 +28,7 @@ def put_rows(columns: Numbers, X: Numbers) -> None:
 
 
 @kernel
-def add_moments(X: Numbers, first: Vector, total: Vector, squares: Vector) -> None:
+def add_moments(X: Numbers, first: Vector, total: Vector, squares: Vector) -> float:
     """Add every row's differences to the first row, and their squares.
 
     Parameters
@@ -34,19 +37,45 @@ def add_moments(X: Numbers, first: Vector, total: Vector, squares: Vector) -> No
     first : float64 array, shape (padded(p),)
         The first row, then zeros.
     total, squares : float64 array, shape (padded(p),)
+
+    Returns
+    -------
+    float
+        The largest ``||x_i||^2``, with the bits of ``rows.largest_norm2``.
     """
     n, p = X.shape
     whole = p - p % LANES
+    zero = lanes(0.0, 0.0, 0.0, 0.0)
+    largest = 0.0
     for i in range(0, n, 4):
         j = i + 1 if i + 1 < n else 0  # which adds nothing
         k = i + 2 if i + 2 < n else 0
         m = i + 3 if i + 3 < n else 0
-        x = (X[i], X[j], X[k], X[m])
+        x, sums = (X[i], X[j], X[k], X[m]), (zero, zero, zero, zero)
         for q in range(0, whole, LANES):
-            add_four_moments(entries(x, q), q, first, total, squares)
+            e = entries(x, q)
+            add_four_moments(e, q, first, total, squares)
+            sums = add_squares(e, sums)
         if whole < p:
-            part = last_entries(x, whole, p - whole)
-            add_four_moments(part, whole, first, total, squares)
+            e = last_entries(x, whole, p - whole)
+            add_four_moments(e, whole, first, total, squares)
+            sums = add_squares(e, sums)
+        norms = totals(sums[0], sums[1], sums[2], sums[3])
+        for row in range(LANES):
+            if not lane(norms, row) <= largest:
+                largest = lane(norms, row)
+    return largest
+
+
+@inlined
+def add_squares(e: FourLanes, sums: FourLanes) -> FourLanes:
+    """Add the squares of four entries of each row to its sum."""
+    return (
+        fused(e[0], e[0], sums[0]),
+        fused(e[1], e[1], sums[1]),
+        fused(e[2], e[2], sums[2]),
+        fused(e[3], e[3], sums[3]),
+    )
 
 
 @inlined

@@ -11,18 +11,20 @@ Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the d
 """
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
-from pegasos_stats.compiled.arithmetic.lanes import Numbers, Vector
+from pegasos_stats.compiled.arithmetic.lanes import Lanes, Numbers, Vector
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, by_type_of_rows
 from pegasos_stats.compiled.compiling import inlined, kernel
 
+Number = TypeVar("Number", float, Lanes)
 SPLITTER = 134217729.0  # 2^27 + 1
 
 
 @inlined
-def two_sum(a: float, b: float) -> tuple[float, float]:
+def two_sum(a: Number, b: Number) -> tuple[Number, Number]:
     """``a + b`` rounded, and what the rounding left out."""
     total = a + b
     part = total - a

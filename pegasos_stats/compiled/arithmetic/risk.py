@@ -13,9 +13,20 @@ from pegasos_stats.compiled.arithmetic.compensated import (
     two_sum,
 )
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
+from pegasos_stats.compiled.arithmetic.log_risk import (
+    AT_ZERO,
+    DUAL,
+    ENTROPY,
+    ERRORS,
+    EXPOSED,
+    KNOWN,
+    LOSS,
+    SUMS,
+    add_rows_of_log_loss,
+)
 from pegasos_stats.compiled.arithmetic.losses import (
     HINGE,
-    dual_entropy,
+    LOG,
     loss_value,
     slope,
 )
@@ -31,7 +42,6 @@ from pegasos_stats.compiled.compiling import kernel
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
-LOSS, ENTROPY, ERRORS, AT_ZERO, EXPOSED, DUAL, KNOWN, SUMS = 0, 2, 4, 5, 7, 8, 9, 12
 
 
 class Seen(NamedTuple):
@@ -135,7 +145,11 @@ def risk_and_image(
     given = read_only(np.ones(n) if weights is None else weights)
     known = read_only(np.zeros(0) if offset is None else offset)
     block = rows_in_block(X, n, p)
-    add_rows(X, y, w, alpha, loss, a, given, known, reach, block, part, image, sums)
+    rest = given, known, reach, block, part, image, sums
+    if loss == LOG:
+        add_rows_of_log_loss(X, y, w, alpha, a, *rest)
+    else:
+        add_rows_of_hinge(X, y, w, alpha, a, *rest)
     found = sums.tolist()
     return Seen(
         loss=found[LOSS],
@@ -165,12 +179,11 @@ def rows_in_block(X: Rows, n: int, p: int) -> int:
 
 
 @kernel
-def add_rows(
+def add_rows_of_hinge(
     X: Rows,
     y: Vector,
     w: Vector,
     alpha: float,
-    loss: int,
     a: Vector,
     weights: Vector,
     offset: Vector,
@@ -188,7 +201,7 @@ def add_rows(
         for i in range(first, min(n, first + block)):
             at = offset_at(offset, i)
             m = y[i] * (row_dot_fast(X, i, w) + (alpha + at))
-            total, left = two_sum(total, weights[i] * loss_value(loss, m))
+            total, left = two_sum(total, weights[i] * loss_value(HINGE, m))
             total_rest += left
             if not m >= 1.0 + reach:
                 exposed += weights[i]
@@ -197,7 +210,7 @@ def add_rows(
             elif m == 0.0:
                 sums[AT_ZERO if y[i] < 0.0 else AT_ZERO + 1] += 1.0
             if a[i] != 0.0:
-                reward = weights[i] * dual_entropy(loss, a[i] / weights[i])
+                reward = weights[i] * (a[i] / weights[i])
                 entropy, left = two_sum(entropy, reward)
                 entropy_rest += left
                 dual += a[i]
