@@ -129,7 +129,7 @@ NUMBERS += [-(10**400), 10**400, 1j, Decimal(1), Decimal("sNaN"), Fraction(1, 3)
 NUMBERS += [Decimal("NaN"), Decimal("1e400"), np.float64(2), np.int8(1), np.uint8(3)]
 NUMBERS += [np.longdouble("1e4000"), np.float16(0.5), np.bool_(True), np.complex128(1)]
 TEXT = ["\ud800", "\x00", "a\nb", "na", "\N{SNOWMAN}", "x" * 5000, b"a", np.str_("a")]
-MISSING = [pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT")]
+MISSING = [pd.NA, pd.NaT, np.datetime64("NaT", "ns"), np.timedelta64("NaT", "ns")]
 OTHERS = [date(2020, 1, 1), pd.Timestamp("2020"), timedelta(1), np.datetime64("2020")]
 OTHERS += [
     pd.Interval(0, 1),
