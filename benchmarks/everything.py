@@ -33,22 +33,19 @@ cat(paste("R", getRversion()), sprintf("%s %s", found, sapply(found, function(p)
 """
 PACKAGES = ["pegasos_stats", "numpy", "scipy", "numba", "scikit-learn"]
 HEAD = [
-    *("Task", "Until", "Beside", "Until", "Data", "Rows", "Columns", "Stored"),
-    *("Milliseconds", "Times", "Lowest", "Highest", "Remark"),
+    *("Task", "Beside", "Data", "Rows", "Columns", "Times", "Lowest", "Highest"),
+    *("Milliseconds", "Stored", "Until", "Its until", "Remark"),
 ]
 LABEL = {"ha": "right", "va": "center", "fontsize": 8}
 
 
 def line(found: Comparison) -> list[str]:
     """Cells of the table."""
-    *texts, n, p, stored, (time, *times), remark = found
-    size = [f"{n:,}", f"{p:,}", stored]
+    task, until, peer, its, data, n, p, stored, (time, *times), remark = found
     return [
-        *texts,
-        *size,
-        f"{time * 1e3:.3g}",
+        *(task, peer, data, f"{n:,}", f"{p:,}"),
         *(f"{each:.2f}" for each in times),
-        remark,
+        *(f"{time * 1e3:.3g}", stored, until, its, remark),
     ]
 
 

@@ -1,5 +1,6 @@
 """Predictors from a frame, an array or a sparse matrix, at the fit and on new data."""
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,7 +28,15 @@ from pegasos_stats.data.foreign import (
     is_valid_text,
     refusing,
 )
-from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
+from pegasos_stats.data.language.syntax import is_word
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    counted,
+    did_you_mean,
+    listing,
+    shown,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -311,10 +320,20 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         _check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
+        meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
         raise ColumnError(
-            f"{noun} {listing(missing)} not found; the data have "
-            f"{listing(frame.columns, 8)}: check the spelling or add the column."
+            f"{noun} {listing(missing)} not found{meant}; the data have "
+            f"{listing(frame.columns, 8)}: {_cure(missing, frame.columns)}."
         )
+
+
+def _cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
+    """What helps where columns are missing: a name may have been read as several."""
+    names = [c for c in columns if isinstance(c, str) and not is_word(c)]
+    whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
+    if not whole:
+        return "check the spelling or add the column"
+    return f"a formula has such a name in backticks, `{whole[0]}`; or add the column"
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:

@@ -89,8 +89,10 @@ class Doubtful:
         cure = "make it a column of numbers"
         if self.words:
             verb = "is not a number" if len(self.words) == 1 else "are not numbers"
-            first = "" if len(self.words) == 1 else ", the first"
-            why = f"as {listing(self.words, 3)}{first} in row {self.row} {verb}"
+            place = f" in row {self.row}"
+            if len(self.words) > 1:
+                place = f", the first{place},"
+            why = f"as {listing(self.words, 3)}{place} {verb}"
             cure = "give such values as numbers, or leave them empty"
         return said(
             f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "

@@ -1,7 +1,7 @@
 """Levels of factors: those found at fit, and those of new data that are unknown."""
 
 import re
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Setting, one_of
+from pegasos_stats.advice import Setting, one_of, said
+from pegasos_stats.data.doubtful import Doubtful
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.labels import positions
 from pegasos_stats.errors import ColumnError, counted, listing
@@ -110,7 +111,12 @@ def _of_levels(
     return values[codes]
 
 
-def check_levels(used: pd.DataFrame, levels: Levels, index: pd.Index) -> None:
+def check_levels(
+    used: pd.DataFrame,
+    levels: Levels,
+    index: pd.Index,
+    doubtful: Iterable[Doubtful] = (),
+) -> None:
     """Raise `ColumnError` for levels that did not occur at fit.
 
     Parameters
@@ -121,15 +127,21 @@ def check_levels(used: pd.DataFrame, levels: Levels, index: pd.Index) -> None:
         Of `levels_at_fit`.
     index : Index
         Row labels of the data.
+    doubtful : iterable of Doubtful
+        Columns that were hardly meant as factors: of these the error says why.
     """
     for name, known in levels.items():
         unseen = used[name][~used[name].isin(known)]
         if len(unseen):
+            why = [column.said for column in doubtful if column.name == name]
             raise ColumnError(
-                f"Column {listing([name])} holds levels that did not occur at fit, "
-                f"{listing(unseen.unique())}, in {counted(len(unseen), 'row')} "
-                f"({listing(index[unseen.index])}); the model knows {listing(known)}: "
-                "drop or recode these rows.",
+                said(
+                    f"Column {listing([name])} holds levels that did not occur at fit, "
+                    f"{listing(unseen.unique())}, in {counted(len(unseen), 'row')} "
+                    f"({listing(index[unseen.index])}); the model knows "
+                    f"{listing(known)}: ",
+                    *(why[0].parts if why else ("drop or recode these rows.",)),
+                ),
                 one_of([Setting("unseen", UNSEEN[1])], "{} leaves them undecided."),
             )
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import LONGEST, InPython, said
+from pegasos_stats.advice import InPython, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import plain_column
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.foreign import check_is_ours, in_native_order, refusing
+from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.language.expressions import (
     Call,
     Column,
@@ -36,10 +37,8 @@ from pegasos_stats.data.language.syntax import (
     with_quotes,
     without_offsets,
 )
-from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import (
     ColumnError,
-    DataError,
     FormulaError,
     OptionError,
     listing,
@@ -121,45 +120,6 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
             "or a column; give another name."
         )
     return dict(functions)
-
-
-def as_data(data: object) -> pd.DataFrame:
-    """View a frame or a dictionary of columns as a frame.
-
-    Raises
-    ------
-    DataError
-        If `data` is neither.
-    """
-    check_is_ours(data)
-    if isinstance(data, pd.DataFrame):
-        return in_native_order(data)
-    if isinstance(data, dict):
-        try:
-            return in_native_order(pd.DataFrame(data))
-        except Exception as error:  # its keys and values may be of others
-            raise DataError(
-                f"data is a dictionary that makes no frame ({_said(error)}); give "
-                "columns of one length each."
-            ) from None
-    if isinstance(data, Scan):
-        raise DataError(
-            "Files are read by predict(), predict_proba(), decision_function() and "
-            "confusion() alone; give rows in memory, as a data frame."
-        )
-    raise DataError(
-        f"data is of type {type(data).__name__}; a formula needs a data frame with "
-        "named columns."
-    )
-
-
-def _said(error: Exception) -> str:
-    """Message of an exception in one line, or its type if there is no message."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # code of others
-        text = ""
-    return text[:LONGEST] if text else type(error).__name__
 
 
 def unwrapped(expression: str) -> str:
@@ -396,5 +356,7 @@ def cannot_use(formula: str, error: Exception) -> FormulaError:
     reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
     if "'xor'" in reason:
         reason = POWERS
+    if "Missing operator" in reason or "Unexpected character" in reason:
+        reason += "; a name that is no single word stands in backticks, as in `a b`"
     reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
     return unusable(formula, reason or type(error).__name__)

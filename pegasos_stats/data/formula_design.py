@@ -20,6 +20,7 @@ from pegasos_stats.data.columns import (
     plain_column,
     selected,
 )
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, check_columns
 from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
 from pegasos_stats.data.factor_levels import (
@@ -31,7 +32,6 @@ from pegasos_stats.data.factor_levels import (
     plain_factors,
 )
 from pegasos_stats.data.formula import (
-    as_data,
     cannot_use,
     read_terms,
     variables_of,
@@ -168,7 +168,7 @@ class FormulaDesign:
             given = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
             return ModelMatrix(*given, data.index, self._absent(data))
         _check_numbers(used[list(self.numeric)], data.index[used.index])
-        check_levels(used, levels, data.index)
+        check_levels(used, levels, data.index, self.doubtful)
         # A copy: formulaic writes into the specification that it is given.
         state = self.spec.encoder_state.items()
         spec = self.spec.update(

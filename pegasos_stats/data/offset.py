@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.columns import plain_column, selected
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
-from pegasos_stats.data.formula import as_data, cannot_use, check_names
+from pegasos_stats.data.formula import cannot_use, check_names
 from pegasos_stats.data.language.expressions import (
     Call,
     Evaluation,

@@ -11,10 +11,10 @@ from pegasos_stats.arrays import DataColumn, Predictors, Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.counts import Counts, Positions, repeated
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
 from pegasos_stats.data.formula import (
-    as_data,
     check_functions,
     offset_terms,
     outcome_of,

@@ -236,6 +236,6 @@ def checked_solver(
     if not isinstance(solver, Solver):
         raise OptionError(
             f"solver is of type {type(solver).__name__}; give a solver such as "
-            "Pegasos(epochs=20, seed=443)."
+            "SDCA() or Pegasos(epochs=20, seed=443)."
         )
     return solver

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import is_sparse, selected
 from pegasos_stats.data.counts import repeated
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -20,7 +21,7 @@ from pegasos_stats.data.design import (
 from pegasos_stats.data.digests import digest_of, rows_digest
 from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
-from pegasos_stats.data.formula import as_data, outcome_of
+from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.offset import Offset

@@ -13,10 +13,10 @@ from pegasos_stats.checks import (
     check_rows_have_own,
 )
 from pegasos_stats.data.counts import column_of_counts, repeated
+from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.foreign import position_of
-from pegasos_stats.data.formula import as_data
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.scan.elsewhere import Elsewhere

@@ -41,9 +41,9 @@ CASES = {
     ),
     "several words": (
         [*NUMBERS[:3], "<5", "?", "?", *NUMBERS[6:]],
-        "The column 'x' is text, as '<5', '?', the first in row r3 are not numbers: 59 "
-        "levels became 58 coefficients. If it is meant as numbers, give such values as "
-        "numbers, or leave them empty; write C(x) if its levels are meant.",
+        "The column 'x' is text, as '<5', '?', the first in row r3, are not numbers: "
+        "59 levels became 58 coefficients. If it is meant as numbers, give such values "
+        "as numbers, or leave them empty; write C(x) if its levels are meant.",
     ),
     "numbers as text": (
         NUMBERS,
@@ -68,7 +68,7 @@ CASES |= {
     "percentages": (
         [f"{i / 4}%" for i in range(N)],
         "The column 'x' is text, as '0.0%', '0.25%', '0.5%' and 57 more, the first in "
-        "row r0 are not numbers: 60 levels became 59 coefficients. If it is meant as "
+        "row r0, are not numbers: 60 levels became 59 coefficients. If it is meant as "
         "numbers, give such values as numbers, or leave them empty; write C(x) if its "
         "levels are meant.",
     ),
@@ -81,7 +81,7 @@ CASES |= {
     "lengths": (
         [f"{i / 4} cm" for i in range(N)],
         "The column 'x' is text, as '0.0 cm', '0.25 cm', '0.5 cm' and 57 more, the "
-        "first in row r0 are not numbers: 60 levels became 59 coefficients. If it is "
+        "first in row r0, are not numbers: 60 levels became 59 coefficients. If it is "
         "meant as numbers, give such values as numbers, or leave them empty; write "
         "C(x) if its levels are meant.",
     ),

@@ -47,6 +47,8 @@ class Covariance:
         Of the coefficients, for intervals and tests that allow for it.
     why : str
         Why the sandwich does not cover; empty if it does.
+    separated : int
+        Rows of the log loss whose scores nothing but the penalty limits.
     later : callable, optional
         Gives the same with `joint`, where that takes long; see `completed`.
     """
@@ -65,6 +67,7 @@ class Covariance:
     pull: Vector | None = None
     bias: Vector | None = None
     why: str = ""
+    separated: int = 0
     later: "Callable[[], Covariance] | None" = None
 
     def __post_init__(self) -> None:

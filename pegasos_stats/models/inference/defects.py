@@ -92,12 +92,18 @@ def raise_to_rounding(
 
 
 def notes_on(
-    reason: str, lost: int, k: int, below: bool = False, can_resample: bool = True
+    reason: str,
+    lost: int,
+    k: int,
+    below: bool = False,
+    can_resample: bool = True,
+    is_scaled: bool = False,
 ) -> tuple[Note, ...]:
     """Why it is not defined, or how many of the k errors are lost in rounding.
 
     Or that there were variances `below` zero. Where the fit separates the levels rows
-    can be resampled, unless they are of groups of two kinds.
+    can be resampled, unless they are of groups of two kinds. Predictors that are
+    standardized, `is_scaled`, have one scale.
     """
     cure, verb = None, "is" if lost == 1 else "are"
     if reason:
@@ -110,10 +116,11 @@ def notes_on(
     elif lost:
         text = (
             f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "
-            "given as the bound of it: predictors are constant, nearly the same or on "
-            "scales far apart;"
+            "given as the bound of it: predictors are constant, nearly the same or "
         )
-        cure = one_of([Setting("standardize", True)], "{} helps with scales.")
+        text += "in few rows." if is_scaled else "on scales far apart;"
+        if not is_scaled:
+            cure = one_of([Setting("standardize", True)], "{} helps with scales.")
     elif below:
         text = (
             "Groups of two kinds gave variances below zero: eigenvalues of the "

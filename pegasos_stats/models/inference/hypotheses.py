@@ -174,7 +174,7 @@ def _with_stand_ins(side: str, names: Sequence[str]) -> str:
     """
     places = {str(name): f"v{i}" for i, name in enumerate(names)}
     places |= {f"`{name}`": place for name, place in list(places.items())}
-    readable = [name for name in places if not NUMBER.fullmatch(name)]
+    readable = [name for name in places if name and not NUMBER.fullmatch(name)]
     longest_first = sorted(readable, key=len, reverse=True)
     any_name = "|".join(re.escape(name) for name in longest_first)
     pattern = rf"(?<![\w.`])(?:{any_name})(?![\w.`(\[])"

@@ -23,6 +23,7 @@ from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.inverse import inverse_of, solved
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
+from pegasos_stats.models.inference.separation import separated_rows
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
@@ -144,6 +145,8 @@ def _of_rows(
     if not found.is_defined:
         return found
     if problem.loss == "log":
+        if apart := separated_rows(problem, s, found.pull):
+            found = replace(found, separated=apart, notes=())  # this says more
         if options.correction not in ("HC3", "jackknife"):
             return found
         rows = effective_rows(u, problem.weights)
@@ -208,6 +211,7 @@ def put_together(
     can_resample = not isinstance(problem.X, Elsewhere) and (
         groups is None or len(groups.numbers) == 1
     )
+    facts = reason, lost, len(H), below, can_resample, given.is_scaled
     clusters = options if isinstance(options, Cluster) else None
     df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
     return Covariance(
@@ -218,7 +222,7 @@ def put_together(
         newton_step=_newton_step(problem, beta, given.slopes, inverse),
         df=float(df),
         description=_described(curvature, options, groups),
-        notes=defects.notes_on(reason, lost, len(H), below, can_resample),
+        notes=defects.notes_on(*facts),
         fixed=None if reason else fixed,
         pull=_pull(problem, beta, H, inverse),
     )
@@ -322,11 +326,8 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
         None if vector is None else back @ vector for vector in (found.pull, found.bias)
     )
     if np.isfinite(found.matrix).all() and (reason := defects.overflow(matrix)):
-        matrix, notes = (
-            np.full_like(C, np.nan),
-            defects.notes_on(reason, 0, len(C)),
-        )
-        found = replace(found, notes=notes)
+        matrix = np.full_like(C, np.nan)
+        found = replace(found, notes=defects.notes_on(reason, 0, len(C)))
     return replace(
         found,
         matrix=matrix,

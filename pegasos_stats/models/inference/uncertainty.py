@@ -32,6 +32,7 @@ from pegasos_stats.solvers.shortfall import closer_fit
 # covers with a probability of 94.3% instead of 95%.
 SMALL = 0.25
 GOES_ON = "{} goes on to the optimum."
+GROWS = 0.02  # of a coefficient, by a Newton step without penalty
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
@@ -149,12 +150,15 @@ class Uncertainty:
         ConvergenceWarning
             If the fit may be too far from the optimum.
         UndefinedMetricWarning
-            If the covariance is not defined, or resamples were left out.
+            If the covariance is not defined, resamples were left out, or only the
+            penalty limits coefficients.
         """
         if self.covariance.notes:
             *first, last = self._on_covariance()
             before = "".join(f"{note.sentence} " for note in first)
             warn_caller(before + last.capital, UndefinedMetricWarning, last.cure)
+        for note in self._separated():
+            warn_caller(note.capital, UndefinedMetricWarning)
         for note in self._too_far():
             warn_caller(note.capital, ConvergenceWarning, note.cure)
 
@@ -209,6 +213,7 @@ class Uncertainty:
             *self._too_far(),
             *notes.few_rows(self.nobs, len(self.theta)),
             *notes.few_groups(self.groups),
+            *self._separated(),
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
@@ -231,6 +236,15 @@ class Uncertainty:
         if self._resampled is not None:
             other &= ~self._resampled.pinned
         return notes.shrunk(list(self.theta.index[other])) if other.any() else []
+
+    def _separated(self) -> list[Note]:
+        """Which coefficients only the penalty limits, if any."""
+        found = self.covariance
+        if not isinstance(found, Covariance) or not found.separated:
+            return []
+        assert found.pull is not None
+        grow = np.abs(found.pull) > GROWS * np.abs(self._theta)
+        return notes.separated(list(self.theta.index[grow]), found.separated)
 
     def _why(self) -> list[Note]:
         """Why rows are resampled, or had better be, if there is a reason."""

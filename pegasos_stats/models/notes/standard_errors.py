@@ -58,6 +58,18 @@ def few_rows(n: int, k: int) -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
+def separated(names: Sequence[str], n_rows: int) -> list[Note]:
+    """Note that coefficients without penalty would have no limit."""
+    text = (
+        f"without the penalty {listing(names)} would grow without limit: "
+        f"{counted(n_rows, 'row')} can be predicted with certainty, as where all rows "
+        "of a level of a factor have the same outcome (separation). These estimates "
+        "depend on lambda, and their standard errors and p-values mean nothing: join "
+        "such a level with another, or leave its rows out."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
 def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
     """Note how far estimates of few rows are off on average, if that matters.
 

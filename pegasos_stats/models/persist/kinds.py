@@ -237,6 +237,8 @@ def check_sandwich(found: Covariance) -> None:
         raise ValueError(f"df is {found.df!r}")
     if type(found.rows) is not float or not found.rows > 0.0:
         raise ValueError(f"it is worth {found.rows!r} rows")
+    if header.whole(found.separated, "a count") and found.pull is None:
+        raise ValueError("rows are separated by no step")
     header.text(found.description, "the description")
     header.text(found.why, "a reason")
 

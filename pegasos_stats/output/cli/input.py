@@ -31,6 +31,7 @@ from pegasos_stats.errors import (
     FormulaError,
     OptionError,
     counted,
+    did_you_mean,
 )
 from pegasos_stats.models.results import Results
 
@@ -302,8 +303,9 @@ def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
             "separates them: --sep ';' or --sep tab, and --decimal ',' if numbers are "
             "like 1,5."
         )
+    last = ", the last ones" if len(columns) > 8 else ":"
     return (
-        f"The column {outcome} is not in {path}, which has "
-        f"{counted(len(columns), 'column')}, the last ones {header}; give one of "
-        "them to --outcome."
+        f"The column {outcome} is not in {path}{did_you_mean(outcome, columns)}, which "
+        f"has {counted(len(columns), 'column')}{last} {header}; give one of them to "
+        "--outcome."
     )

@@ -1,0 +1,50 @@
+"""The data of a formula as a frame of pandas."""
+
+from os import PathLike
+
+import pandas as pd
+
+from pegasos_stats.advice import LONGEST
+from pegasos_stats.data.foreign import check_is_ours, in_native_order
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.errors import DataError
+
+
+def as_data(data: object) -> pd.DataFrame:
+    """View a frame or a dictionary of columns as a frame.
+
+    Raises
+    ------
+    DataError
+        If `data` is neither.
+    """
+    check_is_ours(data)
+    if isinstance(data, pd.DataFrame):
+        return in_native_order(data)
+    if isinstance(data, dict):
+        try:
+            return in_native_order(pd.DataFrame(data))
+        except Exception as error:  # its keys and values may be of others
+            raise DataError(
+                f"data is a dictionary that makes no frame ({_said(error)}); give "
+                "columns of one length each."
+            ) from None
+    if isinstance(data, Scan):
+        raise DataError(
+            "Files are read by predict(), predict_proba(), decision_function() and "
+            "confusion() alone; give rows in memory, as a data frame."
+        )
+    read = ": read the file first" if isinstance(data, str | PathLike) else ""
+    raise DataError(
+        f"data is of type {type(data).__name__}; a formula needs a data frame with "
+        f"named columns{read}."
+    )
+
+
+def _said(error: Exception) -> str:
+    """Message of an exception in one line, or its type if there is no message."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # code of others
+        text = ""
+    return text[:LONGEST] if text else type(error).__name__
