@@ -141,6 +141,26 @@ MESSAGES = [
         "or add the column.",
     ),
     (
+        lambda: ps.svm("readmited ~ x", DATA.rename(columns={"y": "readmitted"})),
+        "Column 'readmited' not found (did you mean 'readmitted'?); the data have "
+        "'readmitted', 'x', 'g', 'k': check the spelling or add the column.",
+    ),
+    (
+        lambda: ps.svm("y ~ a:b", DATA.rename(columns={"x": "a:b"})),
+        "Columns 'a', 'b' not found; the data have 'y', 'a:b', 'g', 'k': a formula has "
+        "such a name in backticks, `a:b`; or add the column.",
+    ),
+    (
+        lambda: ps.svm("y ~ a b", DATA.rename(columns={"x": "a b"})),
+        "The formula 'y ~ a b' cannot be used: Missing operator between `a` and `b`. "
+        "a b; a name that is no single word stands in backticks, as in `a b`.",
+    ),
+    (
+        lambda: ps.svm("y ~ x", "rows.csv"),
+        "data is of type str; a formula needs a data frame with named columns: read "
+        "the file first.",
+    ),
+    (
         lambda: ps.svm("y ~", DATA),
         "The formula 'y ~' is not of the form 'outcome ~ terms'; write for example "
         "'y ~ .' or 'y ~ a + C(b)'.",

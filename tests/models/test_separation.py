@@ -37,8 +37,8 @@ def test_a_level_with_one_outcome_is_told(wards, tmp_path):
     result = ps.logit("back ~ ward + age", wards, lam=1e-9).fit(TIGHT)
     said = (
         f"WARNING: without the penalty {WARDS} would grow without limit: 2 rows can be "
-        "predicted with certainty, as where all rows of a level of a factor have the same outcome "
-        "(separation)."
+        "predicted with certainty, as where all rows of a level of a factor have the "
+        "same outcome (separation)."
     )
     assert said in " ".join(str(result.summary()).split())
     ps.save(result, tmp_path / "fit")

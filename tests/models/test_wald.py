@@ -154,12 +154,12 @@ def test_lists_dictionaries_and_matrices():
 
 def test_every_name_can_be_read():
     names = ["C(b)[T.x]", "C(b)[T.xy]", "a:b", "np.log(a)", "poly(a, 2)[1]", "e", "ä ö"]
-    names += ["a", "a_b", "a.b", "x=y", 7]
+    names += ["a", "a_b", "a.b", "x=y", 7, ""]
     for i, name in enumerate(names):
         expected = np.where(np.arange(len(names)) == i, 2.0, 0.0)
         R, _ = constraints(f"2 * `{name}` = 3", names)
         assert (expected == R).all()
-        if name not in ("x=y", 7):
+        if name not in ("x=y", 7, ""):
             assert (constraints(f"2 * {name} = 3", names)[0] == expected).all()
     R, _ = constraints("a:b - np.log(a) = 7 * a - `7`", names)
     assert R[0, [2, 3, 7, 11]].tolist() == [1.0, -1.0, -7.0, 1.0]
