@@ -18,7 +18,6 @@ TAKEN_BY = {
     "refit_intercept": "Pegasos",
     "start": "SDCA",
     "tol": "SDCA",
-    "unseen": "predict",
 }
 
 

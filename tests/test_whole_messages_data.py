@@ -103,13 +103,13 @@ MESSAGES = [
         ),
         "Column 'g' holds levels that did not occur at fit, 'z', 'q', in 3 rows (8, 9, "
         "10); the model knows 'a', 'b': drop or recode these rows. "
-        "predict(unseen='missing') leaves them undecided.",
+        "unseen='missing' gives them no prediction.",
     ),
     (
         lambda: fitted("y ~ C(k)").predict(pd.DataFrame({"k": [1, 3]})),
         "Column 'k' holds levels that did not occur at fit, 3, in 1 row (1); the model "
-        "knows 1, 2: drop or recode these rows. predict(unseen='missing') leaves them "
-        "undecided.",
+        "knows 1, 2: drop or recode these rows. unseen='missing' gives them no "
+        "prediction.",
     ),
     (
         lambda: fitted().predict(pd.DataFrame({"z": [1.0]})),

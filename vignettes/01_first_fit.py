@@ -4,8 +4,8 @@
 # **Question.** Is a handwritten digit a five or a six, and how often is the answer
 # wrong?
 #
-# **Answer.** Of {{len(test)}} new digits, pictures of {{side}} × {{side}} pixels,
-# {{result.confusion(test).n_errors}} are misclassified.
+# **Answer.** Misclassified new digits, pictures of {{side}} × {{side}} pixels:
+# {{result.confusion(test).n_errors}} of {{len(test)}}.
 
 # %%
 import pandas as pd

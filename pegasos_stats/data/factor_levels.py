@@ -142,7 +142,7 @@ def check_levels(
                     f"{listing(known)}: ",
                     *(why[0].parts if why else ("drop or recode these rows.",)),
                 ),
-                one_of([Setting("unseen", UNSEEN[1])], "{} leaves them undecided."),
+                one_of([Setting("unseen", UNSEEN[1])], "{} gives them no prediction."),
             )
 
 
