@@ -43,6 +43,7 @@ CHOSEN = [
     "changelog.html",
     "coverage.html",
     "benchmarks.html",
+    "scale.html",
     "search.html",
     "vignettes/01_first_fit.html",
     "vignettes/09_thresholds_and_costs.html",

@@ -363,7 +363,7 @@ def report_of(
     predictors = counted(len(result.design.names), "predictor")
     lead = f"{model_name(subject).capitalize()} of {rows} and {predictors}"
     if held_out is not None:
-        lead += f", tested on {counted(held_out.rows, 'row')}"
+        lead += f", tested on {counted(int(held_out.table.n_classified), 'row')}"
     negative, positive = result.coding.levels
     version = session_info().versions["pegasos_stats"]
     document = Document(
