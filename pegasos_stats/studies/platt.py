@@ -10,6 +10,7 @@ from pegasos_stats.studies.selection.folds import Folds
 
 STEPS = 100
 DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
+SMALLEST = 1e-290  # of a score, by which A can be divided
 RIDGE = 1e-12  # on the diagonal of the Hessian, as Lin, Lin & Weng have it
 SHORTEST = 1e-10  # step, as a share of Newton's
 
@@ -69,7 +70,7 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     w = np.ones(len(y)) if weights is None else weights
     upper, lower = float(w[y > 0].sum()), float(w[y < 0].sum())
     targets = np.where(y > 0, (upper + 1.0) / (upper + 2.0), 1.0 / (lower + 2.0))
-    size = float(np.abs(scores).max()) or 1.0
+    size = max(float(np.abs(scores).max()), SMALLEST)
     columns = np.column_stack([scores / size, np.ones(len(y))])
     # GLM of statsmodels agrees to 1e-10, in eight times the time, and may overflow.
     start = np.array([0.0, np.log((lower + 1.0) / (upper + 1.0))])

@@ -1,5 +1,7 @@
 """Platt scaling and reliability: likelihood, cross-fitting, scikit-learn."""
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -390,3 +392,19 @@ def test_what_a_table_does_not_take_is_said(calibrated, given, words):
     with pytest.raises(OptionError) as caught:
         calibrated.confusion(**given)
     assert str(caught.value) == words
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1.0, 1e200, 1.7e308])
+def test_a_sigmoid_is_finite_whatever_the_size_of_the_scores(size):
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    scores = size * np.array([-1.0, 0.0, 0.0, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fit_sigmoid(y, scores)
+        logits = found.logits(scores)
+    assert found.A <= 0.0
+    assert np.isfinite([found.A, found.B, *logits]).all()
+    if size >= 1e-200:
+        same = fit_sigmoid(y, scores / size)
+        # Newton's steps end within 1e-12 of the likelihood, 1e-6 of a coefficient.
+        assert found.A * size == pytest.approx(same.A, rel=1e-6)
