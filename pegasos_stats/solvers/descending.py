@@ -4,7 +4,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.cancelling import cancelled
-from pegasos_stats.solvers.descent import MANY, Descent
+from pegasos_stats.solvers.descent import LEAST, MANY, Descent
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
@@ -28,7 +28,7 @@ class Descending:
     def serves(problem: Problem, solver: SDCA, dual: Vector | None) -> bool:
         """Whether this is the run for a problem that starts from nothing."""
         from_nothing = dual is None and solver.start == "zero"
-        many = problem.n >= MANY * max(1, problem.p)
+        many = problem.n >= max(LEAST, MANY * problem.p)
         return problem.loss == "log" and from_nothing and many
 
     def epoch(self, rows: Rows) -> None:

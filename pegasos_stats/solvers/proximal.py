@@ -97,12 +97,16 @@ class ProximalNewton:
         self._state = dual.proximal.proximal(problem.n, problem.p, w)
         self._scratch: Any = self._at, dual.newton.direction(problem.p), self._state
         self._given: Any = problem.rows, problem.lam, problem.intercept
+        if not w.any():
+            dual.proximal.begin_at(*self._given, alpha, width, self._at, self._state)
+            return
         dual.proximal.begin(*self._given, alpha, width, *self._scratch)
+        if problem.loss == "hinge":
+            return
         alpha, objective = zero_model(problem)
-        at_start = self._state.scalars[dual.proximal.OBJECTIVE]
-        if problem.loss == "log" and not at_start <= objective:
+        if not self._state.scalars[dual.proximal.OBJECTIVE] <= objective:
             w[:] = 0.0
-            dual.proximal.begin(*self._given, alpha, width, *self._scratch)
+            dual.proximal.begin_at(*self._given, alpha, width, self._at, self._state)
 
     @property
     def cost(self) -> float:

@@ -53,9 +53,10 @@ class SDCA(Solver):
     number depends on the number of cores. Where more than three rows in ten are near
     the margin, or ten reads do not suffice, it goes on as with fewer rows.
 
-    The log loss with ten rows or more to a column draws none: a sample is fitted, and
-    steps of L-BFGS over all rows, each an epoch, go on from there, then Newton steps
-    where these do not suffice.
+    The log loss with no more columns than rows draws none: its Newton steps begin at
+    zero. With 5,000 rows or more, ten or more to a column, a sample is fitted first,
+    and steps of L-BFGS over all rows, each an epoch, go on from there, then Newton
+    steps where these do not suffice.
 
     Parameters
     ----------

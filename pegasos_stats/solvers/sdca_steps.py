@@ -25,7 +25,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
 from pegasos_stats.solvers.wide import Wide
 
-COORDINATE_EPOCHS = 2  # before the Newton steps
+COORDINATE_EPOCHS = 2  # before the Newton steps; none of the log loss from zero
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
@@ -143,13 +143,16 @@ class Narrow:
     """Coordinate steps, then Newton steps, where there are no more columns than rows.
 
     The penalty on a free intercept in the coordinate steps is centred anew after every
-    epoch. There are few of these epochs.
+    epoch. There are few of these epochs: the log loss, which Newton's method minimises
+    from zero in as few steps, has none.
     """
 
     def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
         self._problem, self._solver = problem, solver
         self._coordinates = Plain(problem, solver, dual, RATIO)
         self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
+        if problem.loss == "log" and dual is None and solver.start == "zero":
+            self._epochs_before = 0
         self._newton: ProximalNewton | ActiveSet | None = None
         self._settled: float | None = None
         self._epochs = self._newton_steps = 0
