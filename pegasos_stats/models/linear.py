@@ -15,7 +15,7 @@ from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
-from pegasos_stats.models.inference.estimating import chosen_options
+from pegasos_stats.models.inference.estimating import checked_choice
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.scanned import check_fit, fit_from_files, sample_of_scan
@@ -249,7 +249,7 @@ class LinearModel(Model):
         recorder = self._recorder(trace, test, solver.ties)
         lines = self._sample.lines
         found = None if groups is None or lines is None else lines.groups(groups)
-        options = chosen_options(cov_type, self.problem, self.scaling, found)
+        errors_by = checked_choice(cov_type, self.problem, found)
         began = time.perf_counter()
         solution = run_refined(self.problem, solver, refinement, recorder, progress)
         return LinearResults(
@@ -262,7 +262,7 @@ class LinearModel(Model):
             dropped=self.dropped,
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
-            cov_type=options,
+            errors_by=errors_by,
             groups=found,
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,

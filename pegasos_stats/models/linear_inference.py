@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -40,8 +40,8 @@ class LinearInference(Results):
 
     Attributes
     ----------
-    cov_type : Sandwich, Cluster, Bootstrap or None
-        How standard errors are estimated, when they are first asked for.
+    errors_by : Sandwich, Cluster, Bootstrap, None or "default"
+        How standard errors are estimated, as asked for; see `cov_type`.
     groups : Groups or None
         Of rows that depend on each other, where ``fit(groups=)`` gave them.
     lines : Lines or None
@@ -49,9 +49,21 @@ class LinearInference(Results):
     """
 
     solution: Solution
-    cov_type: options.CovType = options.SANDWICH
+    errors_by: options.CovType | Literal["default"] = options.SANDWICH
     groups: Groups | None = None
     lines: Lines | None = None
+
+    @cached_property
+    def cov_type(self) -> options.CovType:
+        """How standard errors are estimated, when they are first asked for.
+
+        What the default is for these data takes a look at all columns, see `fit` of the
+        model, and is found when it is first asked for too.
+        """
+        if self.errors_by != "default":
+            return self.errors_by
+        given = self.problem, self.scaling, self.groups
+        return estimating.default_options(*given)
 
     @property
     def coef(self) -> "pd.Series[float]":
@@ -279,7 +291,7 @@ class LinearInference(Results):
         elif not options.goes_with_groups(cov_type):
             found = None
         given = cov_type, self.problem, self.scaling, found
-        other = replace(self, cov_type=estimating.chosen_options(*given), groups=found)
+        other = replace(self, errors_by=estimating.chosen_options(*given), groups=found)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)
         return other

@@ -198,7 +198,7 @@ def fit_from_files(
         coding=sample.coding,
         index=sample.index,
         dropped=sample.dropped,
-        cov_type=options,
+        errors_by=options,
         seconds=time.perf_counter() - began,
         counted=sample.counted,
         offsets=sample.offsets,

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -68,7 +69,19 @@ def chosen_options(
     scaling: Scaling | None = None,
     groups: Groups | None = None,
 ) -> CovType:
-    """The options of a covariance; of the default one those that cover.
+    """What `checked_choice` returns; for the default the options that cover."""
+    options = checked_choice(cov_type, problem, groups)
+    if options != "default":
+        return options
+    if not has_rows(problem):
+        return SANDWICH if groups is None else CLUSTER
+    return default_options(problem, scaling, groups)
+
+
+def checked_choice(
+    cov_type: object, problem: Problem, groups: Groups | None = None
+) -> CovType | Literal["default"]:
+    """The options of a covariance, or ``"default"``, which is looked for later.
 
     Raises
     ------
@@ -76,9 +89,7 @@ def chosen_options(
         If it is neither a name nor options, or does not go with groups or the model.
     """
     if isinstance(cov_type, str) and cov_type == "default":
-        if not has_rows(problem):
-            return SANDWICH if groups is None else CLUSTER
-        return default_options(problem, scaling, groups)
+        return "default"
     options = checked_cov_type(cov_type)
     if isinstance(problem.X, Elsewhere):
         _check_for_files(options, problem.X.title)

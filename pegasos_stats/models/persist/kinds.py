@@ -110,7 +110,7 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
     result = LinearResults(
         problem=Problem(Absent((n, p), fields.digest), **fields.problem),
         solution=Solution(beta, fields.alpha, dual, *fields.counts, **fields.ran),
-        cov_type=cov_type,
+        errors_by=cov_type,
         groups=groups_in(fit["groups"], cov_type),
         **fields.results,
     )
