@@ -172,7 +172,7 @@ MESSAGES = [
     (
         lambda: fitted(cov_type="robust"),
         "cov_type='robust' is not known; give one of 'default', 'sandwich', "
-        "'HC0', 'HC1', 'HC2', 'HC3', 'jackknife', 'nonrobust', 'cluster', "
+        "'HC0', 'HC1', 'HC2', 'HC3', 'jackknife', 'shrunk', 'nonrobust', 'cluster', "
         "'bootstrap', 'none', or "
         "Sandwich(...), Cluster(...) or Bootstrap(...) with options.",
     ),

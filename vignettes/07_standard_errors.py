@@ -199,12 +199,13 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 #
 # The log loss is smooth, needs no density, and at $\lambda \to 0$ its sandwich is the
 # robust covariance (HC0) of statsmodels' `Logit`. Where the rarer level has fewer than 20
-# rows to a coefficient the default is the jackknife: standard errors HC3, as HC0 is too small
-# there, and intervals and tests that allow for the bias of the estimates, which with so few rows
-# are too far from 0 on average. Few rows also determine a standard error only roughly, so these
-# are by Student's t, and tests of several hypotheses by F. If one level is rare, its rows have
-# nearly all of the variance of the scores, and the degrees of freedom are about their number.
-# For the hinge the default is HC3 there.
+# rows to a coefficient HC0 is too small, and a covariance of scores is rough: ten rows with the
+# same outcome in one level of a factor leave hardly any variance. The default is `"shrunk"` there.
+# Its covariance of the scores is drawn towards that of the logistic model, as far as the rows
+# cannot tell the two apart (Ledoit and Wolf's rule); if the model does not hold, ever less with
+# more rows. Intervals and tests allow for the bias of the estimates, which with so few rows are
+# too far from 0 on average. If the covariance is not drawn all the way, they are by Student's t
+# and F. For the hinge the default is HC3 there.
 
 # %%
 logit = ps.logit(f"affair ~ {predictors}", data, lam=1e-9)

@@ -177,8 +177,8 @@ class LinearModel(Model):
             intervals are too short: for the hinge with predictors of few values or a
             rare class, and for standardized predictors with long tails. With `groups`
             both allow for the groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``,
-            ``"HC2"``, ``"HC3"``; ``"jackknife"`` and ``"nonrobust"`` for the log loss;
-            ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
+            ``"HC2"``, ``"HC3"``; ``"jackknife"``, ``"shrunk"`` and ``"nonrobust"`` for
+            the log loss; ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
             ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or
             ``Bootstrap(replicates=...)``.
         groups : str, Series, array or list, shape (n,); or a list of two, optional

@@ -212,8 +212,8 @@ class LinearInference(Results):
         -------
         JointTest
             With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for the
-            hinge, ``"HC3"`` and ``"jackknife"``, see `Sandwich`; from the resamples,
-            for a bootstrap with symmetric intervals.
+            hinge, ``"HC3"``, ``"jackknife"`` and ``"shrunk"``, see `Sandwich`; from the
+            resamples, for a bootstrap with symmetric intervals.
         """
         return self._errors.wald_test(r_matrix)
 

@@ -25,7 +25,7 @@ def rows(rare, n=200, p=2):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_fewer_than_20_rows_of_the_rarer_level_to_a_coefficient(sign):
-    for rare, correction in ((59, "jackknife"), (60, "HC0")):  # three coefficients
+    for rare, correction in ((59, "shrunk"), (60, "HC0")):  # three coefficients
         X, y = rows(rare)
         chosen = default_options(Problem(X, sign * y, lam=0.1, loss="log"))
         assert chosen == Sandwich(correction=correction)
@@ -45,7 +45,9 @@ def test_groups_keep_their_own_estimate():
 def weighted():
     X, y = rows(40, n=90, p=3)
     weights = np.linspace(0.5, 2.0, 90)
-    return ps.Logit(y, X, lam=0.05, weights=weights, standardize=True).fit(TIGHT)
+    return ps.Logit(y, X, lam=0.05, weights=weights, standardize=True).fit(
+        TIGHT, cov_type="jackknife"
+    )
 
 
 def test_several_hypotheses_are_tested_by_f(weighted):

@@ -67,7 +67,7 @@ def test_html_and_latex_have_the_names_as_they_are(result):
     assert "x" * 100 in html
     assert r"territory 2 of $<$the$>$ far north \& west" in tex
     assert r"income\_per\_head in 1000 \$" in tex
-    assert r"P$>$$|$t$|$" in tex
+    assert r"P$>$$|$z$|$" in tex
     assert html.count("<table") == tex.count(r"\begin{tabular}") == 2
 
 
@@ -110,7 +110,7 @@ def test_the_largest_coefficients_are_shown(survey):
 
 
 def test_a_summary_is_the_same_every_time(result):
-    again = result.with_covariance("jackknife")
+    again = result.with_covariance("shrunk")
     assert str(result.summary()) == str(again.summary())
 
 

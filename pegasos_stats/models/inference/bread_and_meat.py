@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.bandwidth import RULES, SAME
+from pegasos_stats.models.inference.inverse import solved
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.row_sums import (
     blocks_of,
@@ -358,6 +359,18 @@ def sandwiched(
     scores *= np.broadcast_to(stretch, (n,))[:, None]
     half = scores @ inverse
     return half.T @ half / n
+
+
+def pull_of(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
+    """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
+    first = int(problem.intercept)
+    free = H.copy()
+    penalised = np.arange(first, len(H))
+    free[penalised, penalised] -= problem.lam
+    pull = solved(free, np.concatenate([np.zeros(first), problem.lam * beta]))
+    if pull is None:
+        return np.asarray(problem.lam * inverse[:, first:] @ beta)
+    return pull
 
 
 def groups_of(problem: Problem) -> list[NDArray[np.bool_]]:

@@ -33,8 +33,8 @@ class Covariance:
     notes : tuple of Note
         Why it is not defined, or what is lost in rounding.
     joint : float64 array, shape (k, k), optional
-        For the hinge, and for the log loss with ``"HC3"`` and ``"jackknife"``, the
-        covariance for tests of several hypotheses together.
+        For the hinge, and for the log loss with ``"HC3"``, ``"jackknife"`` and
+        ``"shrunk"``, the covariance for tests of several hypotheses together.
     rows : float
         How many rows that covariance is worth; infinite where there is none.
     fixed : float64 array, shape (k, k), optional

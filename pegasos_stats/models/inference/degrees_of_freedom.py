@@ -69,22 +69,42 @@ def degrees_of_freedom(
     most = effective_rows(problem.y, problem.weights)
     if problem.n <= len(meat):  # all r_i are the same
         return most
-    inverse, k = inverse_of(meat), float(len(meat))
-    if not np.isfinite(inverse).all():
-        if k > MOST_COEFFICIENTS or not np.isfinite(meat).all():
-            return most
-        whiten = whitening(meat)
-        if not len(whiten):
-            return most
-        inverse, k = whiten.T @ whiten, float(len(whiten))
-    n, w, g = problem.n, problem.row_weights, -s * problem.y
+    inverse, k = inverse_and_rank(meat)
+    if not k:
+        return most
+    squares = squared_lengths(problem, s, stretch, inverse) / problem.n
+    spread = float(squares @ squares) - k / problem.n
+    found = k * (k + 1.0) / spread if spread > 0.0 else np.inf
+    return min(most, found) if np.isfinite(found) else most
+
+
+def inverse_and_rank(meat: Matrix) -> tuple[Matrix, int]:
+    """Inverse of a covariance where it has variance; rank 0 if that is not known.
+
+    Examples
+    --------
+    >>> inverse_and_rank(np.diag([4.0, 0.0]))
+    (array([[0.25, 0.  ],
+           [0.  , 0.  ]]), 1)
+    """
+    inverse = inverse_of(meat)
+    if np.isfinite(inverse).all():
+        return inverse, len(meat)
+    if len(meat) > MOST_COEFFICIENTS or not np.isfinite(meat).all():
+        return inverse, 0
+    whiten = whitening(meat)
+    return whiten.T @ whiten, len(whiten)
+
+
+def squared_lengths(
+    problem: Problem, s: Vector, stretch: Vector | float, inverse: Matrix
+) -> Vector:
+    """``c_i'A c_i`` of the centred scores, shape (n,), for ``A`` of shape (k, k)."""
+    w, g = problem.row_weights, -s * problem.y
     squares = g * g * quadratic_forms(problem, inverse)
     for group in groups_of(problem):
         weights = np.where(group, w, 0.0)
         mean = column_sums(problem, weights * g) / weights.sum()
         image = inverse @ mean
         squares -= group * (2.0 * g * images(problem, image) - float(mean @ image))
-    squares *= np.square(stretch * w) / n
-    spread = float(squares @ squares) - k / n
-    found = k * (k + 1.0) / spread if spread > 0.0 else np.inf
-    return min(most, found) if np.isfinite(found) else most
+    return np.asarray(squares * np.square(stretch * w))

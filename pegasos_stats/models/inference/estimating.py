@@ -16,6 +16,7 @@ from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
+    FOR_FEW_ROWS,
     OF_LEVERAGES,
     SANDWICH,
     Bootstrap,
@@ -47,6 +48,7 @@ LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
 HC3, JACKKNIFE = Sandwich(correction="HC3"), Sandwich(correction="jackknife")
+SHRUNK = Sandwich(correction="shrunk")
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -125,10 +127,10 @@ def checked_choice(
             )
         )
     of_log = options.correction if isinstance(options, Sandwich) else ""
-    if of_log == "jackknife" and problem.loss == "hinge":
+    if of_log in FOR_FEW_ROWS and problem.loss == "hinge":
         raise OptionError(
             said(
-                Setting("cov_type", "jackknife"),
+                Setting("cov_type", of_log),
                 " does not go with the hinge loss: its bias is known for the log loss "
                 "alone; give 'HC3'.",
             )
@@ -176,7 +178,8 @@ def default_options(
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes. Where the rarer level has fewer than 20 rows to
-    a coefficient, it is that of the jackknife: for the hinge its standard errors, HC3.
+    a coefficient, it is for the log loss drawn towards that of the model, and HC3 for
+    the hinge.
     With groups it is that of whole groups; of two kinds always the sandwich.
 
     Examples
@@ -195,7 +198,9 @@ def default_options(
             return CLUSTER
         if not has_few_events(problem):
             return SANDWICH
-        return JACKKNIFE if problem.loss == "log" else HC3
+        if problem.loss == "hinge":
+            return HC3
+        return SHRUNK if problem.n > problem.p + problem.intercept else JACKKNIFE
     replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")

@@ -221,7 +221,8 @@ def hotelling_test(
 
     For ``m`` hypotheses ``W (rows - m + 1) / rows / m`` is compared with the F
     distribution with ``m`` and ``rows - m + 1`` degrees of freedom; NaN if there are
-    too few rows. With a bias of `theta` it is the noncentral one, as for `wald_test`.
+    too few rows. For infinitely many it is Wald's. With a bias of `theta` it is the
+    noncentral one, as for `wald_test`.
 
     References
     ----------
@@ -234,6 +235,8 @@ def hotelling_test(
     <Wald test of : F = 4.875, df = 2, 39, p = 0.0129>
     """
     R = np.atleast_2d(R)
+    if np.isinf(rows):
+        return wald_test(theta, covariance, R, q, np.inf, hypotheses, bias)
     found = wald_test(theta, covariance, R, q)
     m = found.df_num
     df = rows - m + 1.0

@@ -11,11 +11,12 @@ from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import SampleKind, checked_seed
 
 Bandwidth = Literal["silverman", "hall-sheather", "bofinger"]
-Correction = Literal["HC0", "HC1", "HC2", "HC3", "jackknife", "nonrobust"]
+Correction = Literal["HC0", "HC1", "HC2", "HC3", "jackknife", "shrunk", "nonrobust"]
 Interval = Literal["percentile", "normal", "basic", "symmetric"]
 
 BANDWIDTHS: tuple[Bandwidth, ...] = ("silverman", "hall-sheather", "bofinger")
-OF_LEVERAGES: tuple[Correction, ...] = ("HC2", "HC3", "jackknife")
+FOR_FEW_ROWS: tuple[Correction, ...] = ("jackknife", "shrunk")
+OF_LEVERAGES: tuple[Correction, ...] = ("HC2", "HC3", *FOR_FEW_ROWS)
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", *OF_LEVERAGES, "nonrobust")
 CLUSTER_CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1")
 INTERVALS: tuple[Interval, ...] = ("percentile", "normal", "basic", "symmetric")
@@ -47,7 +48,7 @@ class Sandwich:
     move : bool, default True
         Hinge only. ``False`` does not move the rows, ``z~_i = z_i``; the standard
         errors of the largest effects are then too small.
-    correction : "HC0", "HC1", "HC2", "HC3", "jackknife" or "nonrobust"
+    correction : "HC0", "HC1", "HC2", "HC3", "jackknife", "shrunk" or "nonrobust"
         ``"HC0"`` is the formula. ``"HC1"`` multiplies it by ``n / (n - d)``, with the
         effective number of coefficients ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         every score by ``sqrt(1 - h_i)``, ``h_i`` the leverage of its row, and ``"HC3"``
@@ -58,11 +59,20 @@ class Sandwich:
         mean ``theta + b`` the interval is ``estimate +- c``, where ``P(|b + se T| <=
         c)`` is the confidence level. ``T`` has Student's t distribution, with as many
         degrees of freedom as there are normal scores whose covariance would be as rough
-        as that of these; where one level is rare, about the number of its rows. The
-        default is ``"HC0"``; where the rarer level has fewer than 20 rows per
-        coefficient, it is ``"jackknife"`` for the log loss, ``"HC3"`` for the hinge.
-        For the log loss with ``"HC3"`` or ``"jackknife"``, joint tests are Hotelling's,
-        by F, ``"jackknife"`` with the same degrees of freedom. ``"nonrobust"``, for the
+        as that of these; where one level is rare, about the number of its rows.
+        ``"shrunk"``, for the log loss, allows for bias too. Its ``G`` is that of
+        ``"HC2"``, drawn towards ``c M``: ``M`` is ``G`` if labels are as probable as
+        the fit has them, and ``c`` makes both as large on average. It is drawn by the
+        share ``a = b^2 / d^2``, at most 1, of the noise ``b^2`` in the distance ``d^2``
+        of the two (Ledoit and Wolf's rule): all the way where the rows cannot tell them
+        apart, and ever less with more rows, if the model does not hold. Standard errors
+        are not below those of ``"HC2"``. Degrees of freedom are those of ``G``, divided
+        by ``(1 - a)^2``. The default is ``"HC0"``; where the rarer level has fewer than
+        20 rows per coefficient, it is ``"HC3"`` for the hinge and ``"shrunk"`` for the
+        log loss, ``"jackknife"`` if there are no more rows than coefficients. For the
+        log loss with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are
+        Hotelling's, by F, the latter two with the degrees of freedom of the intervals;
+        where these are infinite, Wald's, by chi-squared. ``"nonrobust"``, for the
         log loss without weights, is model-based: ``G`` is the information ``H - lam
         J``, so that for ``lam -> 0`` the covariance is ``H^-1 / n``, as in any logistic
         regression.
@@ -98,6 +108,10 @@ class Sandwich:
     Econometrica 86 (2018), for intervals of biased estimates.
     Satterthwaite, *An approximate distribution of estimates of variance components*,
     Biometrics 2 (1946), for the degrees of freedom.
+    Angrist & Pischke, *Mostly harmless econometrics* (2009), section 8.1, for the
+    larger of two standard errors.
+    Ledoit & Wolf, *A well-conditioned estimator for large-dimensional covariance
+    matrices*, Journal of Multivariate Analysis 88 (2004), for the share.
 
     Examples
     --------
@@ -316,6 +330,7 @@ CovName = Literal[
     "HC2",
     "HC3",
     "jackknife",
+    "shrunk",
     "nonrobust",
     "cluster",
     "bootstrap",

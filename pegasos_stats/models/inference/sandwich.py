@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,17 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference import defects
 from pegasos_stats.models.inference.bandwidth import effective_rows
-from pegasos_stats.models.inference.bias import bias_of
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
-from pegasos_stats.models.inference.inverse import inverse_of, solved
+from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
 from pegasos_stats.models.inference.separation import separated_rows
+from pegasos_stats.models.inference.shrinkage import (
+    drawn_to_model,
+    for_few_rows,
+    not_below,
+)
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
@@ -102,6 +105,16 @@ def sandwich(
     check_size(problem)
     centre = far_centre(problem)
     given = options, dual, scaling, groups
+    if options.correction == "shrunk":
+        plain = replace(options, correction="HC2"), dual, scaling, groups
+        found = _about_centre(problem, beta, alpha, centre, *given)
+        return not_below(found, _about_centre(problem, beta, alpha, centre, *plain))
+    return _about_centre(problem, beta, alpha, centre, *given)
+
+
+def _about_centre(
+    problem: Problem, beta: Vector, alpha: float, centre: Vector | None, *given: Any
+) -> Covariance:
     if centre is None:
         return _of_rows(problem, beta, alpha, *given)
     inner, there = centred(problem, centre), float(alpha + centre @ beta)
@@ -128,13 +141,20 @@ def _of_rows(
     H = parts.bread(problem, curvature)
     inverse = inverse_of(H)
     stretch, factor = _corrected(problem, curvature, inverse, options)
-    meat, sums = _meat(problem, s, stretch, options, groups), None
+    of_rows_alone = _meat(problem, s, stretch, options, groups)
+    meat, sums, drawn = of_rows_alone, None, None
+    if options.correction == "shrunk":
+        drawn = drawn_to_model(problem, s, stretch, meat)
+        meat = drawn.meat(meat)
     of_rows = groups is None and options.correction != "nonrobust"
     given = problem, s, stretch, meat, inverse
     middle = parts.sandwiched(*given) if of_rows else inverse @ meat @ inverse
     if scaling is not None and options.correction != "nonrobust":
         centred_too = bool(scaling.centre.any())
         sums = stacked(problem, beta, s, stretch, centred_too, groups)
+        if drawn is not None:
+            none = stacked(problem, beta, np.zeros(problem.n), 1.0, centred_too)
+            sums = drawn.stacked(sums, none)
     slopes = None
     if problem.loss == "log":
         slopes = column_sums(problem, problem.row_weights * s * problem.y)
@@ -147,15 +167,8 @@ def _of_rows(
     if problem.loss == "log":
         if apart := separated_rows(problem, s, found.pull):
             found = replace(found, separated=apart, notes=())  # this says more
-        if options.correction not in ("HC3", "jackknife"):
-            return found
-        rows = effective_rows(u, problem.weights)
-        if options.correction == "HC3":
-            return replace(found, joint=found.matrix, rows=rows)
-        df = degrees_of_freedom(problem, s, stretch, meat)
-        told = f"{found.description}; Student's t, {df:.3g} degrees of freedom"
-        found = replace(found, joint=found.matrix, rows=df, df=df, description=told)
-        return replace(found, bias=bias_of(problem, s, inverse))
+        few = options, s, stretch, of_rows_alone, inverse, drawn
+        return for_few_rows(found, problem, *few)
     add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
     return replace(found, later=add) if len(H) > WIDE else add()
 
@@ -224,7 +237,7 @@ def put_together(
         description=_described(curvature, options, groups),
         notes=defects.notes_on(*facts),
         fixed=None if reason else fixed,
-        pull=_pull(problem, beta, H, inverse),
+        pull=parts.pull_of(problem, beta, H, inverse),
     )
 
 
@@ -253,18 +266,6 @@ def _meat(
     if options.correction == "nonrobust":
         return cross_product(problem, s * (1.0 - s)) / problem.n
     return parts.meat_of(problem, s, stretch)
-
-
-def _pull(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
-    """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
-    first = int(problem.intercept)
-    free = H.copy()
-    penalised = np.arange(first, len(H))
-    free[penalised, penalised] -= problem.lam
-    pull = solved(free, np.concatenate([np.zeros(first), problem.lam * beta]))
-    if pull is None:
-        return np.asarray(problem.lam * inverse[:, first:] @ beta)
-    return pull
 
 
 def _with_joint(
@@ -362,7 +363,8 @@ def _corrected(
     leverage = parts.leverages(problem, curvature, inverse)
     if options.correction in OF_LEVERAGES:
         left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
-        return 1.0 / (np.sqrt(left) if options.correction == "HC2" else left), 1.0
+        half = options.correction in ("HC2", "shrunk")
+        return 1.0 / (np.sqrt(left) if half else left), 1.0
     n, used = problem.n, float(leverage.sum())
     above = n - 1.0 if isinstance(options, Cluster) else n
     return 1.0, above / (n - used) if n > used else np.nan
@@ -383,8 +385,6 @@ def _described(
     curvature: parts.Curvature, options: Sandwich, groups: Groups | None
 ) -> str:
     kind = f"sandwich, {options.correction}"
-    if options.correction == "jackknife":
-        kind = "sandwich, HC3 (jackknife); intervals and tests allow for bias"
     if options.correction == "nonrobust":
         kind = "nonrobust, from the information of the model"
     if groups is not None:
