@@ -1,6 +1,7 @@
 """Fits with an offset: what they equal, and how new rows get theirs."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -219,10 +220,11 @@ def test_a_saved_fit_asks_for_functions_of_its_offset(data, tmp_path):
 
 
 def test_sql_adds_it(data, fit):
-    base = sqlite3.connect(":memory:")
-    base.create_function("LN", 1, np.log)
-    data.to_sql("d", base, index=False)
-    found = pd.read_sql(f"SELECT {fit.to_sql('sqlite')} AS score FROM d", base)["score"]
+    query = f"SELECT {fit.to_sql('sqlite')} AS score FROM d"
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.create_function("LN", 1, np.log)
+        data.to_sql("d", base, index=False)
+        found = pd.read_sql(query, base)["score"]
     np.testing.assert_allclose(found, fit.decision_function(data), rtol=1e-12)
 
 

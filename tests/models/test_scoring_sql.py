@@ -1,6 +1,7 @@
 """``to_sql``: one expression, whose value in a database is the score."""
 
 import sqlite3
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -16,20 +17,20 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-12}  # sums and functions of another library
 
 def scores_in_sqlite(result, data):
     """Scores that SQLite computes, NaN for NULL, in the order of the rows."""
-    base = sqlite3.connect(":memory:")
-    base.execute("PRAGMA trusted_schema = OFF")
-    names = ", ".join("`" + str(c).replace("`", "``") + "`" for c in data.columns)
-    base.execute(f"CREATE TABLE given ({names})")
-    rows = data.astype(object).where(data.notna(), None)
-    places = ", ".join("?" * data.shape[1])
-    plain = [
-        [value.item() if isinstance(value, np.generic) else value for value in row]
-        for row in rows.itertuples(index=False)
-    ]
-    base.executemany(f"INSERT INTO given VALUES ({places})", plain)
-    expression = result.to_sql("sqlite")
-    found = base.execute(f"SELECT {expression} FROM given ORDER BY rowid").fetchall()
-    assert base.execute("SELECT count(*) FROM given").fetchone() == (len(data),)
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("PRAGMA trusted_schema = OFF")
+        names = ", ".join("`" + str(c).replace("`", "``") + "`" for c in data.columns)
+        base.execute(f"CREATE TABLE given ({names})")
+        rows = data.astype(object).where(data.notna(), None)
+        places = ", ".join("?" * data.shape[1])
+        plain = [
+            [value.item() if isinstance(value, np.generic) else value for value in row]
+            for row in rows.itertuples(index=False)
+        ]
+        base.executemany(f"INSERT INTO given VALUES ({places})", plain)
+        query = f"SELECT {result.to_sql('sqlite')} FROM given ORDER BY rowid"
+        found = base.execute(query).fetchall()
+        assert base.execute("SELECT count(*) FROM given").fetchone() == (len(data),)
     return np.array([np.nan if row[0] is None else row[0] for row in found])
 
 

@@ -4,14 +4,18 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import types
 import warnings
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.studies.keeping.fields import meant_by
 from pegasos_stats.studies.keeping.saving import KEPT
 from tests.models.saved_models import put_together, taken_apart
 from tests.studies.kept_objects import DATA, FUNCTIONS, OBJECTS, model
@@ -329,3 +333,13 @@ def test_shares_beyond_0_and_1_and_weights_below_0_are_no_table(share, tmp_path)
     ]:
         with pytest.raises(DataError, match="damaged or incomplete"):
             ps.load(array_changed(found, tmp_path, old, new))
+
+
+def test_names_of_types_are_followed():
+    # As the statement `type Name[T] = ...` of Python 3.12 makes them.
+    T = TypeVar("T", bound=np.generic)
+    name = type("Name", (), {"__value__": np.ndarray[tuple[int], np.dtype[T]]})
+    array = types.GenericAlias(name, (np.int64,))
+    assert meant_by(array) == np.ndarray[tuple[int], np.dtype[np.int64]]
+    assert meant_by(type("Name", (), {"__value__": int})) is int
+    assert meant_by(NDArray[np.int64]).__origin__ is np.ndarray

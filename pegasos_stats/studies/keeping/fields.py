@@ -51,6 +51,7 @@ def form_of(hint: Any) -> Form:
     TypeError
         If fields of this type have none.
     """
+    hint = meant_by(hint)
     origin, inner = get_origin(hint), get_args(hint)
     if hint in FORMS:
         return FORMS[hint]
@@ -69,6 +70,21 @@ def form_of(hint: Any) -> Form:
     if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or _is_named(hint)):
         return _fields(hint)
     raise TypeError(f"no form is known for {hint}")
+
+
+def meant_by(hint: Any) -> Any:
+    """The type that an alias stands for; `NDArray` is one from numpy 2.5 on.
+
+    Examples
+    --------
+    >>> from numpy.typing import NDArray
+    >>> get_origin(meant_by(NDArray[np.float64])) is np.ndarray
+    True
+    """
+    value = getattr(get_origin(hint) or hint, "__value__", None)
+    if value is None:
+        return hint
+    return value[get_args(hint)] if get_args(hint) else value
 
 
 def _is_named(hint: type) -> bool:
@@ -134,8 +150,9 @@ def _one_of_several(hints: tuple[Any, ...]) -> Form:
     )
 
 
-def _chosen(kinds: list[Any]) -> Form:
+def _chosen(hints: list[Any]) -> Form:
     """One of several types that are not None."""
+    kinds = [meant_by(hint) for hint in hints]
 
     def fits(value: Any, hint: Any) -> bool:
         if get_origin(hint) is np.ndarray:
