@@ -47,8 +47,6 @@ RARE = 0.15  # share of a class that a hinge may give up altogether
 LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
 ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
-HC3, JACKKNIFE = Sandwich(correction="HC3"), Sandwich(correction="jackknife")
-SHRUNK = Sandwich(correction="shrunk")
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -179,8 +177,7 @@ def default_options(
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes. Where the rarer level has fewer than 20 rows to
     a coefficient, it is for the log loss drawn towards that of the model, and HC3 for
-    the hinge.
-    With groups it is that of whole groups; of two kinds always the sandwich.
+    the hinge. With groups it is that of whole groups; of two kinds always the sandwich.
 
     Examples
     --------
@@ -199,8 +196,9 @@ def default_options(
         if not has_few_events(problem):
             return SANDWICH
         if problem.loss == "hinge":
-            return HC3
-        return SHRUNK if problem.n > problem.p + problem.intercept else JACKKNIFE
+            return Sandwich(correction="HC3")
+        wide = problem.n <= problem.p + problem.intercept
+        return Sandwich(correction="jackknife" if wide else "shrunk")
     replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
