@@ -24,7 +24,7 @@ check: lint types ## style, types, and the quick tests, which need no R
 test: system-r $(VENV)/.rpy2 lint types ## install R if missing; check style and types, run all tests
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-fuzz: $(VENV)/.dev ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
+fuzz: system-r $(VENV)/.rpy2 ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
 
 parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
