@@ -229,9 +229,13 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
             for position, level in enumerate(levels):
                 found += (position + 1) * (values == level)
         return found
-    known = pd.Index(list(levels), dtype=object)
-    rows = pd.Index(labels.astype(object), dtype=object)
-    return np.asarray(known.get_indexer(rows), dtype=np.intp)
+    known = np.empty(len(levels), dtype=object)
+    known[:] = list(levels)
+    # By hashes alone: an index would compare levels, which those of others may not be.
+    rows = np.asarray(labels.astype(object), dtype=object)
+    codes, _ = pd.factorize(np.concatenate([known, rows]))
+    found = codes[known.size :]
+    return np.where(found < known.size, found, -1).astype(np.intp, copy=False)
 
 
 def never_missing(dtype: object) -> bool:

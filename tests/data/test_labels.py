@@ -6,9 +6,9 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.foreign import column_of_labels
-from pegasos_stats.data.labels import LabelCoding, signs_of
+from pegasos_stats.data.labels import LabelCoding, positions, signs_of
 from pegasos_stats.errors import DataError, LabelError, OptionError
-from tests.nasty import Long
+from tests.nasty import Long, Raising
 
 NA = None
 
@@ -197,3 +197,11 @@ def test_a_list_with_another_length_than_it_says_is_no_column():
         column_of_labels(Long([1, 2]))
     with pytest.raises(DataError, match=r"^Labels are of type Long and not in one col"):
         ps.Folds.stratified(Long([1, 2]), 2)
+
+
+def test_labels_are_found_without_being_compared():
+    levels = [Raising("__lt__"), Raising("__lt__")]
+    rows = pd.Series(["a", levels[1], None, levels[0]], dtype=object)
+    assert positions(rows, levels).tolist() == [-1, 1, -1, 0]
+    with pytest.raises(LabelError, match=r"^The actual labels hold 'a' in 2 rows"):
+        ps.confusion(["a", "b", "a"], ["a", "b", "b"], levels=[*levels, "b"])
