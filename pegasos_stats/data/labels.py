@@ -31,6 +31,7 @@ Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
+NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
 
 
 @dataclass(frozen=True)
@@ -220,22 +221,20 @@ def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     return np.where(missing, np.nan, 2.0 * codes - 1.0)
 
 
+@NARROW
 def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Position of each label among the levels; -1 for other labels."""
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
-        with np.errstate(over="ignore"):  # of a level beyond single precision
-            for position, level in enumerate(levels):
-                found += (position + 1) * (values == level)
+        for position, level in enumerate(levels):
+            found += (position + 1) * (values == level)
         return found
-    known = np.empty(len(levels), dtype=object)
-    known[:] = list(levels)
-    # By hashes alone: an index would compare levels, which those of others may not be.
-    rows = np.asarray(labels.astype(object), dtype=object)
-    codes, _ = pd.factorize(np.concatenate([known, rows]))
-    found = codes[known.size :]
-    return np.where(found < known.size, found, -1).astype(np.intp, copy=False)
+    # By hashes alone: get_indexer() compares levels, and those of others may raise.
+    several = (pd.Index(each, dtype=object) for each in (list(levels), labels))
+    codes, _ = pd.factorize(np.concatenate([each.to_numpy() for each in several]))
+    found = codes[len(levels) :]
+    return np.where(found < len(levels), found, -1).astype(np.intp, copy=False)
 
 
 def never_missing(dtype: object) -> bool:
@@ -306,6 +305,7 @@ def _levels_by_rule(
     return levels
 
 
+@NARROW
 def distinct(labels: DataColumn) -> list[Level]:
     """Different values in order of appearance, none missing."""
     dtype = labels.dtype
@@ -318,6 +318,7 @@ def distinct(labels: DataColumn) -> list[Level]:
     return list((labels.astype(object) if is_wide else labels).unique())
 
 
+@NARROW
 def factor_levels(labels: DataColumn, name: str) -> list[Level]:
     """Levels in the order of the categories, else sorted."""
     found = distinct(labels)

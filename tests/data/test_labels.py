@@ -6,7 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.foreign import column_of_labels
-from pegasos_stats.data.labels import LabelCoding, positions, signs_of
+from pegasos_stats.data.labels import LabelCoding, factor_levels, positions, signs_of
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from tests.nasty import Long, Raising
 
@@ -205,3 +205,15 @@ def test_labels_are_found_without_being_compared():
     assert positions(rows, levels).tolist() == [-1, 1, -1, 0]
     with pytest.raises(LabelError, match=r"^The actual labels hold 'a' in 2 rows"):
         ps.confusion(["a", "b", "a"], ["a", "b", "b"], levels=[*levels, "b"])
+    lonely = Raising("__array__")
+    assert positions(rows, [lonely]).tolist() == [-1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("narrow", "found"),
+    [(np.float16(0.5), [2, 3, 1, 0, 1]), (np.float32(2.0), [1, 3, 2, 0, 2])],
+)
+def test_numbers_of_numpy_stand_beside_larger_ones(narrow, found):
+    # A hash or an order compares them: 1e308 overflows in half and single precision.
+    labels = pd.Series([True, 1e308, narrow, -1e308, narrow], dtype=object)
+    assert positions(labels, factor_levels(labels, "y")).tolist() == found
