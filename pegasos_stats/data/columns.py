@@ -4,7 +4,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,34 @@ def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
     return np.column_stack(columns)
 
 
+def _not_in_rows() -> DataError:
+    return DataError(
+        "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
+        "whose indices are within its shape, or a dense array."
+    )
+
+
+def in_rows(X: Any) -> "csr_array":
+    """A sparse matrix as a CSR array; no index is followed that is not in its shape.
+
+    Raises
+    ------
+    DataError
+        If one is not.
+    """
+    from scipy.sparse import coo_array, csr_array
+
+    with refusing(_not_in_rows()):
+        if getattr(X, "format", None) == "coo" and X.ndim == 2:
+            X = coo_array((X.data, (X.row, X.col)), shape=X.shape)  # looks at them
+        elif hasattr(X, "check_format"):
+            X = type(X)(X)  # of the same arrays; the check may set others
+            X.check_format(full_check=True)
+        found = csr_array(X)
+        found.check_format(full_check=True)
+    return found
+
+
 def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
     """Numbers of a sparse matrix, or of a frame with sparse columns, as a CSR array.
 
@@ -75,17 +103,14 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
     """
     from scipy.sparse import csr_array
 
-    refused = DataError(
-        "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
-        "whose indices are within its shape, or a dense array."
-    )
-    with refusing(refused):
-        matrix = csr_array(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
-        if matrix.dtype.kind not in "fiub":
-            raise ColumnError(
-                f"The sparse matrix is of type {matrix.dtype}; give real numbers."
-            )
-        matrix.check_format(full_check=True)
+    with refusing(_not_in_rows()):
+        X = _frame_to_csr(X) if isinstance(X, pd.DataFrame) else X
+    matrix = in_rows(X)
+    if matrix.dtype.kind not in "fiub":
+        raise ColumnError(
+            f"The sparse matrix is of type {matrix.dtype}; give real numbers."
+        )
+    with refusing(_not_in_rows()):
         if matrix.dtype != np.float32:
             matrix = matrix.astype(np.float64, copy=False)
         if not matrix.has_canonical_format:

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.columns import is_sparse, selected
+from pegasos_stats.data.columns import in_rows, is_sparse, selected
 from pegasos_stats.data.counts import repeated
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
@@ -267,7 +267,7 @@ def _same_name(name: str, method: str) -> str:
 def _sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(X)
+    matrix = csr_matrix(in_rows(X))
     names = [f"x{j + 1}" for j in range(matrix.shape[1])]
     sparse = pd.DataFrame.sparse.from_spmatrix  # type: ignore[attr-defined]
     found: pd.DataFrame = sparse(matrix, index, names)
