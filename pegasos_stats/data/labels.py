@@ -231,8 +231,11 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
             found += (position + 1) * (values == level)
         return found
     # By hashes alone: get_indexer() compares levels, and those of others may raise.
-    several = (pd.Index(each, dtype=object) for each in (list(levels), labels))
-    codes, _ = pd.factorize(np.concatenate([each.to_numpy() for each in several]))
+    known = np.empty(len(levels), dtype=object)
+    for position, level in enumerate(levels):  # one by one, or numpy looks into them
+        known[position] = level
+    rows = labels.astype(object).to_numpy()
+    codes, _ = pd.factorize(np.concatenate([known, rows]))
     found = codes[len(levels) :]
     return np.where(found < len(levels), found, -1).astype(np.intp, copy=False)
 
