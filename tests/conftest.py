@@ -43,6 +43,7 @@ SLOW = [
     "models/test_cures",
     "models/test_default_errors",
     "models/test_few_events",
+    "models/test_fuzz_hypotheses",
     "models/test_fuzz_inference",
     "models/test_fuzz_saved",
     "models/test_inference_results",

@@ -1,11 +1,7 @@
-"""Standard errors, tests and widths for data drawn at random, against other sources.
+"""Standard errors for data drawn at random.
 
-The formulas are written here as their papers have them, row by row; statsmodels has the
-tests, and the rules of the width in its quantile regression.
+The formulas are written here as their papers have them, row by row.
 """
-
-from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
-from statsmodels.base.model import LikelihoodModelResults
-from statsmodels.regression import quantile_regression as peer
 
-from pegasos_stats.models.inference import bandwidth, row_sums
+from pegasos_stats.models.inference import row_sums
 from pegasos_stats.models.inference.bread_and_meat import (
     curvature_of,
     leverages,
@@ -25,16 +19,13 @@ from pegasos_stats.models.inference.bread_and_meat import (
     meat_of,
     slopes_of,
 )
-from pegasos_stats.models.inference.hypotheses import constraints
 from pegasos_stats.models.inference.inverse import ROUNDING
-from pegasos_stats.models.inference.joint_tests import wald_test
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import (
     check_size,
     inverse_of,
     sandwich,
 )
-from pegasos_stats.models.inference.wald import t_test
 from pegasos_stats.solvers.problem import Problem
 from tests.problems import problems
 
@@ -207,75 +198,6 @@ def test_rows_on_the_line_of_their_class_keep_no_part_of_u(problem, seed):
         assert (np.abs((w[rows] * apart) @ part) <= bound).all()
 
 
-def samples():
-    return st.tuples(SEEDS, st.integers(4, 60), st.sampled_from([0.1, 0.5, 0.95]))
-
-
-def drawn(seed, n, inside):
-    """Numbers below zero in about that share, some tied."""
-    rng = np.random.default_rng(seed)
-    u = (rng.standard_normal(n) - norm.ppf(inside)) * 3.0
-    return u.round(1) if rng.random() < 0.3 else u
-
-
-def bofinger(n, tau):
-    """As ``bandwidth.rq(hs = FALSE)`` of R's quantreg; statsmodels has ``phi(2 x)``."""
-    x = norm.ppf(tau)
-    return n**-0.2 * (4.5 * norm.pdf(x) ** 4 / (2.0 * x**2 + 1.0) ** 2) ** 0.2
-
-
-@given(given_sample=samples())
-def test_widths_are_those_of_statsmodels(given_sample):
-    u = drawn(*given_sample)
-    n, tau = u.size, np.mean(u <= 0.0)
-    spread = min(np.std(u, ddof=1), np.subtract(*np.quantile(u, [0.75, 0.25])) / 1.34)
-    assume(spread > 1e-3 and 0.0 < tau < 1.0)
-    assert bandwidth.silverman(u) == pytest.approx(1.06 * spread * n**-0.2, rel=SAME)
-    for ours, theirs in (
-        (bandwidth.hall_sheather, peer.hall_sheather),
-        (bandwidth.bofinger, bofinger),
-    ):
-        d = min(theirs(n, tau), 0.9 * min(tau, 1.0 - tau))
-        expected = spread * (norm.ppf(tau + d) - norm.ppf(tau - d)) / 2.0
-        assert ours(u) == pytest.approx(expected, rel=SAME)
-
-
-def test_widths_are_r_s(r):
-    for seed in range(20):
-        u = drawn(seed, 5 + seed, 0.3)
-        expected = r.call("bw.nrd", x=u)[0]
-        assert bandwidth.silverman(u) == pytest.approx(expected, rel=1e-12)
-
-
-@given(given_sample=samples())
-@pytest.mark.parametrize("rule", ["silverman", "hall-sheather", "bofinger"])
-def test_widths_follow_the_units_and_weights(given_sample, rule):
-    u = drawn(*given_sample)
-    assume(bandwidth.spread(u) > 1e-3)
-    of = bandwidth.RULES[rule]
-    assert of(4.0 * u) == pytest.approx(4.0 * of(u), rel=SAME)
-    # Weights that are 0 leave rows out; their size does not matter.
-    w = np.r_[np.full(u.size, 3.0), np.zeros(5)]
-    longer = np.r_[u, 100.0 * np.arange(5)]
-    quartiles = np.quantile(u, [0.25, 0.75], method="inverted_cdf")
-    spread = min(np.std(u, ddof=1), np.ptp(quartiles) / 1.34)
-    assume(spread > 1e-3)
-    expected = of(u) / bandwidth.spread(u) * spread
-    assert of(longer, w) == pytest.approx(expected, rel=SAME)
-
-
-def test_spread_takes_what_is_not_zero():
-    lone = np.r_[np.zeros(9), 7.0]  # no interquartile range
-    assert bandwidth.spread(lone) == pytest.approx(np.std(lone, ddof=1))
-    assert bandwidth.spread(np.full(5, 2.0)) == 0.0
-    assert bandwidth.spread(np.array([3.0])) == 0.0
-    assert bandwidth.spread(np.array([1.0, -1.0]), np.array([2.0, 0.0])) == 0.0
-    assert bandwidth.share_inside(np.array([0.0, -1.0, -2.0])) == 1.0 - 0.5 / 3.0
-    w = np.array([3.0, 1.0])
-    assert bandwidth.effective_rows(w, w) == pytest.approx(1.6)
-    assert bandwidth.share_inside(np.array([-1.0, 1.0]), w) == 1.0 - 0.5 / 1.6
-
-
 @given(seed=SEEDS, k=st.integers(1, 6), scales=st.integers(0, 60))
 def test_the_inverse_is_that_of_numpy_in_any_units(seed, k, scales):
     rng = np.random.default_rng(seed)
@@ -325,79 +247,3 @@ def test_the_largest_covariance_is_allowed():
     check_size(Problem(sp.csr_array((3, 10_000)), y, 1.0, intercept=False))
     with pytest.raises(Exception, match=r"10,001 coefficients has 100,020,001 entries"):
         check_size(Problem(sp.csr_array((3, 10_000)), y, 1.0))
-
-
-def estimated(seed, k):
-    rng = np.random.default_rng(seed)
-    A = rng.standard_normal((k + 2, k))
-    return rng.standard_normal(k) - 1.0, A.T @ A, rng
-
-
-@given(seed=SEEDS, k=st.integers(1, 5), df=st.sampled_from([3.0, 40.0, np.inf]))
-def test_tests_are_those_of_statsmodels(seed, k, df):
-    theta, V, rng = estimated(seed, k)
-    assume(np.linalg.cond(V) < 1e6)
-    R = rng.standard_normal((rng.integers(1, k + 1), k))
-    q = rng.standard_normal(len(R))
-    assume(np.linalg.cond(R @ V @ R.T) < 1e6)
-    named = SimpleNamespace(data=SimpleNamespace(cov_names=[f"x{i}" for i in range(k)]))
-    results = LikelihoodModelResults(named, theta, normalized_cov_params=V)
-    results.use_t, results.df_resid = bool(np.isfinite(df)), df
-    level = float(rng.uniform(0.5, 0.999))
-    one, each = results.t_test((R, q)), t_test(theta, V, R, q, df, level)
-    np.testing.assert_allclose(each.estimate, R @ theta, rtol=SAME, atol=SAME)
-    np.testing.assert_allclose(each.statistic, one.tvalue.ravel(), rtol=1e-8)
-    np.testing.assert_allclose(each.p_value, one.pvalue, rtol=1e-6, atol=1e-300)
-    limits = np.column_stack([each.conf_low, each.conf_high])
-    np.testing.assert_allclose(limits, one.conf_int(1.0 - level), rtol=1e-7, atol=1e-9)
-    joint, found = results.wald_test((R, q), scalar=True), wald_test(theta, V, R, q, df)
-    assert found.statistic == pytest.approx(joint.statistic, rel=1e-7)
-    assert found.pvalue == pytest.approx(joint.pvalue, rel=1e-5, abs=1e-300)
-    assert (found.df_num, found.df_denom) == (len(R), df)
-
-
-@given(seed=SEEDS)
-def test_a_joint_test_asks_for_the_subspace_and_not_its_rows(seed):
-    theta, V, rng = estimated(seed, 4)
-    R = rng.standard_normal((2, 4))
-    mixed = rng.standard_normal((3, 2))
-    assume(np.linalg.cond(mixed) < 50 and np.linalg.cond(R @ V @ R.T) < 1e4)
-    q = rng.standard_normal(2)
-    once, again = wald_test(theta, V, R, q), wald_test(theta, V, mixed @ R, mixed @ q)
-    assert once.df_num == again.df_num == 2
-    assert again.statistic == pytest.approx(once.statistic, rel=1e-6)
-
-
-def in_words(row, names):
-    parts = [(c, name) for c, name in zip(row, names, strict=True) if c]
-    said = "".join(f" {'-' if c < 0 else '+'} {abs(c):g} * {n}" for c, n in parts)
-    return said.removeprefix(" + ").strip()
-
-
-@given(seed=SEEDS, names=st.permutations(["a", "b", "a:b", "C(g)[T.x]", "e1"]))
-def test_hypotheses_in_words_are_their_matrix(seed, names):
-    rng = np.random.default_rng(seed)
-    R = rng.integers(-3, 4, (2, 5)).astype(float)
-    q = rng.integers(0, 6, 2) / 4.0
-    assume(np.linalg.matrix_rank(R) == 2)
-    left = [in_words(row, names) for row in R]
-    sides = [f"{a} = {b:g}" for a, b in zip(left, q, strict=True)]
-    for said in (", ".join(sides), sides, dict(zip(left, q, strict=True)), (R, q)):
-        found = constraints(said, names)
-        np.testing.assert_array_equal(found[0], R)
-        np.testing.assert_array_equal(found[1], q)
-    moved = [f"{a} - {b:g} = 0" for a, b in zip(left, q, strict=True)]
-    np.testing.assert_array_equal(constraints(moved, names)[1], q)
-    chain = constraints(f"{left[0]} = {left[1]} = {q[0]:g}", names)
-    np.testing.assert_array_equal(chain[0], [R[0] - R[1], R[1]])
-    np.testing.assert_array_equal(chain[1], [0.0, q[0]])
-
-
-def test_contradictions_are_told_from_what_follows():
-    names = ["a", "b", "c"]
-    rows = [np.array(v, dtype=float) for v in ((1, 2, 0), (0, 1, -1), (1, 3, -1))]
-    for i, j, k in combinations(range(3), 3):
-        R = np.array([rows[i], rows[j], rows[k]])
-        assert constraints((R, [1.0, 2.0, 3.0]), names)[0].shape == (3, 3)
-        with pytest.raises(Exception, match="contradict each other"):
-            constraints((R, [1.0, 2.0, 3.5]), names)

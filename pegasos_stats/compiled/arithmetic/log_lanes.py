@@ -4,6 +4,8 @@ Each is off by a few units in the last place, as those of the mathematical libra
 which take ten times as long.
 """
 
+import math
+
 from pegasos_stats.compiled.arithmetic.lanes import (
     Lanes,
     below,
@@ -23,12 +25,23 @@ LOG_2_HIGH = 0.693147180369123816490  # its first 32 digits: times k <= 1076 exa
 LOG_2_LOW = 1.90821492927058770002e-10
 ROOT_2 = 1.4142135623730951
 SMALLEST = 2.0**-1022  # double with all its digits
+EXP = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))  # from the last term on
+ARTANH = tuple(2.0 / k for k in range(21, 1, -2))
 
 
 @inlined
 def constant(x: float) -> Lanes:
     """Put a number in every lane."""
     return lanes(x, x, x, x)
+
+
+@inlined
+def series(x: Lanes, factors: tuple[float, ...]) -> Lanes:
+    """Sum a power series whose last factor comes first, by Horner's rule."""
+    total = constant(factors[0])
+    for factor in factors[1:]:
+        total = fused(total, x, constant(factor))
+    return total
 
 
 @inlined
@@ -41,18 +54,7 @@ def exp_of_minus(x: Lanes) -> Lanes:
     """
     k = (x * PER_LOG_2 + TO_WHOLE) - TO_WHOLE
     r = (k * LOG_2_HIGH - x) + k * LOG_2_LOW
-    s = constant(1.0 / 6227020800.0)
-    s = fused(s, r, constant(1.0 / 479001600.0))
-    s = fused(s, r, constant(1.0 / 39916800.0))
-    s = fused(s, r, constant(1.0 / 3628800.0))
-    s = fused(s, r, constant(1.0 / 362880.0))
-    s = fused(s, r, constant(1.0 / 40320.0))
-    s = fused(s, r, constant(1.0 / 5040.0))
-    s = fused(s, r, constant(1.0 / 720.0))
-    s = fused(s, r, constant(1.0 / 120.0))
-    s = fused(s, r, constant(1.0 / 24.0))
-    s = fused(s, r, constant(1.0 / 6.0))
-    s = fused(s, r, constant(0.5))
+    s = series(r, EXP)
     s = fused(r, fused(s, r, constant(1.0)), constant(1.0))
     half = (k * 0.5 + TO_WHOLE) - TO_WHOLE
     return s * power_of_two(0.0 - half) * power_of_two(half - k)
@@ -68,16 +70,7 @@ def twice_artanh(s: Lanes) -> Lanes:
         With ``s^2 < 0.0295``.
     """
     z = s * s
-    t = constant(2.0 / 21.0)
-    t = fused(t, z, constant(2.0 / 19.0))
-    t = fused(t, z, constant(2.0 / 17.0))
-    t = fused(t, z, constant(2.0 / 15.0))
-    t = fused(t, z, constant(2.0 / 13.0))
-    t = fused(t, z, constant(2.0 / 11.0))
-    t = fused(t, z, constant(2.0 / 9.0))
-    t = fused(t, z, constant(2.0 / 7.0))
-    t = fused(t, z, constant(2.0 / 5.0))
-    t = fused(t, z, constant(2.0 / 3.0))
+    t = series(z, ARTANH)
     return s + s + s * (z * t)
 
 
