@@ -36,6 +36,16 @@ class Judged(ABC):
     dropped: Dropped
     refinement: SDCA | None
 
+    @property
+    def intercept(self) -> float:
+        """Intercept ``alpha``; 0 for a model without one."""
+        return float(self.solution.alpha)
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows used."""
+        return self.problem.n
+
     @cached_property
     def certificate(self) -> Certificate:
         """Primal and dual objective of the fit, and the gap between them.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import KernelPlots
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class KernelResults(Results):
     """A fitted kernel model; made by ``KernelSVM(...).fit()``.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -22,11 +22,14 @@ from pegasos_stats.models.inference.uncertainty import (
     nearness_of,
 )
 from pegasos_stats.models.inference.wald import ContrastTests
+from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes.note import Note
-from pegasos_stats.models.results import Results
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.base import Model
 
 # What another covariance does not change.
 CARRIED = frozenset(
@@ -34,8 +37,8 @@ CARRIED = frozenset(
 )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class LinearInference(Results):
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class LinearInference(Judged):
     """What `LinearResults` says of coefficients and how well they are known.
 
     Attributes
@@ -52,6 +55,7 @@ class LinearInference(Results):
     errors_by: options.CovType | Literal["default"] = options.SANDWICH
     groups: Groups | None = None
     lines: Lines | None = None
+    model: "Model | None" = None
 
     @cached_property
     def cov_type(self) -> options.CovType:

@@ -10,14 +10,17 @@ import pandas as pd
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models import summaries
+from pegasos_stats.models.effects import averages
 from pegasos_stats.models.inference import estimating, options
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.sandwich import bread_at
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
-from pegasos_stats.models.linear_effects import LinearEffects
+from pegasos_stats.models.linear_inference import LinearInference
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.results import Results
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
 from pegasos_stats.models.scoring.to_json import json_of
+from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.tables import Summary, aligned, estimate_cells
 
@@ -25,13 +28,17 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class LinearResults(LinearEffects):
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class LinearResults(Results, LinearInference):
     """A fitted linear model: a support vector machine or a logistic regression.
 
     `Results` documents what every fit has: certificate, predictions, reports.
-    `LinearInference` adds coefficients, standard errors and tests, `LinearEffects`
-    marginal effects and adjusted predictions.
+    `LinearInference` adds coefficients, standard errors and tests.
+
+    Attributes
+    ----------
+    unread : DataFrame or None
+        Predictors of the rows of the fit that the matrix does not hold as they were.
 
     Examples
     --------
@@ -48,6 +55,12 @@ class LinearResults(LinearEffects):
     >>> bool((other.bse > result.bse).all())
     True
     """
+
+    solution: Solution
+    unread: pd.DataFrame | None = None
+
+    margins = averages.margins
+    predictions = averages.predictions
 
     @property
     def llf(self) -> float:

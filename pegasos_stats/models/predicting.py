@@ -25,7 +25,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, scores_of
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Predictor(ABC):
     """What predicts rows: those of the fit, and new ones.
 

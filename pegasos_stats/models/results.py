@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.threshold_results import Thresholds
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Results(Predictor, Judged):
     """A fitted model; made by the `fit` method of a model.
 
@@ -64,16 +64,6 @@ class Results(Predictor, Judged):
     @abstractmethod
     def n_support(self) -> int:
         """Number of training rows that the fit depends on."""
-
-    @property
-    def intercept(self) -> float:
-        """Intercept ``alpha``; 0 for a model without one."""
-        return float(self.solution.alpha)
-
-    @property
-    def nobs(self) -> int:
-        """Number of rows used."""
-        return self.problem.n
 
     @property
     def n_iter(self) -> int:

@@ -28,10 +28,11 @@ from pegasos_stats.models.effects.rows import (
 from pegasos_stats.models.inference.estimating import has_rows, why_none
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.other_names import answering
 from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
-    from pegasos_stats.models.linear_effects import LinearEffects
+    from pegasos_stats.models.linear_results import LinearResults
 
 Scale = Literal["response", "link"]
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
@@ -55,24 +56,102 @@ NONE_IN_FILES = (
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
+@answering
 @np.errstate(over="ignore", invalid="ignore")
-def margins_of(
-    result: "LinearEffects",
-    variables: object,
-    data: object,
-    at: object,
-    contrasts: changes.Contrasts,
-    change: object,
-    scale: Scale,
-    dummy: bool,
-    weights: object,
-    offset: object,
+def margins(
+    self: "LinearResults",
+    variables: object = None,
+    data: object = None,
+    *,
+    at: object = None,
+    contrasts: changes.Contrasts = "reference",
+    change: object = None,
+    scale: Scale = "response",
+    dummy: bool = False,
+    weights: object = None,
+    offset: object = None,
 ) -> Margins:
-    """Effects, see `LinearEffects.margins`."""
+    """Average marginal effects of the predictors on the probability.
+
+    For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
+    df/dx``; the derivative of the score ``f`` includes every term with ``x``, such
+    as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
+    ``P`` from the reference level to each other level. For a hinge fit, which has
+    no probabilities, it is the change in the share of rows predicted positive.
+
+    Parameters
+    ----------
+    variables : str or list of str, optional
+        Predictors by their names in the data; all if omitted.
+    data : DataFrame or array, optional
+        Rows to average over; those of the fit if omitted.
+    at : "mean" or mapping of name to values, optional
+        ``"mean"``: effects at the means of the predictors, and for factors at the
+        shares of their levels. A mapping sets predictors to these values in all
+        rows, in every combination.
+    contrasts : "reference" or "pairwise"
+        Each level against the reference level, or all pairs of levels.
+    change : "sd", float or mapping of name to these, optional
+        For numeric predictors, the effect of an increase by one standard deviation
+        or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
+        and for predictors in step functions such as ``I(x > 3)``, which have no
+        derivative. Where a term has no value for the increased predictor, as beyond
+        the range of a spline, the change is from the value that is smaller by this
+        amount.
+    scale : "response" or "link"
+        ``"link"``: effects on the score, which for the log loss is the log odds.
+    dummy : bool, default False
+        Whether to treat numeric predictors with only the values 0 and 1 as factors,
+        as booleans are.
+    weights : array, Series or a column's name, optional
+        Weights of the rows of `data` in the means. For the rows of the fit its own
+        row weights (not class weights) and ``freq_weights=`` are used.
+    offset : array, Series or a column's name, optional
+        Offset of the rows of `data`, if that of the fit was given as numbers; or
+        instead of the column that the fit used.
+
+    Returns
+    -------
+    Margins
+        With ``tidy()``. Standard errors are by the delta method from the covariance
+        of the fit, or from its bootstrap resamples; for hinge shares always from
+        resamples, 399 if the fit has none.
+
+    Raises
+    ------
+    OptionError
+        If a name or an option is not known.
+    DataError
+        If there are no rows, as for a loaded fit without `data`.
+
+    Notes
+    -----
+    Each row keeps its offset, even if a predictor in the offset is changed.
+    Standard errors are conditional on the rows, as in ``get_margeff`` of
+    statsmodels and the packages margins and marginaleffects; the Python version of
+    the latter accepts its own model classes only. ``result.plot.margins`` is
+    something else: it draws the margins ``y f(x)`` of rows.
+
+    References
+    ----------
+    Bartus, *Estimation of marginal effects using margeff*, Stata Journal 5 (2005).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+    >>> data["x"] = [float(i % 7) for i in range(30)]
+    >>> result = ps.logit("y ~ g + x", data, lam=1e-6).fit(ps.SDCA(seed=1))
+    >>> result.margins().tidy()[["term", "contrast", "estimate"]].round(3)
+      term contrast  estimate
+    0    g    v - u    -0.006
+    1    g    w - u    -0.002
+    2    x    dY/dX    -0.016
+    """
     check_choice("contrasts", contrasts, changes.CONTRASTS)
     check_flag("dummy", dummy)
-    heights = heights_of(result, scale)
-    rows = rows_of(result, data, weights, dummy, offset)
+    heights = heights_of(self, scale)
+    rows = rows_of(self, data, weights, dummy, offset)
     names = rows.checked(variables)
     sloping = heights.curve != "share" and isinstance(change, Mapping | None)
     steps = changes.without_slopes(rows, names) if sloping else names
@@ -113,22 +192,54 @@ def margins_of(
             "is given."
         )
     title = "Marginal Effects at Means" if at_means else "Average Marginal Effects"
-    return estimated(result, found(), rows, heights, title, "contrast", notes)
+    return estimated(self, found(), rows, heights, title, "contrast", notes)
 
 
+@answering
 @np.errstate(over="ignore", invalid="ignore")
-def predictions_of(
-    result: "LinearEffects",
-    variables: object,
-    data: object,
-    at: object,
-    scale: Scale,
-    weights: object,
-    offset: object,
+def predictions(
+    self: "LinearResults",
+    variables: object = None,
+    data: object = None,
+    *,
+    at: object = None,
+    scale: Scale = "response",
+    weights: object = None,
+    offset: object = None,
 ) -> Margins:
-    """Predictions, see `LinearEffects.predictions`."""
-    heights = heights_of(result, scale)
-    rows = rows_of(result, data, weights, False, offset)
+    """Average adjusted predictions: mean probabilities by levels of predictors.
+
+    The mean over the rows of the probability of the second level, with the named
+    predictors set to the same values in all rows and the others as observed. For a
+    hinge fit, the share of rows predicted positive.
+
+    Parameters
+    ----------
+    variables : str or list of str, optional
+        Predictors to set: a factor to each of its levels, a numeric predictor to
+        its minimum, quartiles and maximum; several in every combination. Without
+        any, the mean prediction. Give other values by ``at=``.
+    data, at, scale, weights, offset
+        As for `margins`.
+
+    Returns
+    -------
+    Margins
+        With ``tidy()``, as for `margins`, but without tests.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+    >>> result = ps.logit("y ~ g", data, lam=1e-9).fit(ps.SDCA(seed=1))
+    >>> result.predictions("g").tidy()[["term", "value", "estimate"]].round(3)
+      term value  estimate
+    0    g     u       0.4
+    1    g     v       0.4
+    2    g     w       0.4
+    """
+    heights = heights_of(self, scale)
+    rows = rows_of(self, data, weights, False, offset)
     names = [] if variables is None else rows.checked(variables)
     at_means = isinstance(at, str) and at == "mean"
     base = rows.at_means() if at_means else rows
@@ -151,10 +262,10 @@ def predictions_of(
 
     notes = [AT_MEANS if at_means else OVER_ROWS]
     title = "Predictions at Means" if at_means else "Average Predictions"
-    return estimated(result, found(), rows, heights, title, "value", notes)
+    return estimated(self, found(), rows, heights, title, "value", notes)
 
 
-def heights_of(result: "LinearEffects", scale: Scale) -> Heights:
+def heights_of(result: "LinearResults", scale: Scale) -> Heights:
     """What a prediction of the fit is, on this scale."""
     check_choice("scale", scale, SCALES)
     problem = result.problem
@@ -166,7 +277,7 @@ def heights_of(result: "LinearEffects", scale: Scale) -> Heights:
 
 
 def rows_of(
-    result: "LinearEffects",
+    result: "LinearResults",
     data: object,
     weights: object,
     dummy: bool,
@@ -217,7 +328,7 @@ def rows_of(
 
 
 def estimated(
-    result: "LinearEffects",
+    result: "LinearResults",
     found: Iterable[tuple[Key, Estimand]],
     rows: Rows,
     heights: Heights,
