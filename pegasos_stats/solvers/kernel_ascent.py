@@ -276,7 +276,7 @@ class KernelAscent:
         return np.concatenate([fresh, rest[: size - fresh.size]])
 
     def _furthest(self, count: int) -> Rows:
-        """Rows with the highest slopes that may fall, hmm."""
+        """Rows of the highest slopes that may rise, and of the lowest that may fall."""
         half = max(1, count // 2)
         rise, fall = self._rise[self._order], -self._fall[self._order]
         found = []

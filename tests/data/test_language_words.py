@@ -30,6 +30,7 @@ BREAKS = (
     "or more"
 )
 LIST = "has a list of other things than constants"
+NO_NAME = "has Q(), which takes the name of a column"
 
 UNUSABLE = {
     "s*2": "'*' takes numbers, and there is text",
@@ -69,6 +70,11 @@ REFUSED = {
     "x + 3j": "holds complex 3j",
     "s == b'a'": "holds bytes b'a'",
     "(lambda x: x)(3)": "calls what is not the name of a function",
+    "Q()": NO_NAME,
+    "Q(3)": NO_NAME,
+    "Q('x', 'k')": NO_NAME,
+    "Q('x', name='k')": NO_NAME,
+    "np.log(**{'x': 1})": "spreads values (**)",
     "np.foo(x)": "calls 'np.foo', which is not a known function (did you mean "
     "'np.floor'?)",
 }

@@ -178,6 +178,25 @@ def test_kernels_of_any_size():
         ps.KernelSVM(y, X * 1e200, kernel="linear").fit(TIGHT)
 
 
+@pytest.mark.parametrize("degree", [1, 3])
+def test_polynomial_kernels_have_offsets_of_any_size(degree):
+    """``(s^2 x'z + s^2 c)^d`` and ``s^(2d) lam``: the risk of ``s = 1`` in all bits."""
+    X, y, _ = data(60)
+    fits = [
+        ps.KernelSVM(
+            y,
+            X * size,
+            kernel="polynomial",
+            degree=degree,
+            offset=0.75 * size * size,
+            lam=0.125 * size ** (2 * degree),
+        ).fit(TIGHT)
+        for size in (1.0, 2.0**-40, 2.0**40, 2.0 ** (480 // degree))
+    ]
+    assert len({fit.objective for fit in fits}) == 1
+    assert len({fit.dual_objective for fit in fits}) == 1
+
+
 def test_pegasos_is_refined():
     X, y, w = data()
     model = ps.KernelSVM(y, X, lam=0.01, weights=w)
