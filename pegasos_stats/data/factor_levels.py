@@ -104,7 +104,9 @@ def _of_levels(
 ) -> pd.Categorical | NDArray[np.generic]:
     """Return levels by their positions; a position of -1 is a missing value."""
     if not numbers:
-        return pd.Categorical.from_codes(codes, categories=pd.Index(known))
+        return pd.Categorical.from_codes(
+            codes, categories=pd.Index(known, tupleize_cols=False)
+        )
     if (codes >= 0).all():
         return np.asarray(known)[codes]
     values = np.array([*known, None], dtype=object)

@@ -50,6 +50,15 @@ def test_categories_of_numbers_are_read_from_numbers(new):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_levels_may_be_tuples():
+    pairs = pd.Series([(int(one), "of two") for one in BASE])
+    found = scores_of("y ~ x + g", pairs, pairs)
+    expected = scores_of("y ~ x + C(g)", BASE, BASE)
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ColumnError, match="levels that did not occur at fit"):
+        scores_of("y ~ x + g", pairs, pairs.where(BASE == 1, pd.Series([(7,)] * N)))
+
+
 @pytest.mark.parametrize("fitted", ["bool", "int", "categories"])
 def test_missing_levels_are_missing_scores(fitted):
     new = pd.Series(BASE).astype(object).where(np.arange(N) > 4)

@@ -27,6 +27,7 @@ from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.refining import run_linear
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
@@ -276,12 +277,30 @@ def test_what_the_steps_do_not_reach_sdca_does(monkeypatch):
         at, best = primal(resample, estimate[1:], estimate[0]), fit(resample)
         # The run of 1e-8 bounds the optimum from above.
         assert at <= primal(resample, best.beta, best.alpha) * (1.0 + 1e-10)
-    monkeypatch.setattr(module, "FALLBACK_EPOCHS", 1)
+    monkeypatch.setitem(module.FALLBACK_EPOCHS, "hinge", (1,))
     with pytest.warns(ConvergenceWarning, match="10 resamples of 10 have not") as seen:
         found = run(problem, 10, workers=2)
     assert found.n_not_converged == 10
     assert len(seen) == 1
     assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("lam", [5e-324, 1e-310, 1e-200])
+def test_a_resample_that_nothing_solves_ends_after_the_first_epochs(lam, monkeypatch):
+    rng, most = np.random.default_rng(0), []
+
+    def seen(problem, solver, **options):
+        most.append(solver.epochs)
+        return run_linear(problem, solver, **options)
+
+    monkeypatch.setattr(module, "run_linear", seen)
+    y = np.array([-1.0, 1.0] * 3)
+    problem = Problem(rng.normal(size=(6, 2)), y, lam=lam)
+    fit = run_linear(problem, SDCA(20, tol=0.0, seed=1))
+    with pytest.warns(ConvergenceWarning, match="have not reached the relative gap"):
+        bootstrap(problem, fit, Bootstrap(replicates=5, seed=1, workers=1))
+    assert most
+    assert set(most) == {module.FALLBACK_EPOCHS["hinge"][0]}
 
 
 @LOSSES

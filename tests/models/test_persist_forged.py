@@ -196,3 +196,20 @@ def test_a_large_header_is_refused_at_saving(saved, tmp_path):
     with pytest.raises(DataError, match="cannot be saved so that it comes back"):
         save(result, tmp_path / "a", about={"half": "\ud800"})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("variance", [5e-324, 1e308])
+def test_a_bias_beyond_all_numbers_is_told_without_a_warning_of_others(
+    variance, tmp_path
+):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=24), "y": np.arange(24) % 2})
+    save(ps.logit("y ~ a", data, lam=0.1).fit(ps.SDCA(seed=1)), tmp_path / "a")
+    header, arrays = taken_apart(tmp_path / "a")
+    arrays["covariance.matrix"] = np.full((2, 2), variance)
+    arrays["covariance.bias"] = np.array([1e308, -1e308])
+    (tmp_path / "b").write_bytes(put_together(header, arrays))
+    result = load(tmp_path / "b")
+    assert len(str(result.summary())) > 0
+    assert (result.pvalues == 1.0).all()
+    result.t_test("a = 1"), result.tidy()

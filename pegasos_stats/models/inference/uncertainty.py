@@ -264,10 +264,7 @@ class Uncertainty:
         """How far estimates are off on average, where intervals allow for it."""
         if self._bias is None:
             return []
-        off = np.divide(
-            *(self._bias, self.std_error, np.zeros(len(self.theta))),
-            where=self.std_error > 0.0,
-        )
+        off = wald.in_errors(self._bias, self.std_error)
         return notes.biased(list(self.theta.index), off)
 
     def _on_covariance(self) -> list[Note]:

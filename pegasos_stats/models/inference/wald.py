@@ -248,7 +248,7 @@ def biased(
     (array([0.0228]), array([0.35]))
     """
     found = estimates(estimate, std_error, df, level, null)
-    off = np.divide(np.abs(bias), std_error, np.zeros(len(bias)), where=std_error > 0.0)
+    off = np.abs(in_errors(bias, std_error))
     reach = std_error * reach_of(off, df, level)
     return replace(
         found,
@@ -256,6 +256,19 @@ def biased(
         conf_low=estimate - reach,
         conf_high=estimate + reach,
     )
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of a fit whose file was edited
+def in_errors(bias: Vector, std_error: Vector) -> Vector:
+    """A bias in standard errors; 0 where these are 0.
+
+    Examples
+    --------
+    >>> in_errors(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
+    array([0.5, 0. ])
+    """
+    nothing = np.zeros(len(bias))
+    return np.divide(bias, std_error, nothing, where=std_error > 0.0)
 
 
 def beyond(distance: Vector, off: Vector, df: float) -> Vector:
