@@ -50,6 +50,7 @@ def rows(
         Names of the columns of an array, the outcome's among them.
     memory : str or int, default "1GiB"
         Budget for the rows near the margin, which are brought home, as for `scan`.
+        More of them are worked on where they are until they are fewer.
 
     Returns
     -------

@@ -187,7 +187,11 @@ def fit_from_files(
         found = few_reads(*given, shown_reads() if progress else None, keeper)
         at, reached = found.certificate, found.reached
         if solver.stops and not (reached or near_enough(at, solver)):
-            warn_of(at, solver, False, "tol")
+            # Where rows near the margin find no room, reads may come to no end.
+            lacks_room = problem.loss == "hinge" and home.most_kept < home.n
+            hint = f"; more memory may help: {home.more}" if lacks_room else ""
+            epochs = found.solution.n_epochs
+            warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
     if keeper is not None and found.reached:
         keeper.remove()
     result = LinearResults(

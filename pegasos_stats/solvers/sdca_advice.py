@@ -75,6 +75,8 @@ def warn_of(
     taken_as: str,
     enough: Together | None = None,
     closest: float = CLOSEST,
+    epochs: int | None = None,
+    hint: str = "",
 ) -> None:
     """Warn that the tolerance was not reached.
 
@@ -91,6 +93,10 @@ def warn_of(
         What reaches it.
     closest : float
         Relative gap up to which rounding is the cause.
+    epochs : int, optional
+        That there were, if not all that there might have been.
+    hint : str
+        What else may reach it, after a semicolon.
     """
     goal, near = Setting(taken_as, solver.tol, call="tol={}"), at.relative_gap
     if not solver.tol > 0.0:
@@ -114,8 +120,8 @@ def warn_of(
             f": {gaps}, as near as rounding lets a certificate tell.",
         )
     else:
-        epochs = counted(solver.epochs, "epoch")
-        text = said("SDCA has not reached ", goal, f" after {epochs}: {gaps}.")
+        after = counted(epochs or solver.epochs, "epoch")
+        text = said("SDCA has not reached ", goal, f" after {after}: {gaps}{hint}.")
     warn_caller(text, ConvergenceWarning, cure)
 
 

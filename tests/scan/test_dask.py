@@ -9,6 +9,7 @@ import pegasos_stats as ps
 from pegasos_stats.dask import rows
 from pegasos_stats.errors import (
     ColumnError,
+    ConvergenceWarning,
     DataError,
     FormulaError,
     OptionError,
@@ -188,7 +189,7 @@ def test_an_array_has_its_columns_named():
     assert_as_near_as_certified(far, near)
 
 
-def test_what_does_not_go_is_said_in_one_sentence(there, fitted, monkeypatch):
+def test_what_does_not_go_is_said_in_one_sentence(there, fitted):
     def said(error, call, *given, **named):
         with dask.config.set(scheduler="synchronous"), pytest.raises(error) as info:
             call(*given, **named)
@@ -240,10 +241,43 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted, monkeypatch):
         "data.compute(), or pegasos_stats.dask.rows(data, columns=) with a formula to "
         "svm or logit."
     )
+
+
+def test_a_warning_names_the_memory_that_is_lacking(there):
     with dask.config.set(scheduler="synchronous"):
         svm = ps.svm("y ~ x0", there, lam=LAM, weights="balanced")
-    monkeypatch.setattr(svm.problem.X.home, "most_kept", 1)
-    assert said(DataError, svm.fit) == (
-        "The rows near the margin are more than the 1 row that the budget of memory "
-        "lets be kept; give more of it: pegasos_stats.dask.rows(data, memory=)."
+        svm.problem.X.home.most_kept = 1
+        with pytest.warns(ConvergenceWarning) as told:
+            fit = svm.fit(SOLVER)
+    reads = fit.solution.n_epochs
+    assert 4 < reads < SOLVER.epochs
+    assert str(told[0].message).startswith(
+        f"SDCA has not reached tol=1e-08 after {reads} epochs: the relative gap is "
+        f"{fit.relative_gap:.2g}, the gap {fit.gap:.2g}; more memory may help: "
+        "pegasos_stats.dask.rows(data, memory=)."
     )
+
+
+def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):
+    """Of some 800 rows near the margin no more than 60 may come."""
+    fits = []
+    for scheduler, most in (
+        ("synchronous", 2400),
+        ("synchronous", 60),
+        ("threads", 60),
+    ):
+        with dask.config.set(scheduler=scheduler):
+            svm = ps.svm("y ~ . - w", there, lam=LAM, **BALANCED)
+            svm.problem.X.home.most_kept = most
+            fits.append(svm.fit(SOLVER))
+    at_home, small, threads = (fit.certificate for fit in fits)
+    assert small.relative_gap <= SOLVER.tol
+    assert small.dual_objective <= at_home.objective
+    assert at_home.dual_objective <= small.objective
+    # The risk is strongly convex: ||beta - beta*||^2 <= 2 gap / lam, for both.
+    apart = np.linalg.norm(fits[1].solution.beta - fits[0].solution.beta)
+    assert apart <= 2.0 * np.sqrt(2.0 * SOLVER.tol / LAM)
+    assert small == threads
+    for name in ("beta", "alpha", "dual"):
+        one, other = (getattr(fit.solution, name) for fit in fits[1:])
+        assert np.array_equal(one, other)

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from pegasos_stats.compiled.dual.fixing import FULL, KEPT, ZERO
-from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads import rows
+from pegasos_stats.solvers.reads import budget, rows
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.foreseeing import Foreseen
+from pegasos_stats.solvers.reads.hinge import Hinge, NoRoomError
+from pegasos_stats.solvers.reads.rounded import RoundedHinge
 from pegasos_stats.solvers.reads.rows import InMemory, Taken
 from pegasos_stats.solvers.reads.seeing import Point
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut, units
@@ -134,28 +135,91 @@ def test_the_last_read_is_the_limit():
     assert found.certificate.relative_gap == 1.0  # no dual point yet
 
 
-def of_budget(share):
+def of_budget(rows_kept, tol=1e-6, free=True, weighted=False):
     rng = np.random.default_rng(3)
     y = np.where(rng.random(40_000) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((y.size, 20))
     X[:, :5] += 0.4 * y[:, None]
-    home = InMemory(Problem(X, y, 1e-3))
-    home.most_kept = int(share * y.size)
-    return few_reads(home, 1e-3, "hinge", True, SDCA(tol=1e-5, seed=1))
+    w = rng.gamma(2.0, size=y.size) if weighted else None
+    w = None if w is None else w / w.mean()
+    problem = Problem(X, y, 1e-3, intercept=free, weights=w)
+    home, seen = InMemory(problem), []
+    home.most_kept = rows_kept
+    found = few_reads(
+        *(home, 1e-3, "hinge", free, SDCA(tol=tol, seed=1)),
+        observe=lambda read, at: seen.append(at),
+    )
+    return problem, found, seen
 
 
-@pytest.mark.parametrize("share", [0.15, 0.1, 0.08])
-def test_a_step_ends_where_the_rows_it_moves_find_room(share):
-    """Solved from so few rows, a step would bring from 8,000 to 20,000 of 40,000."""
-    found = of_budget(share)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("rows_kept", [40_000, 6000, 2400, 400, 250])
+def test_the_optimum_needs_room_for_few_rows(rows_kept, free, weighted):
+    """In 4 to 5 reads, with room for all rows or for five to a coefficient."""
+    problem, found, seen = of_budget(rows_kept, 1e-6, free, weighted)
     assert found.reached
-    assert found.solution.n_epochs <= 6
+    assert found.solution.n_epochs == len(seen) <= 7
+    at = certificate(
+        problem, *(getattr(found.solution, k) for k in ("beta", "alpha", "dual"))
+    )
+    assert at.relative_gap <= 1e-6
+    other = run_sdca(problem, SDCA(tol=1e-9, seed=1), warn=False)
+    best = certificate(problem, other.beta, other.alpha, other.dual)
+    # Both intervals, from bound to risk, have the minimum within.
+    assert found.certificate.dual_objective <= best.objective
+    assert best.dual_objective <= found.certificate.objective
 
 
-@pytest.mark.parametrize("share", [0.06, 0.03])
-def test_steps_without_room_end_in_an_error(share):
-    with pytest.raises(DataError, match="rows that the budget of memory lets be kept"):
-        of_budget(share)
+def test_a_fit_that_may_keep_no_row_is_certified_and_ends():
+    _, found, seen = of_budget(1, tol=1e-9)
+    assert not found.reached
+    assert found.certificate.relative_gap < 1e-4
+    assert len(seen) < 25  # of 100: it sees that reads bring nothing
+    assert of_budget(1, tol=1e-4)[1].reached
+
+
+@pytest.mark.parametrize("failing", ["read", "solve"])
+def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
+    """Whatever the sample said: the fit goes on without rows, and tries again."""
+    method, calls = getattr(Hinge, failing), []
+
+    def first_in_vain(step, *given):
+        calls.append(step)
+        if len(calls) == 1:
+            raise NoRoomError
+        return method(step, *given)
+
+    monkeypatch.setattr(Hinge, failing, first_in_vain)
+    _, found, seen = of_budget(2400)
+    assert found.reached
+    assert len({id(step) for step in calls}) == 2
+    assert len(seen) <= 9
+    before = of_budget(40_000)[1].certificate
+    assert found.certificate.objective <= before.objective + before.gap * 10
+
+
+def test_a_sample_that_says_too_little_costs_reads_alone(monkeypatch):
+    """The read that was to keep the few rows it told of is broken off."""
+    monkeypatch.setattr(budget, "near_margin", lambda *_: 0.003)
+    _, found, seen = of_budget(800)
+    assert found.reached
+    assert len(seen) <= 8
+
+
+def test_a_rounded_corner_is_what_its_slopes_say():
+    curve, m = RoundedHinge(0.5), np.linspace(0.0, 2.0, 4001)
+    values = np.maximum(0.0, 1.0 - m)
+    values = values + [curve.above(np.ones(1), m[i : i + 1]) for i in range(m.size)]
+    s = curve.slopes(m)
+    # The mean of two slopes is exact for a quadratic, but for the two kinks at most.
+    between = -np.diff(values) / np.diff(m)
+    assert between == pytest.approx((s[1:] + s[:-1]) / 2.0, abs=1e-3)
+    reward = s * (1.0 - m) + 0.5 * s * (1.0 - s) / 2.0
+    assert values == pytest.approx(reward, abs=1e-12)
+    bends = curve.bends(np.full(m.size, 3.0), s)
+    assert set(bends.tolist()) == {0.0, 6.0}
+    assert ((bends > 0.0) == (np.abs(m - 1.0) < 0.25)).mean() > 0.999
 
 
 def test_rows_foreseen_are_counted_by_class():

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.reads.hinge import Hinge
-from pegasos_stats.solvers.reads.log import Newton
+from pegasos_stats.solvers.reads.budget import hinge_step, log_step
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
 from pegasos_stats.solvers.reads.states import (
@@ -53,9 +52,18 @@ class Step(Protocol):
     """What one read and the work after it are, for one loss."""
 
     point: Point
-    bound: Bound
-    stands: bool
-    violations: int
+
+    @property
+    def bound(self) -> Bound:
+        """Of the dual point at hand."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the last read brought nothing."""
+
+    @property
+    def violations(self) -> int:
+        """Rows that violated the margin at the last read."""
 
     def read(self) -> Risk:
         """Read all rows, at the point."""
@@ -93,9 +101,9 @@ class Keeper(Protocol):
         """Keep this, and no longer what was kept before."""
 
 
-STEPS: dict[LossName, Callable[[Described, Taken, Point], Step]] = {
-    "hinge": Hinge,
-    "log": Newton,
+STEPS: dict[LossName, Callable[[Described, Taken, Point, State | None], Step]] = {
+    "hinge": hinge_step,
+    "log": log_step,
 }
 
 
@@ -214,10 +222,10 @@ class Reading:
             self._solver, self._share, self.reads = with_its_seed(solver), FINER, 0
             found = solved(problem, sample, self._solver)
             point = Point(found.beta, found.alpha)
-            self.step = STEPS[problem.loss](problem, sample, point)
+            self.step = STEPS[problem.loss](problem, sample, point, None)
             return
         nowhere = Point(np.zeros(home.p), 0.0)
-        self.step = STEPS[problem.loss](problem, sample, nowhere)
+        self.step = STEPS[problem.loss](problem, sample, nowhere, state)
         check_state(state, self._expected())
         seed, self.reads = state["counts"].tolist()
         check_seed(seed, solver.seed)

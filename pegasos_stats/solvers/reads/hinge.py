@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
-from pegasos_stats.errors import DataError, counted
 from pegasos_stats.solvers.reads.foreseeing import Foreseen
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
@@ -165,6 +164,18 @@ def seen_by(
     )
 
 
+class NoRoomError(Exception):
+    """The rows near the margin are more than may be kept."""
+
+
+def near_margin(problem: Described, sample: Taken, point: Point, delta: float) -> float:
+    """Share of the rows with a margin within delta of 1, as a sample says."""
+    m = sample.y * scores(sample.X, point, sample.offset)
+    near, (below, above) = np.abs(m - 1.0) <= delta, problem.home.class_weights
+    shares = (float(near[sample.y == sign].mean()) for sign in (-1.0, 1.0))
+    return float(np.dot([*shares], [below, above])) / problem.n
+
+
 class Hinge:
     """The rows of the hinge between two reads.
 
@@ -183,23 +194,19 @@ class Hinge:
         Whether the last read found no row to keep.
     near : float
         Share of the rows that the first read is to keep, as the sample says.
+    delta : float
+        How far from 1 the margins of these are at most.
     """
 
-    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
-        self._problem = problem
+    def __init__(
+        self, problem: Described, sample: Taken, point: Point, delta: float
+    ) -> None:
+        self._problem, self.delta = problem, delta
         self.point, self.bound = point, NO_BOUND
         self.kept = Kept(problem.p)
         self.state = problem.home.blank(np.int8)
         self._foreseen = Foreseen(sample)
-        f = scores(sample.X, self.point, sample.offset)
-        apart = np.abs(sample.y * f - 1.0)
-        share = min(1.0, ROOM * problem.home.most_kept / problem.n)
-        widest = float(np.quantile(apart, share))
-        delta = WIDTHS * float(np.sqrt(problem.p / sample.y.size))
-        self._delta = min(delta, widest) if share < 1.0 else delta
-        near, (below, above) = apart <= self._delta, problem.home.class_weights
-        shares = (float(near[sample.y == sign].mean()) for sign in (-1.0, 1.0))
-        self.near = np.dot([*shares], [below, above]) / problem.n
+        self.near = near_margin(problem, sample, point, delta)
         self._is_first, self.stands, self.violations = True, False, 0
         self._awaits = False  # rows that an earlier process kept
         self._sums: Part | None = None
@@ -260,7 +267,7 @@ class Hinge:
 
     def _joining(self) -> Iterator[tuple[Taken, Vector]]:
         reach = Rounding(self._problem, *self.point).reach
-        delta = self._delta if self._is_first else -1.0
+        delta = self.delta if self._is_first else -1.0
         looking = Looking(self.point, reach, delta, self._awaits)
         looking(self._foreseen.block, self._foreseen.state)
         home, count = self._problem.home, self.kept.m
@@ -271,16 +278,8 @@ class Hinge:
             self._sums = sums if self._sums is None else plus(self._sums, sums)
             count += sum(rows.y.size for rows, _ in part.joined)
             if count > home.most_kept:
-                raise self._no_room()
+                raise NoRoomError
             yield from part.joined
-
-    def _no_room(self) -> DataError:
-        home = self._problem.home
-        return DataError(
-            "The rows near the margin are more than the "
-            f"{counted(home.most_kept, 'row')} that the budget of memory lets be kept; "
-            f"give more of it: {home.more}."
-        )
 
     def _found(self) -> Part:
         assert self._sums is not None  # no home is without rows
@@ -316,7 +315,7 @@ class Hinge:
         given = self.point, Point(found.beta, found.alpha), of_class
         step = self._foreseen.step(*given, min(ROOM * left, max(kept.m, few)))
         if step is None and problem.home.most_kept < problem.n:
-            raise self._no_room()
+            raise NoRoomError
         self.point = given[1] if step is None else step
         a = cut(np.minimum(found.dual[: kept.m] / scale, kept.w))
         weights = balanced(a, kept.y, kept.w, high - low) if problem.intercept else a

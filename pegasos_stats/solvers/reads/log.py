@@ -15,7 +15,7 @@ and less with every step.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,51 @@ from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
 
+class Curve(Protocol):
+    """A loss that bends, by its margins; the risk has it, or another one below it."""
+
+    def code(self) -> int:
+        """Code of the loss in the risk."""
+
+    def slopes(self, m: Vector) -> Vector:
+        """Slopes ``s``, with the sign changed: dual weights of rows of weight 1."""
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """Second derivatives of rows of weights ``w``, by their slopes."""
+
+    def violated(self, m: Vector) -> int:
+        """How many rows violate the margin."""
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Sum by which it is above the loss in the risk."""
+
+
+class Logistic:
+    """``log(1 + exp(-m))``."""
+
+    def code(self) -> int:
+        """Code of the loss in the risk."""
+        return int(arithmetic.losses.LOG)
+
+    def slopes(self, m: Vector) -> Vector:
+        """``1 / (1 + exp(m))``."""
+        from scipy.special import expit
+
+        return np.asarray(expit(-m), dtype=np.float64)
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """``w s (1 - s)``."""
+        return w * s * (1.0 - s)
+
+    def violated(self, m: Vector) -> int:
+        """How many margins are below 0."""
+        return int(np.count_nonzero(m < 0.0))
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Nothing: it is the loss in the risk."""
+        return 0.0
+
+
 class Part(NamedTuple):
     """What a read finds in a block.
 
@@ -54,7 +99,11 @@ class Part(NamedTuple):
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i s_i (1 - s_i) z_i z_i'``.
     table : int array, shape (2, 3)
     violations : int
-        Rows with a margin below 0.
+        Rows that violate the margin.
+    bent : int
+        Rows with a second derivative that is not 0.
+    above : float
+        ``sum_i w_i`` times the excess of the loss over that in the risk.
     """
 
     seen: Any
@@ -63,6 +112,8 @@ class Part(NamedTuple):
     second: Matrix
     table: NDArray[np.int64]
     violations: int
+    bent: int
+    above: float
 
 
 @dataclass(frozen=True)
@@ -71,6 +122,7 @@ class Looking:
 
     Attributes
     ----------
+    curve : Curve
     point : Point
     reach : float
         How far rounding may move a margin.
@@ -79,6 +131,7 @@ class Looking:
         Numbers of the rows of the sample.
     """
 
+    curve: Curve
     point: Point
     reach: float
     intercept: bool
@@ -88,7 +141,8 @@ class Looking:
         """Look at a block, and put its dual weights."""
         first, X, y, w, offset = block
         f = scores(X, self.point, offset)
-        s = _slopes(y * f)
+        m = y * f
+        s = self.curve.slopes(m)
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
         a[:] = cut(w * s)
         a[self.sampled[begin:end] - first] = 0.0
@@ -96,18 +150,24 @@ class Looking:
         slopes = image(X, w * s * y)
         if self.intercept:
             slopes = np.concatenate([[float((w * s * y).sum())], slopes])
+        bends = self.curve.bends(w, s)
         return Part(
             seen=risk_and_image(
-                X, y, self.point, arithmetic.losses.LOG, a, w, self.reach, offset
+                X, y, self.point, self.curve.code(), a, w, self.reach, offset
             ),
             excess=units(a[above]) - units(a[~above]),
             first=slopes,
-            second=self._curvature(X, w * s * (1.0 - s)),
+            second=self._curvature(X, bends),
             table=table_of(y, f),
-            violations=int(np.count_nonzero(y * f < 0.0)),
+            violations=self.curve.violated(m),
+            bent=int(np.count_nonzero(bends)),
+            above=self.curve.above(w, m),
         )
 
     def _curvature(self, X: Any, d: Vector) -> Matrix:
+        bent = np.flatnonzero(d)
+        if bent.size < d.size:
+            X, d = X[bent], d[bent]
         scaled = X * np.sqrt(d)[:, None]
         inner = scaled.T @ scaled
         if not self.intercept:
@@ -126,7 +186,7 @@ class Lowest(NamedTuple):
 
 
 class Newton:
-    """The log loss between two reads.
+    """The log loss, or another that bends, between two reads.
 
     Attributes
     ----------
@@ -135,28 +195,38 @@ class Newton:
     bound : Bound
         Of the dual point at hand, at the point read last.
     violations : int
-        Rows with a margin below 0 at the last read.
+        Rows that violated the margin at the last read.
+    bent : int
+        Rows with a second derivative that was not 0 at the last read.
     stands : bool
         Whether the last read brought no step, as curvature is missing there.
     """
 
+    NAME: ClassVar[str] = "log"
+
     def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
         self._problem, self._sample = problem, sample
         self.point, self.bound = point, NO_BOUND
-        self.violations, self.stands = 0, False
+        self.violations, self.bent, self.stands = 0, 0, False
         self._a = problem.home.blank(np.float64)
         self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
 
+    @property
+    def curve(self) -> Curve:
+        """The loss that the next read sums."""
+        return Logistic()
+
     def packed(self) -> State:
         """What the next step goes by."""
-        assert self._lowest is not None  # a read comes first
-        low = self._lowest
+        k = self._problem.p + int(self._problem.intercept)
+        nowhere = Lowest(self.point, np.inf, np.zeros(k), np.zeros((k, k)))
+        low = self._lowest or nowhere  # before any read
         return {
-            "log.point": low.point.packed(),
-            "log.objective": np.array([low.objective]),
-            "log.first": low.first,
-            "log.second": low.second,
+            f"{self.NAME}.point": low.point.packed(),
+            f"{self.NAME}.objective": np.array([low.objective]),
+            f"{self.NAME}.first": low.first,
+            f"{self.NAME}.second": low.second,
         }
 
     def expected(self) -> dict[str, Expected]:
@@ -164,16 +234,17 @@ class Newton:
         p = self._problem.p
         k = p + int(self._problem.intercept)
         return {
-            "log.point": Expected("f8", (1 + p,)),
-            "log.objective": Expected("f8", (1,), 0.0),
-            "log.first": Expected("f8", (k,), None, None),
-            "log.second": Expected("f8", (k, k), None, None),
+            f"{self.NAME}.point": Expected("f8", (1 + p,)),
+            f"{self.NAME}.objective": Expected("f8", (1,), 0.0, None),
+            f"{self.NAME}.first": Expected("f8", (k,), None, None),
+            f"{self.NAME}.second": Expected("f8", (k, k), None, None),
         }
 
     def go_on_from(self, state: State) -> None:
         """Go on between two reads."""
-        point, objective = state["log.point"], float(state["log.objective"][0])
-        sums = state["log.first"], state["log.second"]
+        point = state[f"{self.NAME}.point"]
+        objective = float(state[f"{self.NAME}.objective"][0])
+        sums = state[f"{self.NAME}.first"], state[f"{self.NAME}.second"]
         self._lowest = Lowest(Point.unpacked(point), objective, *sums)
 
     def read(self) -> Risk:
@@ -181,13 +252,14 @@ class Newton:
         problem = self._problem
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         numbers = self._sample.numbers
-        looking = Looking(self.point, reach, free, numbers)
+        looking = Looking(self.curve, self.point, reach, free, numbers)
         found: Part = added(problem.home.read(looking, self._a))
-        self.violations = found.violations
+        self.violations, self.bent = found.violations, found.bent
         risk = Risk.of(problem, self.point, found.seen, found.table)
-        if self._lowest is None or risk.objective <= self._lowest.objective:
+        objective = risk.objective + found.above / problem.n
+        if self._lowest is None or objective <= self._lowest.objective:
             means = found.first / problem.n, found.second / problem.n
-            self._lowest = Lowest(self.point, risk.objective, *means)
+            self._lowest = Lowest(self.point, objective, *means)
         self.bound = self._bound(found.seen, found.excess)
         return risk
 
@@ -195,7 +267,7 @@ class Newton:
         """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
         problem, sample = self._problem, self._sample
         f = scores(sample.X, self.point, sample.offset)
-        a = cut(sample.w * _slopes(sample.y * f))
+        a = cut(sample.w * self.curve.slopes(sample.y * f))
         weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
         if weights is None:
@@ -203,18 +275,28 @@ class Newton:
         self._of_sample = weights
         rounding = Rounding(problem, *self.point)
         of_sample = risk_and_image(
-            *(sample.X, sample.y, self.point, arithmetic.losses.LOG, weights, sample.w),
+            *(sample.X, sample.y, self.point, self.curve.code(), weights, sample.w),
             offset=sample.offset,
         )
         both = sums.plus(of_sample)
         return Bound(rounding.reward(both), rounding.cost(both))
+
+    @property
+    def is_lowest(self) -> bool:
+        """Whether the point that was read last is the lowest of all."""
+        return self._lowest is not None and self._lowest.point is self.point
+
+    def forget_lowest(self) -> None:
+        """Have the next point for the lowest."""
+        assert self._lowest is not None  # a read comes first
+        self._lowest = self._lowest._replace(objective=np.inf)
 
     def solve(self, tol: float, solver: SDCA) -> None:
         """Take Newton's step, or half of the one that led up."""
         assert self._lowest is not None  # a read comes first
         point, _, sums, curvature = self._lowest
         low = self._theta(point)
-        if point is not self.point:
+        if not self.is_lowest:
             theta = (low + self._theta(self.point)) / 2.0
         else:
             penalty = np.full(low.size, self._problem.lam)
@@ -246,10 +328,3 @@ def _step(curvature: Matrix, slope: Vector) -> Vector:
     except np.linalg.LinAlgError:
         return np.zeros(slope.size)
     return found if np.isfinite(found).all() else np.zeros(slope.size)
-
-
-def _slopes(m: Vector) -> Vector:
-    """``1 / (1 + exp(m))``."""
-    from scipy.special import expit
-
-    return np.asarray(expit(-m), dtype=np.float64)
