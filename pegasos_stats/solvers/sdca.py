@@ -47,6 +47,11 @@ class SDCA(Solver):
     columns than rows such epochs go on while they close the gap; for the hinge, steps
     on pairs of rows (on single rows without intercept) follow, ``n`` per epoch.
 
+    Without intercept the hinge on 100 columns or more, sparse rows or no more columns
+    than rows, goes on with coordinate steps that leave out rows which would stay where
+    they are (Hsieh et al. 2008), ``16 n`` per epoch, for as long as these are taken to
+    close the gap sooner than Newton steps.
+
     The hinge on 50,000 dense rows or more, 2,000 or more to a column, takes a few reads
     of the rows, on all cores, each an epoch: a sample is solved; rows far from the
     margin are fixed, the others solved exactly, until no row is on the wrong side. No
@@ -94,6 +99,8 @@ class SDCA(Solver):
     ----------
     Shalev-Shwartz & Zhang, *Stochastic dual coordinate ascent methods for regularized
     loss minimization*, JMLR 14 (2013).
+    Hsieh, Chang, Lin, Keerthi & Sundararajan, *A dual coordinate descent method for
+    large-scale linear SVM*, ICML (2008).
 
     Examples
     --------

@@ -23,10 +23,13 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
+from pegasos_stats.solvers.shrinking import Shrinking
 from pegasos_stats.solvers.wide import Wide
 
 COORDINATE_EPOCHS = 2  # before the Newton steps; none of the log loss from zero
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
+SHRUNK, SHRUNK_APART = 40.0, 400.0  # passes that take as long as Newton steps
+APART = 100  # one error in so many rows: nearly separable, where more passes do
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
@@ -153,7 +156,7 @@ class Narrow:
         self._epochs_before = COORDINATE_EPOCHS if dual is None else WARM_EPOCHS
         if problem.loss == "log" and dual is None and solver.start == "zero":
             self._epochs_before = 0
-        self._newton: ProximalNewton | ActiveSet | None = None
+        self._newton: Shrinking | ProximalNewton | ActiveSet | None = None
         self._settled: float | None = None
         self._epochs = self._newton_steps = 0
         self._newton_visits = 0.0
@@ -172,15 +175,32 @@ class Narrow:
         """Visit the rows, or take a Newton step if there are none."""
         self._settled = None
         if rows.size == 0:
-            newton = self._newton or self._coordinates.newton_method()
-            self._newton = exactly(self._problem, newton, self._newton_steps)
+            self._newton = self._next_steps(self._newton)
             self._newton_visits += self._newton.cost
             self._newton.step()
-            self._newton_steps += 1
+            self._newton_steps += not isinstance(self._newton, Shrinking)
             return
         self._coordinates.epoch(rows)
         self._coordinates.centre_anew()
         self._epochs += 1
+
+    def _next_steps(
+        self, steps: Shrinking | ProximalNewton | ActiveSet | None
+    ) -> Shrinking | ProximalNewton | ActiveSet:
+        """Return these steps, or others where they would take long.
+
+        A first look tells little of rows that are nearly separable.
+        """
+        if steps is None and Shrinking.serves(self._problem):
+            steps = Shrinking(self._coordinates, self._solver)
+        if isinstance(steps, Shrinking):
+            is_apart = APART * steps.gap.errors <= self._problem.n
+            most = SHRUNK_APART if is_apart else SHRUNK
+            if (is_apart and steps.looks == 1) or steps.left() <= most:
+                return steps
+        if steps is None or isinstance(steps, Shrinking):
+            steps = self._coordinates.newton_method()
+        return exactly(self._problem, steps, self._newton_steps)
 
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again if computed anew."""

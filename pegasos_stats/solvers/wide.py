@@ -1,24 +1,19 @@
 """SDCA where there are more columns than rows."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
-from pegasos_stats.solvers.objective import (
-    Certificate,
-    best_intercept,
-    certificate,
-    feasible,
-    finite,
-)
+from pegasos_stats.solvers.lengths import Lengths, lengths
+from pegasos_stats.solvers.objective import Certificate, certificate, feasible
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
+from pegasos_stats.solvers.shrinking import PASSES, Shrinking
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -34,58 +29,9 @@ MOST_PAIRED = 4000  # sparse rows whose X X', of 128 MB, is made where epochs do
 PATIENCE = 10  # looks at pairs in which the gap is to be halved
 LEAST_GOAL = 1e-12
 SMALLEST = 1e-300
-
-
-class Lengths(NamedTuple):
-    """The best lengths of a fit and of a dual point, with the certificate of both."""
-
-    fit: float
-    alpha: float
-    dual: float
-    at: Certificate
-
-
-def lengths(
-    problem: Problem,
-    scores: Vector,
-    alpha: float,
-    norm2: float,
-    a: Vector,
-    dual_norm2: float,
-) -> Lengths:
-    """Return the ``s`` of the least risk of ``s (beta, alpha)``, and ``t`` of ``t a``.
-
-    ``t`` gives the largest dual inside the box. Both are 1 for the log loss. With a
-    small penalty on separable rows no other number is as far from its best value.
-
-    Parameters
-    ----------
-    problem : Problem
-    scores : float64 array, shape (n,)
-        ``X beta``.
-    alpha : float
-        Intercept; the hinge takes the best one, if it is free.
-    norm2 : float
-        ``||beta||^2``.
-    a : float64 array, shape (n,)
-        Dual weights that the dual allows.
-    dual_norm2 : float
-        ``||beta(a)||^2``.
-    """
-    y, weights, loss = problem.y, problem.row_weights, int(problem.loss_code)
-    penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward = dual.lengths.mean_reward(loss, weights, a)
-    s = t = 1.0
-    if problem.loss == "hinge":
-        if problem.intercept:
-            alpha = best_intercept(scores, y, "hinge", problem.weights)
-        s = dual.lengths.best_length(penalty, y, weights, scores, alpha)
-        t = dual.lengths.dual_length(dual_penalty, reward, weights, a)
-    risk = dual.lengths.mean_loss(loss, y, weights, scores, alpha, s)
-    objective = finite(risk + 0.5 * penalty * s * s)
-    least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
-    errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
-    return Lengths(s, s * alpha, t, Certificate(objective, least, errors))
+LEAST_SHRUNK = 80.0  # passes without some rows, at least, before pairs are shorter
+TELLING = 5  # looks that tell how fast these close the gap
+MOST_SHRUNK = 320.0  # the same, of rows that have as many entries as there are rows
 
 
 class PairSteps:
@@ -151,15 +97,19 @@ class PairSteps:
         self._gaps.append(self._lengths.at.gap)
 
 
+Further = Shrinking | PairSteps | ProximalNewton | ActiveSet
+
+
 class Wide:
     """Coordinate steps while they close the gap, then pair or Newton steps.
 
-    The penalty on the intercept of the coordinate steps is centred anew after every
-    epoch. The gap is looked at where it may have come down to the tolerance. If many
-    more epochs are wanted than the Gram matrix would cost, the hinge goes on with
-    pairs; of many sparse rows only where the epochs that are left would not do. Newton
-    steps follow where they would not do and there are no pairs, or where pairs do not
-    halve the gap any more.
+    Without intercept those of the hinge on sparse rows leave out rows from the first
+    look on, until they would take longer than pairs. The penalty on the intercept of
+    the coordinate steps is centred anew after every epoch. The gap is looked at where
+    it may have come down to the tolerance. If many more epochs are wanted than the
+    Gram matrix would cost, the hinge goes on with pairs; of many sparse rows only
+    where the epochs that are left would not do. Newton steps follow where they would
+    not do and there are no pairs, or where pairs do not halve the gap any more.
 
     Attributes
     ----------
@@ -181,7 +131,9 @@ class Wide:
         has_pairs = in_range and problem.loss == "hinge"
         self._may_pair = has_pairs and not (sparse and problem.n > MOST_SPARSE)
         self._may_end_in_pairs = has_pairs and sparse and problem.n <= MOST_PAIRED
-        is_quick = self._may_pair or problem.loss == "log"
+        is_quick = self._may_pair or problem.loss == "log" or Shrinking.serves(problem)
+        entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
+        self._most_shrunk = max(LEAST_SHRUNK, MOST_SHRUNK * problem.n / (entries + 1.0))
         self._next_look = FIRST_LOOK if is_quick else LONG
         self._looks = [(0, 1.0)]  # epochs and relative gaps
         self._looked: Lengths | None = None
@@ -189,7 +141,7 @@ class Wide:
         state = self._coordinates.state
         self._balanced, self._scores = state.a, np.zeros(problem.n)
         self._image = np.zeros(state.w.size)
-        self._further: PairSteps | ProximalNewton | ActiveSet | None = None
+        self._further: Further | None = None
 
     @property
     def visits_rows(self) -> bool:
@@ -206,7 +158,9 @@ class Wide:
         self._coordinates.centre_anew()
         self._epochs += 1
         self._looked = None
-        if self._epochs in (self._next_look, self._solver.epochs):
+        if self._epochs == self._next_look and Shrinking.serves(self._problem):
+            self._further = Shrinking(self._coordinates, self._solver)
+        elif self._epochs in (self._next_look, self._solver.epochs):
             at = self._look().at
             self._is_reached = self._solver.reached(at)
             if not self._is_reached:
@@ -283,17 +237,30 @@ class Wide:
         wait = min(SHARE * left, LONG if self._epochs < LONG else 2 * LONG)
         self._next_look += max(1, round(wait))
 
-    def _go_further(self, steps: PairSteps | ProximalNewton | ActiveSet) -> None:
-        """Take further steps; others from the next on if pairs stand still."""
+    def _go_further(self, steps: Further) -> None:
+        """Take further steps; others from the next on where these take long."""
         self.visits += steps.cost
         steps.step()
         self._further_steps += 1
-        if not isinstance(steps, PairSteps):
+        if isinstance(steps, Shrinking):
+            self._epochs += 1
+            left = PASSES * (self._solver.epochs - self._epochs)
+            is_long = steps.left() > min(left, self._most_shrunk)
+            if is_long and steps.looks >= TELLING:
+                self._further = self._without_shrinking()
+        elif not isinstance(steps, PairSteps):
             self._further = exactly(self._problem, steps, self._further_steps)
         elif steps.stands_still and can_be_exact(self._problem):
             self._further = ActiveSet(self._problem, *steps.best())
         elif steps.stands_still:
             self._further = self._from_pairs(steps)
+
+    def _without_shrinking(self) -> PairSteps | ProximalNewton:
+        """Pairs, or Newton steps, from where the coordinates are."""
+        if not (self._may_pair or self._may_end_in_pairs):
+            return self._coordinates.newton_method()
+        self.visits += GRAM * self._problem.n**2
+        return PairSteps(self._problem, self._coordinates.state.a)
 
     def _from_pairs(self, pairs: PairSteps) -> ProximalNewton:
         """Newton steps from where the pairs are."""

@@ -14,7 +14,7 @@ __all__ = [
     "refits",
     "sdca",
 ]
-__all__ += ["smooth", "sums", "working_sets"]
+__all__ += ["shrinking", "smooth", "sums", "working_sets"]
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.dual import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         proximal,
         refits,
         sdca,
+        shrinking,
         smooth,
         sums,
         working_sets,

@@ -1,0 +1,116 @@
+"""The hinge without intercept: coordinate steps on the rows that may still move."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.compiled import dual
+from pegasos_stats.solvers.lengths import lengths
+from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_coordinates import Plain
+
+LEAST_COLUMNS = 100  # of fewer, Newton steps solve the equations in no time
+PASSES = 16.0  # over as many rows as there are, in a step
+FIRST = 0.1  # difference of slopes of the dual before the first look
+FALL, STEEPEST = 0.5, 0.02  # by what the next is smaller, at least and at most
+ENOUGH = 0.9  # of the tolerance: the gap is looked at again
+SLOW = 1e-9  # of its logarithm, no fall at all
+LEAST_TOL = 1e-12
+LONGEST = 1e150  # coefficients whose squares do not overflow
+
+
+class Shrinking:
+    """Coordinate steps that leave out rows which stay where they are.
+
+    Parameters
+    ----------
+    coordinates : Plain
+        Where to begin; its state moves on.
+    solver : SDCA
+        Its seed is that of the order of the rows, and its tolerance where they end.
+    """
+
+    violations = 0  # counted in the state, as the rows that are visited
+    cost = 0.0
+
+    def __init__(self, coordinates: Plain, solver: SDCA) -> None:
+        self._problem = problem = coordinates.problem
+        self._state, n = coordinates.state, problem.n
+        self._rows = np.arange(n)
+        self._numbers = dual.shrinking.passes(n, solver.seed or 0)
+        self._goal, self._seen = FIRST, [(0.0, 1.0)]  # passes and relative gaps
+        self._tol = max(solver.tol, LEAST_TOL)
+        self._scores, self._image = np.zeros(n), np.zeros(self._state.w.size)
+        self._beta, self._length = np.zeros(problem.p), 1.0
+        self._at = Certificate(math.inf, 0.0, 0)
+        self._look()
+
+    @staticmethod
+    def serves(problem: Problem) -> bool:
+        """Whether these are steps for a problem; few dense rows have pairs."""
+        is_sparse = not isinstance(problem.X, np.ndarray)
+        is_long = problem.p >= LEAST_COLUMNS and (is_sparse or problem.n >= problem.p)
+        is_plain = not problem.intercept and problem.offset is None
+        if not (problem.loss == "hinge" and is_plain and is_long):
+            return False
+        return max(1.0, problem.radius) / problem.lam < LONGEST
+
+    def step(self) -> None:
+        """Visit rows until those that may move are solved, or `PASSES` times; look."""
+        problem = self._problem
+        given: Any = problem.rows, problem.y, self._rows, problem.lam
+        given += PASSES * problem.n, self._goal, self._state, self._numbers
+        solved = dual.shrinking.shrunk_passes(*given)
+        self._look()
+        gap = self.gap.relative_gap
+        if solved and gap > 0.0:
+            share = ENOUGH * self._tol / gap
+            self._goal *= max(STEEPEST, min(FALL, share))
+
+    @property
+    def looks(self) -> int:
+        """Number of looks at all rows."""
+        return len(self._seen) - 1
+
+    @property
+    def gap(self) -> Certificate:
+        """Objectives of the best points so far."""
+        return self._at
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        return self._beta.copy(), 0.0, self._length * self._state.a
+
+    def left(self) -> float:
+        """Passes to the tolerance, if the gap falls as in the later half of looks."""
+        half = (len(self._seen) - 1) // 2
+        (before, was), (passes, now) = self._seen[half], self._seen[-1]
+        if now <= self._tol:
+            return 0.0
+        passed = passes - before
+        return passed * math.log(now / self._tol) / max(SLOW, math.log(was / now))
+
+    def _look(self) -> None:
+        """Look at all rows, for the gap, and keep the fit if its risk is less."""
+        problem, state, image = self._problem, self._state, self._image
+        image[:] = 0.0
+        given: Any = problem.rows, problem.y, state.w, state.a, self._scores, image
+        dual.lengths.scores_and_image(*given)
+        scale = problem.lam * problem.n
+        norm2 = dual.lengths.squared_norm(state.w)
+        dual_norm2 = dual.lengths.squared_norm(image) / scale / scale
+        fit = problem, self._scores, 0.0, norm2
+        found = lengths(*fit, state.a, dual_norm2)
+        self._length = found.dual
+        if found.at.objective < self._at.objective:
+            self._beta = found.fit * state.w[: problem.p]
+            self._at = found.at
+        least = found.at.dual_objective
+        self._at = replace(self._at, dual_objective=least)
+        passes = float(state.scalars[dual.sdca.STEPS]) / problem.n
+        self._seen.append((passes, self._at.relative_gap))
