@@ -6,7 +6,9 @@ weights rounded to doubles, numbers of about 0.1 are left, and the dual pays for
 squares over ``2 lam n^2``, which may be more than the whole objective. The weights are
 multiples of one power of two (`feasible`), so that they cannot be had more exactly. But
 a unit can be moved from one row to another: ``n^2`` pairs have as many different
-``x_i - x_k``, and among them is one that is close to what is left.
+``x_i - x_k``, and among them is one that is close to what is left. Without intercept
+no balance has to be kept: weights that are 0 take what is left, or those of the log
+loss go to the next doubles.
 """
 
 from fractions import Fraction
@@ -24,7 +26,10 @@ DIGITS = 53  # of a double
 NOISE = 1e-9  # of the mean weight, about the objective: what rounding may cost
 HUGE = 1e100  # length of a row whose square does not overflow
 MOST_ROWS = 400  # of each side that pairs are sought from
+FEW = 200  # the same, where the rows are tried often
+SPENT = 1e-8  # of the mean weight: what need not be moved
 MOST_MOVES = 60
+MOST_ROUNDS = 4  # each leaves a part in 10^16 of what was left before
 
 
 def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
@@ -33,7 +38,7 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     Parameters
     ----------
     problem : Problem
-        With a free intercept and dense rows; the weights of others are `feasible` only.
+        With dense rows; the weights of sparse ones are `feasible` only.
     a : float64 array, shape (n,)
     beta : float64 array, shape (p,)
         Coefficients that the weights are to give.
@@ -48,7 +53,7 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     """
     a = feasible(a, problem.y, problem.intercept, problem.weights)
     X = problem.X
-    if not (problem.intercept and isinstance(X, np.ndarray) and a.any()):
+    if not (isinstance(X, np.ndarray) and a.any()):
         return a
     unit = float(np.ldexp(1.0, int(np.frexp(a.max())[1]) - DIGITS))
     if unit == 0.0:
@@ -57,7 +62,70 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     if not least < problem.radius < HUGE:
         return a
     far = np.sqrt(np.square(X.astype(np.float64)).mean(axis=0)) > least
-    return _moved(problem, a, unit, X[:, far].astype(np.float64), beta[far])
+    given = X[:, far].astype(np.float64), beta[far]
+    if not problem.intercept:
+        raised = _raised(problem, a, *given)
+        return raised if far.sum() > 1 else _moved_alone(problem, raised, *given)
+    return _moved(problem, a, unit, *given)
+
+
+@np.errstate(over="ignore")
+def _raised(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
+    """Raise weights that are 0, as long as less is left after it.
+
+    Near 0 doubles are dense: what rounding of the others left is met exactly enough.
+    """
+    from scipy.optimize import nnls
+
+    y, goal = problem.y, problem.lam * problem.n * beta
+    rows = _some((a <= 0.0) & (problem.row_weights > 0.0), FEW)
+    scale = np.abs(X).max(axis=0)
+    Z = (X[rows] * y[rows, None] / scale).T
+    left = _sums(X, y * a, goal) / scale
+    for _ in range(MOST_ROUNDS if rows.size else 0):
+        raised, size = a.copy(), float(np.abs(left).max())
+        if size == 0.0:
+            break
+        raised[rows] += size * nnls(Z, -left / size)[0]
+        rest = _sums(X, y * raised, goal) / scale
+        if not np.abs(rest).max() < size or (raised > problem.row_weights).any():
+            break
+        a, left = raised, rest
+    return a
+
+
+@np.errstate(over="ignore")
+def _moved_alone(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
+    """Move one or two rows to the next double, as long as less is left of one column.
+
+    Pairs of rows do not come close in two columns at once.
+    """
+    y, w, n = problem.y, problem.row_weights, problem.n
+    enough = n * np.sqrt(2.0 * problem.lam * SPENT * a.mean())
+    for _ in range(MOST_ROUNDS):
+        left = float(_sums(X, y * a, problem.lam * n * beta)[0])
+        if abs(left) <= enough:
+            break
+        _move_each_once(a, y, w, X[:, 0], left)
+    return a
+
+
+def _move_each_once(a: Vector, y: Vector, w: Vector, x: Vector, left: float) -> None:
+    """Move rows to the next double, in place and each at most once."""
+    higher, lower = np.nextafter(a, w), np.nextafter(a, 0.0)
+    rise, fall = x * (y * (higher - a)), x * (y * (lower - a))
+    fresh = np.ones(a.size, dtype=bool)
+    for _ in range(MOST_MOVES):
+        up, down = _some(fresh & (higher > a), FEW), _some(fresh & (lower < a), FEW)
+        both = np.add.outer(np.append(rise[up], 0.0), np.append(fall[down], 0.0))
+        rest = np.abs(both + left)
+        i, k = np.unravel_index(int(rest.argmin()), rest.shape)
+        if not rest[i, k] < abs(left):
+            return  # none is closer
+        left += float(both[i, k])
+        for places, which, to in ((up, i, higher), (down, k, lower)):
+            if which < places.size:
+                a[places[which]], fresh[places[which]] = to[places[which]], False
 
 
 @np.errstate(over="ignore")  # what is far above the units is not moved
@@ -82,10 +150,10 @@ def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) ->
     return counts * unit
 
 
-def _some(allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows that are allowed, or `MOST_ROWS` of them, evenly."""
+def _some(allowed: NDArray[np.bool_], most: int = MOST_ROWS) -> NDArray[np.int64]:
+    """Rows that are allowed, or so many of them, evenly."""
     rows = np.flatnonzero(allowed)
-    return rows[:: -(-rows.size // MOST_ROWS) or 1]
+    return rows[:: -(-rows.size // most) or 1]
 
 
 def _sums(X: Matrix, counts: Vector, goal: Vector) -> Vector:

@@ -9,7 +9,8 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
-from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.cancelling import cancelled
+from pegasos_stats.solvers.centring import LARGE, centred, far_centre, moved
 from pegasos_stats.solvers.descending import Descending
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos_run import (
@@ -32,6 +33,7 @@ SHRUNK, SHRUNK_APART = 40.0, 400.0  # passes that take as long as Newton steps
 APART = 100  # one error in so many rows: nearly separable, where more passes do
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
+TRIED = 22  # Newton steps before a gap that stands still is computed otherwise
 ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
 
 
@@ -142,6 +144,14 @@ class Run(Protocol):
         """What the run gives in its present state, a solution."""
 
 
+def weights_at(problem: Problem, beta: Vector) -> Vector:
+    """``w_i / (1 + exp(m_i))``, the dual weights of the log loss without intercept."""
+    from scipy.special import expit
+
+    margins = problem.y * (problem.X @ beta + problem.row_offsets)
+    return np.asarray(problem.row_weights * expit(-margins))
+
+
 class Narrow:
     """Coordinate steps, then Newton steps, where there are no more columns than rows.
 
@@ -158,6 +168,7 @@ class Narrow:
             self._epochs_before = 0
         self._newton: Shrinking | ProximalNewton | ActiveSet | None = None
         self._settled: float | None = None
+        self._slopes: Vector | None = None
         self._epochs = self._newton_steps = 0
         self._newton_visits = 0.0
 
@@ -208,9 +219,27 @@ class Narrow:
             return False
         found = self._newton.gap
         if not (self._solver.reached(found) or found.gap <= ROUNDED):
-            return False
+            return self._reached_at_slopes()
         self._settled, at = settled(self._problem, self._solver, *self._best())
         return self._solver.reached(at)
+
+    def _reached_at_slopes(self) -> bool:
+        """Whether the dual weights that belong to the best fit reach the tolerance.
+
+        With predictors far larger than 1 the gap of Newton steps of the log loss may
+        be nothing but rounding.
+        """
+        problem, newton = self._problem, self._newton
+        is_large = problem.loss == "log" and problem.radius > LARGE
+        if problem.intercept or not is_large or self._newton_steps % TRIED:
+            return False
+        if not (isinstance(newton, ProximalNewton) and newton.stands_still):
+            return False
+        beta, _, _ = newton.best()
+        a = cancelled(problem, weights_at(problem, beta), beta)
+        if self._solver.reached(certificate(problem, beta, 0.0, a)):
+            self._slopes = a
+        return self._slopes is not None
 
     def certificate(self) -> Certificate:
         """Primal and dual objective of the best points, computed from the rows."""
@@ -226,6 +255,7 @@ class Narrow:
         """``beta, alpha`` and ``a``: the best ones of Newton's method, or the last."""
         if self._newton is not None:
             beta, alpha, a = self._newton.best()
+            a = a if self._slopes is None else self._slopes
             return beta, alpha if self._settled is None else self._settled, a
         state, problem = self._coordinates.state, self._problem
         beta, alpha = state.w[: problem.p].copy(), float(state.scalars[dual.sdca.ALPHA])

@@ -1,0 +1,81 @@
+"""Sums over columns of dates in nanoseconds that cancel to the last bit."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pegasos_stats.solvers.cancelling import cancelled
+from pegasos_stats.solvers.objective import certificate
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+
+
+def dates(seed, loss, lam, n=120, columns=1):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    y = np.where(X[:, :2].sum(1) + rng.standard_normal(n) > 0.3, 1.0, -1.0)
+    X[:, 5 - columns :] = 1.7e18 + 1e15 * X[:, 5 - columns :]
+    return Problem(X, y, lam, loss, False)
+
+
+def left_of(problem, a, column):
+    """``sum_i a_i y_i x_i`` of a column, exactly."""
+    given = zip(a.tolist(), problem.y, problem.X[:, column].tolist(), strict=True)
+    return float(sum(Fraction(c) * int(s) * Fraction(x) for c, s, x in given))
+
+
+def in_balance(problem, rng):
+    """Weights, half of them 0, whose sums over the far columns cancel to rounding."""
+    a = rng.uniform(0.1, 0.9, problem.n) * (rng.random(problem.n) < 0.5)
+    excess = a @ (problem.y * problem.X[:, 4])
+    side = problem.y * np.sign(excess) < 0.0
+    a[~side] *= -(a * problem.y * problem.X[:, 4])[side].sum() / (
+        (a * problem.y * problem.X[:, 4])[~side].sum()
+    )
+    return a
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_that_are_0_take_what_rounding_left(seed):
+    problem = dates(seed, "hinge", 1e-3)
+    a = np.clip(in_balance(problem, np.random.default_rng(seed)), 0.0, 1.0)
+    before, found = left_of(problem, a, 4), cancelled(problem, a, np.zeros(5))
+    # four rounds, each to a part in 10^16; the doubles near 0 end at 5e-324
+    assert abs(left_of(problem, found, 4)) <= 1e-12 * max(1.0, abs(before))
+    assert found.min() >= 0.0
+    assert found.max() <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_the_log_loss_go_to_the_next_doubles(seed):
+    problem = dates(seed, "log", 1e-1)
+    rng = np.random.default_rng(seed)
+    a = rng.uniform(0.01, 0.9, problem.n)
+    x = problem.X[:, 4]
+    up = problem.y > 0.0
+    a[up] *= (a * x)[~up].sum() / (a * x)[up].sum() * 0.999999999999999
+    a = np.clip(a, 0.0, 0.99)
+    before, found = left_of(problem, a, 4), cancelled(problem, a, np.zeros(5))
+    assert abs(left_of(problem, found, 4)) <= abs(before)
+    # each row moves at most four times, by the distance of two doubles below 1
+    np.testing.assert_allclose(found, a, rtol=0, atol=4 * 2.0**-53)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
+@pytest.mark.parametrize("seed", [0, 2])
+def test_dates_in_nanoseconds_are_certified_without_intercept(loss, lam, seed):
+    problem = dates(seed, loss, lam)
+    found = run_sdca(problem, SDCA(seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
+    assert found.alpha == 0.0
+
+
+def test_two_such_columns_are_certified_for_the_hinge():
+    problem = dates(1, "hinge", 1e-3, columns=2)
+    found = run_sdca(problem, SDCA(seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
