@@ -80,4 +80,6 @@ def test_no_pair_is_left_where_nothing_may_move():
     one = np.ones(y.size)  # one class alone: no weight may fall
     assert pairs.partner(K, 0, one, weights, none, none) == -1
     assert pairs.steepest(one, weights, weights.copy(), none) == -1
-    assert pairs.pair_steps(K, one, weights, 1.0, 5, none.copy(), none.copy()) == 0
+    # of the same class none may fall from 0, and none may rise from its weight
+    for a in (none, weights):
+        assert pairs.pair_steps(K, one, weights, 1.0, 5, a.copy(), none.copy()) == 0

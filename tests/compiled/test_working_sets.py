@@ -88,3 +88,15 @@ def test_single_steps_end_where_no_row_is_further_from_its_margin(seed, least):
     slack = rows.y * rows.slope
     assert slack[rows.a < rows.w].max() <= least
     assert slack[rows.a > 0.0].min() >= -least
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize("size", [64, 65])
+def test_no_step_is_taken_where_nothing_may_move(share, size):
+    """Of one class no two weights may rise and fall; alone each is to leave its box."""
+    K, _, w, _, slope, _, scale = halfway(0)
+    y, taken, slope = np.ones(w.size), np.arange(size), (2.0 * share - 1.0) * abs(slope)
+    rows = filled(K, y, w, share * w, slope, taken)
+    assert working_sets.pair_steps_within(rows, scale, 0.0, FLAT, 9) == 0
+    assert working_sets.single_steps_within(rows, scale, 0.0, FLAT, 9) == 0
+    assert (rows.a[:size] == share * w[:size]).all()
