@@ -17,8 +17,9 @@ from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.lanes import padded
 from pegasos_stats.compiled.arithmetic.losses import Loss
 from pegasos_stats.compiled.dual import refits
-from pegasos_stats.solvers.objective import Certificate, feasible, primal
+from pegasos_stats.solvers.objective import Certificate, certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.rounding import Rounding, Within
 from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.studies.selection.lambdas import null_dual
@@ -254,6 +255,24 @@ def test_the_dual_of_the_intercept_alone_balances_unequal_classes(loss):
         np.testing.assert_allclose(
             a, problem.weights * np.where(y > 0, 1 - share, share)
         )
+
+
+@pytest.mark.parametrize(
+    ("loss", "intercept"), [("log", True), ("log", False), ("hinge", False)]
+)
+@pytest.mark.parametrize("away", [-2.0, 0.0, 2.0])
+def test_the_dual_of_the_intercept_alone_certifies_it_beside_an_offset(
+    loss, intercept, away
+):
+    rng = np.random.default_rng(4)
+    y, weights = np.where(np.arange(30) < 7, 1.0, -1.0), rng.uniform(0.1, 3.0, 30)
+    offset = rng.normal(away, 1.5, 30)
+    given = {"weights": weights / weights.mean(), "offset": offset}
+    problem = Problem(np.zeros((30, 1)), y, 1.0, loss, intercept, **given)
+    beta, alpha = np.zeros(1), zero_model(problem)[0]
+    found = certificate(problem, beta, alpha, null_dual(problem))
+    # The gap of the log loss is of second order in the rounding of the intercept.
+    assert found.relative_gap <= 1e-12
 
 
 @pytest.mark.parametrize("loss", [Loss.HINGE, Loss.LOG])
