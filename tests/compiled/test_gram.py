@@ -19,6 +19,7 @@ from pegasos_stats.compiled.pegasos.gram import (
     polynomial,
     precomputed,
 )
+from pegasos_stats.compiled.pegasos.kernel_pegasos import diagonal_of
 
 KERNELS = [linear(), polynomial(1, 0.0), polynomial(3, 1.5), gaussian(0.3)]
 EACH = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -168,3 +169,15 @@ def test_python_bodies_give_the_same_bits(kernel):
     kernel_values(kernel, X[3], block, compiled)
     kernel_values.py_func(kernel, X[3], block, plain)
     np.testing.assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@EACH
+def test_the_diagonal_that_bounds_rounding_is_no_less_and_little_more(kernel, scale):
+    """Of a kernel, and of the same matrix where that is given."""
+    X = scale * normal(20, 4)
+    K = matrix_of(gram_of(kernel, X))
+    for size in (diagonal_of(kernel, X), diagonal_of(precomputed(), K)):
+        assert (np.diag(K) <= size).all()
+        # above it by 1% of a product, of its power with the offset, and of the whole
+        assert (size <= 1.01**4 * np.diag(K) + 1e-300).all()
