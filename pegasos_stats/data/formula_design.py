@@ -341,12 +341,13 @@ def _check_numbers(frame: pd.DataFrame, index: pd.Index) -> None:
 
 
 def _check_dates(frame: pd.DataFrame) -> None:
-    """Raise `ColumnError` for dates and durations, which are no numbers."""
+    """Raise `ColumnError` for dates, durations and complex numbers."""
     for name, dtype in frame.dtypes.items():
-        if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
+        if dtype.kind in "mMc" or isinstance(dtype, pd.PeriodDtype):
+            parts = "the real part" if dtype.kind == "c" else "days since a date"
             raise ColumnError(
                 f"Column {listing([name])} is of type {dtype}; give numbers, such as "
-                "days since a date, or categories."
+                f"{parts}, or categories."
             )
 
 

@@ -1,5 +1,6 @@
 """Catalogue of the statistics: names, caret's names, why one is undefined."""
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -71,19 +72,18 @@ def overall_terms(counts: Counts, source: Source = "new") -> dict[str, float]:
     0.9233333333333333
     """
     right, n = int(counts.trace()), int(counts.sum())
-    low, high = proportion_interval(right, n)
-    found = {
+    tested = source not in NO_INFERENCE
+    low, high = proportion_interval(right, n) if tested else (math.nan, math.nan)
+    return {
         "accuracy": agreement.accuracy(counts),
         "kappa": agreement.kappa(counts),
         "accuracy_low": low,
         "accuracy_high": high,
         "no_information_rate": agreement.no_information_rate(counts),
-        "accuracy_p_value": agreement.accuracy_p_value(counts),
-        "mcnemar_p_value": agreement.mcnemar(counts).p_value,
+        "accuracy_p_value": agreement.accuracy_p_value(counts) if tested else math.nan,
+        "mcnemar_p_value": agreement.mcnemar(counts).p_value if tested else math.nan,
         "mcc": agreement.matthews_correlation(counts),
     }
-    nothing = dict.fromkeys(INFERRED, float("nan")) if source in NO_INFERENCE else {}
-    return found | nothing
 
 
 def class_terms(

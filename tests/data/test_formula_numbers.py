@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pegasos_stats as ps
 from pegasos_stats.data.formula import outcome_of
-from pegasos_stats.errors import FormulaError
+from pegasos_stats.errors import ColumnError, FormulaError
 from tests.data.formula_frames import design_of, frame
 
 
@@ -178,3 +179,10 @@ def test_places_in_text_are_whole_numbers(data):
     for term in ("substr(g, 1, 1e30)", "I(g.str.slice(0.5) == 'u')"):
         with pytest.raises(FormulaError, match="takes whole numbers as places"):
             design_of(f"y ~ {term}", data)
+
+
+@pytest.mark.parametrize("term", ["z", "poly(z, 2)", "scale(z)", "C(z)", "abs(z)"])
+def test_complex_numbers_are_refused_in_every_term(term):
+    data = pd.DataFrame({"z": np.arange(12) * 1j, "y": ["a", "b"] * 6})
+    with pytest.raises(ColumnError, match="'z' is of type complex128; give"):
+        ps.svm(f"y ~ {term}", data)

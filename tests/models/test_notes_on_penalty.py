@@ -201,3 +201,18 @@ def test_a_tenth_of_the_predictors_may_vary_little():
 def test_pixels_have_one_scale():
     train, _ = ps.datasets.load_digits56()
     assert hints(ps.svm("digit ~ .", train).fit()) == []
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_scores_that_separate_but_for_ties_have_no_finite_slope(sign):
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    slope = calibration_slope(y, sign * np.array([-2.0, -1.0, -1.0, -1.0]), np.ones(4))
+    assert slope == np.inf if sign > 0.0 else not slope > 0.0
+
+
+def test_a_level_with_rows_of_one_label_is_summarised():
+    data = pd.DataFrame({"g": ["rare"] + ["usual"] * 10, "y": ["a"] + ["a", "b"] * 5})
+    assert (
+        "logistic"
+        in str(ps.logit("y ~ g", data).fit(ps.SDCA(seed=1)).summary()).lower()
+    )

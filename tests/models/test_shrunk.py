@@ -214,3 +214,11 @@ def test_a_factor_of_ten_rows_to_a_level_is_covered():
     assert np.mean(held["shrunk"]) > 0.93
     assert np.mean(rejected["shrunk"]) < 0.05 + 0.084
     assert np.mean(rejected["jackknife"]) > 0.25
+
+
+@pytest.mark.filterwarnings("ignore:The fit may be too far:UserWarning")
+def test_rows_that_are_all_alike_have_the_standard_error_of_a_share():
+    """Nothing is apart there, and the noise is rounding, which may be below 0."""
+    result = ps.Logit(["a", "b"] * 6, np.zeros((12, 2))).fit(ps.Pegasos(1, seed=1))
+    # Of a log odds of 0 in 12 rows, 1 / sqrt(12 / 4), with HC3's factor of 12 / 11.
+    assert result.bse["Intercept"] == pytest.approx(1.0 / np.sqrt(3.0), rel=0.1)

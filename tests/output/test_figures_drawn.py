@@ -1,5 +1,7 @@
 """Numbers, lengths and places in figures beside their definitions, at every limit."""
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -8,9 +10,11 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 
 import pegasos_stats as ps
+from pegasos_stats.errors import PegasosStatsWarning
 from pegasos_stats.output.plotting.margins import bin_edges, draw_margins, level_shares
 from pegasos_stats.output.plotting.roc import draw_roc
 from pegasos_stats.output.plotting.style import (
+    LONGEST,
     NEGATIVE,
     POSITIVE,
     room_of,
@@ -239,6 +243,34 @@ def test_names_are_written_so_that_matplotlib_shows_them():
     assert written("_a") == " _a"
     assert wrapped("one two three four five", 5, 2) == "one\ntwo …"
     assert wrapped("") == ""
+    assert (
+        written("a\0b\nc\ud800")
+        == "a\N{REPLACEMENT CHARACTER}b\nc\N{REPLACEMENT CHARACTER}"
+    )
+
+
+@pytest.mark.parametrize("name", ["x" * 10**6, "ab " * 10**6])
+def test_of_a_name_only_the_beginning_is_written(name):
+    assert written(name) == f"{name[: LONGEST - 1]}…"
+    assert wrapped(name, 30, 2) == wrapped(name[:100], 30, 2)
+
+
+def test_letters_that_the_font_lacks_are_told_once_for_a_figure():
+    def draw(figure):
+        for ax in figure.subplots(2):
+            ax.set(
+                xlabel="\N{CJK UNIFIED IDEOGRAPH-7537}", ylabel="\N{HANGUL SYLLABLE GA}"
+            )
+        warnings.warn("of others", FutureWarning, stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        drawn(draw, "", 4, 3)
+    assert [each.category for each in said] == [FutureWarning, PegasosStatsWarning]
+    assert str(said[1].message) == (
+        "Figures have boxes in the place of letters that their font lacks; give "
+        "matplotlib.rcParams['font.family'] a font that has them."
+    )
 
 
 def test_room_is_counted_in_letters():

@@ -111,7 +111,8 @@ def drawn_to_model(
     lengths = squared_lengths(problem, s, stretch, inverse)
     noise = (float(lengths @ lengths) / n - size) / n
     apart = size - rank * scale * scale
-    share = 1.0 if noise >= apart else max(0.0, noise / apart)
+    # Rows alike leave nothing apart, but for rounding, which may be below 0 too.
+    share = 1.0 if apart <= max(noise, 0.0) else max(0.0, noise / apart)
     known = np.isfinite([size, scale, noise, apart]).all()
     return Drawn(share if known else 0.0, scale * M)
 

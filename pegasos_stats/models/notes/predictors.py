@@ -128,7 +128,8 @@ def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
     Returns
     -------
     float
-        Infinite if the scores separate the labels; NaN if they are all the same.
+        Infinite if the scores separate the labels, ties allowed; NaN if they are all
+        the same, below 0 or NaN if they separate them the wrong way round.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
 
     if scores.min() == scores.max():
         return float("nan")
-    if scores[y > 0.0].min() > scores[y < 0.0].max():
+    if scores[y > 0.0].min() >= scores[y < 0.0].max():
         return float("inf")
     size = float(np.abs(scores).max())
     f, a, b = scores / size, 0.0, 0.0
@@ -152,6 +153,8 @@ def calibration_slope(y: Vector, scores: Vector, weights: Vector) -> float:
             g = float(s @ y), float((s * y) @ f)
             h = float(d.sum()), float(d @ f), float((d * f) @ f)
             determinant = h[0] * h[2] - h[1] * h[1]
+            if determinant == 0.0:  # the slope is minus infinity
+                break
             step = (h[0] * g[1] - h[1] * g[0]) / determinant
             a, b = a + (h[2] * g[0] - h[1] * g[1]) / determinant, b + step
             if abs(step) <= CLOSE * abs(b):

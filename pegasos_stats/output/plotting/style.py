@@ -53,6 +53,8 @@ LETTER = 0.075  # inches of a letter of 10 points
 LETTERS, SMALL_LETTERS, NARROW = 9.5, 7.5, 40  # points, and below how many letters
 SAMPLE = 7  # letters as wide as the sample of a line in a legend
 LEADING = 1.45  # height of a line of a legend, as a multiple of its letters
+LONGEST = 400  # letters of a name
+UNSEEN = "\N{REPLACEMENT CHARACTER}"
 MOST = 0.6  # share of the height of axes that a legend takes, at most
 
 
@@ -185,12 +187,19 @@ def room_of(ax: "Axes") -> Room:
 def written(name: object) -> str:
     r"""A name as text of a figure, without what matplotlib would read as a command.
 
+    What no font has, such as a control character, is a replacement character.
+
     Examples
     --------
     >>> written("price in $"), written("_hidden"), written(5)
     ('price in \\$', ' _hidden', '5')
     """
-    plain = str(name).replace("$", r"\$")
+    text = str(name)
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    seen = (
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+    plain = "".join(seen).replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
 
@@ -203,7 +212,8 @@ def wrapped(name: object, width: int = 32, most: int = 4) -> str:
     C(education)[T.vocational
     training]
     """
-    broken = wrap(str(name), width, max_lines=most, placeholder=" …") or [""]
+    begin = str(name)[: (width + 1) * most + 1]  # a blank at each end of a line
+    broken = wrap(begin, width, max_lines=most, placeholder=" …") or [""]
     return written("\n".join(broken))
 
 

@@ -3,6 +3,8 @@
 Letters are outlines: no font is needed to read them, and no script.
 """
 
+import re
+import warnings
 from collections.abc import Callable
 from io import StringIO
 from typing import Any, NamedTuple
@@ -10,7 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.errors import DependencyError, FormulaError
+from pegasos_stats.errors import (
+    DependencyError,
+    FormulaError,
+    PegasosStatsWarning,
+    warn_caller,
+)
 from pegasos_stats.output.plotting.style import Axes, pyplot, styled
 from pegasos_stats.output.report.document import Figure, Picture
 
@@ -18,6 +25,7 @@ WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
 
 # Without a date and with fixed names the same figure is the same text.
 SETTINGS = {"svg.hashsalt": "pegasos_stats"}
+LACKING = r"(?s)Glyph \d+ .* missing from "  # of matplotlib
 NO_DATE = {"Date": None, "Creator": None}
 
 EM = 100.0  # units of matplotlib's outlines in one em
@@ -56,11 +64,29 @@ def drawn(
         from matplotlib.figure import Figure as Canvas  # one that no window knows of
 
         figure = Canvas(figsize=(width, height), layout="constrained")
-        draw(figure)
         text = StringIO()
-        figure.savefig(text, format="svg", metadata=NO_DATE)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.filterwarnings("always", LACKING, UserWarning)
+            draw(figure)
+            figure.savefig(text, format="svg", metadata=NO_DATE)
+    _tell(said)
     svg = text.getvalue()
     return Figure(svg[svg.index("<svg") :], alt)
+
+
+def _tell(said: list[warnings.WarningMessage]) -> None:
+    """Pass warnings on, those about letters that the font lacks as one of ours."""
+    lacking = [each for each in said if re.match(LACKING, str(each.message))]
+    for each in said:
+        if each not in lacking:
+            message: Any = each.message
+            warnings.warn_explicit(message, each.category, each.filename, each.lineno)
+    if lacking:
+        warn_caller(
+            "Figures have boxes in the place of letters that their font lacks; give "
+            "matplotlib.rcParams['font.family'] a font that has them.",
+            PegasosStatsWarning,
+        )
 
 
 def picture(
