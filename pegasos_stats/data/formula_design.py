@@ -135,7 +135,9 @@ class FormulaDesign:
         known = data, plain_factors(spec, used), len(used), formula
         given = tuple(variables), tuple(numbers), functions
         design = cls(formula, spec, names, *given, doubtful_columns(*known))
-        return design, design._finished(coded, data, used)
+        complete = len(used)
+        del used  # a copy of all rows, and another one follows
+        return design, design._finished(coded, data, complete)
 
     def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, coded as at fit.
@@ -185,7 +187,7 @@ class FormulaDesign:
                 if "categories" in found
             }
         coded = _materialize(spec, used, self.formula, self.functions, made)
-        return self._finished(coded, data, used)
+        return self._finished(coded, data, len(used))
 
     @property
     def learns(self) -> bool:
@@ -234,7 +236,7 @@ class FormulaDesign:
         return blanked(frame, levels_at_fit(self.spec, self.variables))
 
     def _finished(
-        self, coded: pd.DataFrame, data: pd.DataFrame, used: pd.DataFrame
+        self, coded: pd.DataFrame, data: pd.DataFrame, complete: int
     ) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""
         positions, index = coded.index.to_numpy(), data.index
@@ -243,7 +245,7 @@ class FormulaDesign:
         whole = checked_rows(values, labelled.columns, labelled.index)
         kept = np.zeros(len(index), dtype=bool)
         kept[positions[whole]] = True
-        missing = self._absent(data) if len(used) < len(data) else {}
+        missing = self._absent(data) if complete < len(data) else {}
         if not whole.all():
             found = missing_values(values, self.names)
             missing |= {name: positions[rows] for name, rows in found.items()}
@@ -391,7 +393,7 @@ def complete_rows(
     """Rows without missing values, indexed by position, in plain dtypes."""
     frame = data[variables].reset_index(drop=True)
     complete = usable & frame.notna().all(axis=1).to_numpy()
-    frame = frame[complete].copy(deep=False)
+    frame = (frame if complete.all() else frame[complete]).copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
             frame[name] = plain_column(frame[name])

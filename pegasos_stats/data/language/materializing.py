@@ -380,7 +380,10 @@ def _joined(
     structure = dict(zip(places, spec.structure, strict=True))
     parts = [structure.get(i) or _column(term) for i, term in enumerate(terms)]
     names = [name for part in parts for name in part.columns]
-    alone = frame.loc[coded.index, [n for n in names if n not in coded.columns]]
+    others = [n for n in names if n not in coded.columns]
+    # Each selection is a copy of all rows, so none is made that changes nothing.
+    rows = frame if coded.index.equals(frame.index) else frame.loc[coded.index]
+    alone = rows if others == list(rows.columns) else rows[others]
     numbers: dict[str, tuple[Factor.Kind, dict[str, object]]] = {
         name: (Factor.Kind.NUMERICAL, {}) for name in alone.columns
     }
@@ -390,4 +393,5 @@ def _joined(
         structure=parts,
         encoder_state=spec.encoder_state | numbers,
     )
-    return ModelMatrix(pd.concat([coded.__wrapped__, alone], axis=1)[names], whole)
+    found = pd.concat([coded.__wrapped__, alone], axis=1)
+    return ModelMatrix(found if names == list(found.columns) else found[names], whole)
