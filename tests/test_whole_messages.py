@@ -285,6 +285,11 @@ MESSAGES = [
         f"this process may use {limit() / 1e9:,.1f} GB; give a smaller one.",
     ),
     (
+        lambda: SVM.fit(ps.Pegasos.paper(steps=1, batch_size=10**5000, seed=1)),
+        f"A batch of 1e+300 rows takes about 3.2e+292 GB of memory, and "
+        f"this process may use {limit() / 1e9:,.1f} GB; give a smaller one.",
+    ),
+    (
         lambda: ps.RRandom(1).rbinom(1, 2.5, 0.5),
         "size is 2.5, where a whole number from 0 to 2147483646 is allowed; correct "
         "size.",

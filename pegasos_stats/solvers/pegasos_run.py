@@ -284,9 +284,9 @@ def check_solver(problem: Problem, solver: Solver) -> None:
                 "offset the best ones may be beyond it; leave the option out."
             )
         check_length(solver.start, problem)
-        size = solver.passes.batch(problem.n)
+        size = float(min(solver.passes.batch(problem.n), 1e300))  # a double
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
-        check_memory(BYTES_OF_ROW * float(size), what, cure)
+        check_memory(BYTES_OF_ROW * size, what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
 
 
