@@ -19,6 +19,8 @@ ROUND += ["--exitfirst"]
 def main() -> int:
     """Run rounds; 0 when the time is over and nothing was found."""
     end = time.monotonic() + float(sys.argv[1])
+    # In the background a shell ignores it, for its commands too; it ends a round here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rounds = 0
     while time.monotonic() < end:
         seed = secrets.randbelow(2**31)

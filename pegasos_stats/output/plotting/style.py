@@ -196,9 +196,7 @@ def written(name: object) -> str:
     """
     text = str(name)
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    seen = (
-        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    seen = (c if c.isprintable() or c == "\n" else UNSEEN for c in text)
     plain = "".join(seen).replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
