@@ -75,7 +75,7 @@ def _raised(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
 
     Near 0 doubles are dense: what rounding of the others left is met exactly enough.
     """
-    from scipy.optimize import nnls
+    from scipy.optimize import lsq_linear
 
     y, goal = problem.y, problem.lam * problem.n * beta
     rows = _some((a <= 0.0) & (problem.row_weights > 0.0), FEW)
@@ -86,7 +86,8 @@ def _raised(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
         raised, size = a.copy(), float(np.abs(left).max())
         if size == 0.0:
             break
-        raised[rows] += size * nnls(Z, -left / size)[0]
+        least = lsq_linear(Z, -left / size, bounds=(0.0, np.inf), method="bvls")
+        raised[rows] += size * least.x
         rest = _sums(X, y * raised, goal) / scale
         if not np.abs(rest).max() < size or (raised > problem.row_weights).any():
             break
