@@ -220,6 +220,7 @@ def _swap(old: CodeType, new: CodeType) -> None:
     def place(code: CodeType) -> tuple[str, str, int]:
         return code.co_filename, code.co_qualname, code.co_firstlineno
 
+    gc.unfreeze()  # what was frozen is not among the objects
     for found in gc.get_objects():
         if type(found) is FunctionType and place(found.__code__) == place(old):
             found.__code__ = new
