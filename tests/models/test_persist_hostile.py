@@ -275,3 +275,18 @@ def test_a_file_with_a_huge_directory_is_no_model_and_takes_no_memory():
         assert tracemalloc.get_traced_memory()[1] < MIB
     finally:
         tracemalloc.stop()
+
+
+def test_as_many_members_are_read_as_may_be(tmp_path):
+    path = tmp_path / "a"
+    for count, good in ((container.MOST_MEMBERS, True), (65, False)):
+        with zipfile.ZipFile(path, "w") as archive:
+            for number in range(count):
+                archive.writestr(f"{number}.npy", b"")
+        size = path.stat().st_size
+        with path.open("rb") as handle:
+            if good:
+                container._check_directory(handle, size, False)
+            else:
+                with pytest.raises(ValueError, match=r"^it has 65 members$"):
+                    container._check_directory(handle, size, False)

@@ -280,3 +280,10 @@ def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
     (tmp_path / "short.npy").write_bytes((tmp_path / "part1.npy").read_bytes()[:-4])
     with pytest.raises(DataError, match=r"short.npy cannot be read as an array of"):
         ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"))
+
+
+def test_a_piece_has_a_row_at_least():
+    numbers = 1000 * 8  # bytes of a row
+    given = (1, 32 * numbers - 1, 32 * numbers, 64 * numbers - 1, 64 * numbers)
+    found = [files.rows_of_piece(memory, 1000) for memory in given]
+    assert found == [1, 1, 1, 1, 2]
