@@ -30,26 +30,18 @@ def filled(K, y, w, a, slope, taken):
     return rows
 
 
+@pytest.mark.parametrize("kind", ["pair", "single"])
 @pytest.mark.parametrize("most", [1, 2, 3, 10, 60])
 @SEEDS
-def test_pair_steps_are_those_of_pairs(seed, most):
+def test_steps_are_those_of_pairs(seed, most, kind):
     K, y, w, a, slope, taken, scale = halfway(seed)
     rows = filled(K, y, w, a, slope, taken)
-    assert working_sets.pair_steps_within(rows, scale, 0.0, FLAT, most) == most
+    within = getattr(working_sets, f"{kind}_steps_within")
+    assert within(rows, scale, 0.0, FLAT, most) == most
     part, a, scores = K[np.ix_(taken, taken)], a[taken], (y - slope)[taken]
-    assert pairs.pair_steps(part, y[taken], w[taken], scale, most, a, scores) == most
-    assert_are(rows, a, y[taken] - scores)
-
-
-@pytest.mark.parametrize("most", [1, 2, 3, 10, 60])
-@SEEDS
-def test_single_steps_are_those_of_pairs(seed, most):
-    K, y, w, a, slope, taken, scale = halfway(seed)
-    rows = filled(K, y, w, a, slope, taken)
-    assert working_sets.single_steps_within(rows, scale, 0.0, FLAT, most) == most
-    part, a, scores = K[np.ix_(taken, taken)], a[taken], (y - slope)[taken]
-    given = part, np.diag(part) / scale, y[taken], w[taken], scale, most
-    assert pairs.single_steps(*given, a, scores) == most
+    given = (part,) if kind == "pair" else (part, np.diag(part) / scale)
+    plain = getattr(pairs, f"{kind}_steps")
+    assert plain(*given, y[taken], w[taken], scale, most, a, scores) == most
     assert_are(rows, a, y[taken] - scores)
 
 
@@ -61,6 +53,13 @@ def assert_are(rows, a, slope):
     assert (rows.a[m:] == 0.0).all()
 
 
+def furthest_apart(rows):
+    """Largest slope of a row that may rise, less the least of one that may fall."""
+    rises = np.where(rows.y > 0.0, rows.a < rows.w, rows.a > 0.0)
+    falls = np.where(rows.y > 0.0, rows.a > 0.0, rows.a < rows.w)
+    return rows.slope[rises].max() - rows.slope[falls].min()
+
+
 @pytest.mark.parametrize("least", [2.0, 0.1])
 @SEEDS
 def test_pairs_end_where_no_slopes_are_further_apart(seed, least):
@@ -68,14 +67,10 @@ def test_pairs_end_where_no_slopes_are_further_apart(seed, least):
     rows = filled(K, y, w, a, slope, taken)
     steps = working_sets.pair_steps_within(rows, scale, least, FLAT, 100_000)
     assert 0 < steps < 100_000
-    rises = np.where(rows.y > 0.0, rows.a < rows.w, rows.a > 0.0)
-    falls = np.where(rows.y > 0.0, rows.a > 0.0, rows.a < rows.w)
-    assert rows.slope[rises].max() - rows.slope[falls].min() <= least
+    assert furthest_apart(rows) <= least
     again = filled(K, y, w, a, slope, taken)  # one step before it was further
     working_sets.pair_steps_within(again, scale, least, FLAT, steps - 1)
-    rises = np.where(again.y > 0.0, again.a < again.w, again.a > 0.0)
-    falls = np.where(again.y > 0.0, again.a > 0.0, again.a < again.w)
-    assert again.slope[rises].max() - again.slope[falls].min() > least
+    assert furthest_apart(again) > least
 
 
 @pytest.mark.parametrize("least", [1.0, 0.1])
