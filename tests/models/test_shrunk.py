@@ -220,5 +220,9 @@ def test_a_factor_of_ten_rows_to_a_level_is_covered():
 def test_rows_that_are_all_alike_have_the_standard_error_of_a_share():
     """Nothing is apart there, and the noise is rounding, which may be below 0."""
     result = ps.Logit(["a", "b"] * 6, np.zeros((12, 2))).fit(ps.Pegasos(1, seed=1))
-    # Of a log odds of 0 in 12 rows, 1 / sqrt(12 / 4), with HC3's factor of 12 / 11.
-    assert result.bse["Intercept"] == pytest.approx(1.0 / np.sqrt(3.0), rel=0.1)
+    assert "drawn 100% of the way" in result.covariance.description
+    # At a share p the bread is p (1 - p), and the scores 1 - p and -p of half the rows
+    # each have the variance 1/4, to which HC2 adds the factor 12/11 of a leverage 1/12.
+    p = 1.0 / (1.0 + np.exp(-result.params["Intercept"]))
+    error = np.sqrt(12 / 11 / 4 / 12) / (p * (1.0 - p))
+    assert result.bse["Intercept"] == pytest.approx(error, rel=1e-12)  # rounding
