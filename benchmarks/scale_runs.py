@@ -142,7 +142,7 @@ def clock() -> Clock:
     from pegasos_stats.models import scanned
     from pegasos_stats.solvers.reads import few_reads
     from pegasos_stats.solvers.reads.hinge import Hinge
-    from pegasos_stats.solvers.reads.log import Newton
+    from pegasos_stats.solvers.reads.newton import Newton
 
     found = Clock()
     found.of(scanned, "measure", "counting")

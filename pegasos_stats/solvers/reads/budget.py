@@ -15,7 +15,6 @@ from pegasos_stats.solvers.reads.hinge import (
     NoRoomError,
     near_margin,
 )
-from pegasos_stats.solvers.reads.log import Newton
 from pegasos_stats.solvers.reads.rounded import Rounded
 from pegasos_stats.solvers.reads.rows import Taken
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
@@ -144,19 +143,3 @@ class WithinBudget:
 def far(problem: Described, sample: Taken) -> float:
     """How far margins are off at most, about, at the solution of a sample."""
     return WIDTHS * float(np.sqrt(problem.p / sample.y.size))
-
-
-def hinge_step(
-    problem: Described, sample: Taken, point: Point, state: State | None
-) -> Hinge | WithinBudget:
-    """The hinge between two reads, where memory has room for all rows or not."""
-    if problem.home.most_kept < problem.n:
-        return WithinBudget(problem, sample, point, state)
-    return Hinge(problem, sample, point, far(problem, sample))
-
-
-def log_step(
-    problem: Described, sample: Taken, point: Point, state: State | None
-) -> Newton:
-    """The log loss between two reads."""
-    return Newton(problem, sample, point)

@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.reads.budget import hinge_step, log_step
+from pegasos_stats.solvers.reads.budget import WithinBudget, far
+from pegasos_stats.solvers.reads.hinge import Hinge
+from pegasos_stats.solvers.reads.log import Log
 from pegasos_stats.solvers.reads.rows import Home, Taken
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
 from pegasos_stats.solvers.reads.states import (
@@ -101,10 +103,24 @@ class Keeper(Protocol):
         """Keep this, and no longer what was kept before."""
 
 
-STEPS: dict[LossName, Callable[[Described, Taken, Point, State | None], Step]] = {
-    "hinge": hinge_step,
-    "log": log_step,
-}
+def step_of(
+    problem: Described, sample: Taken, point: Point, state: State | None
+) -> Step:
+    """The steps for a loss, and for the room that there is for rows.
+
+    Parameters
+    ----------
+    problem, sample, point
+        As of `Hinge`.
+    state : dict or None
+        What an earlier process packed, to go on from there.
+    """
+    given = problem, sample, point
+    if problem.loss == "log":
+        return Log(*given)
+    if problem.home.most_kept < problem.n:
+        return WithinBudget(*given, state)
+    return Hinge(*given, far(problem, sample))
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,10 +238,10 @@ class Reading:
             self._solver, self._share, self.reads = with_its_seed(solver), FINER, 0
             found = solved(problem, sample, self._solver)
             point = Point(found.beta, found.alpha)
-            self.step = STEPS[problem.loss](problem, sample, point, None)
+            self.step = step_of(problem, sample, point, None)
             return
         nowhere = Point(np.zeros(home.p), 0.0)
-        self.step = STEPS[problem.loss](problem, sample, nowhere, state)
+        self.step = step_of(problem, sample, nowhere, state)
         check_state(state, self._expected())
         seed, self.reads = state["counts"].tolist()
         check_seed(seed, solver.seed)

@@ -6,7 +6,7 @@ Rows whose margin is within ``width / 2`` of 1 have the loss
     = width/2 (1/2 + (1 - m) / width)^2,
 
 all others the hinge. It is above the hinge, by ``width / 8`` at most, and has a slope
-and a second derivative: Newton's method is that of the log loss. Its slopes
+and a second derivative. Its slopes
 ``a_i = clip(1/2 + (1 - m_i) / width, 0, 1)`` are a dual point of the hinge, whose gap
 shrinks with the square of the width.
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
-from pegasos_stats.solvers.reads.log import Newton
+from pegasos_stats.solvers.reads.newton import Newton
 from pegasos_stats.solvers.reads.rows import Taken
 from pegasos_stats.solvers.reads.seeing import Described, Point, State, scores
 from pegasos_stats.solvers.reads.states import MOST_COUNTED, Expected

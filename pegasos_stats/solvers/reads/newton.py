@@ -1,0 +1,306 @@
+"""Full Newton steps for a loss that bends, whose sums each read brings.
+
+With slopes ``-s_i`` and second derivatives ``b_i`` of the losses of the rows, at their
+margins, a read gives the gradient and the curvature
+
+    g = lam J theta - (1/n) sum_i w_i s_i y_i z_i
+    H = lam J + (1/n) sum_i w_i b_i z_i z_i'
+
+with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
+``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home. A
+step that did not lower the risk is halved.
+
+``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
+the point of a read is taken off the weights of the sample, which is in memory: little,
+and less with every step.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.solvers.reads.rows import Block, Taken, Values, added
+from pegasos_stats.solvers.reads.seeing import (
+    NO_BOUND,
+    Bound,
+    Described,
+    Point,
+    Risk,
+    State,
+    image,
+    risk_and_image,
+    scores,
+    table_of,
+)
+from pegasos_stats.solvers.reads.states import Expected
+from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
+from pegasos_stats.solvers.rounding import Rounding
+from pegasos_stats.solvers.sdca import SDCA
+
+
+class Curve(Protocol):
+    """A loss that bends, by its margins; the risk has it, or another one below it."""
+
+    def code(self) -> int:
+        """Code of the loss in the risk."""
+
+    def slopes(self, m: Vector) -> Vector:
+        """Slopes ``s``, with the sign changed: dual weights of rows of weight 1."""
+
+    def bends(self, w: Vector, s: Vector) -> Vector:
+        """Second derivatives of rows of weights ``w``, by their slopes."""
+
+    def violated(self, m: Vector) -> int:
+        """How many rows violate the margin."""
+
+    def above(self, w: Vector, m: Vector) -> float:
+        """Sum by which it is above the loss in the risk."""
+
+
+class Part(NamedTuple):
+    """What a read finds in a block.
+
+    Attributes
+    ----------
+    seen : Seen
+        Sums at the point, with the dual weights of rows that are not of the sample.
+    excess : int
+        ``sum_i a_i y_i`` of these, in units.
+    first, second : float64 array, shape (k,) and (k, k)
+        ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
+    table : int array, shape (2, 3)
+    violations : int
+        Rows that violate the margin.
+    bent : int
+        Rows with a second derivative that is not 0.
+    above : float
+        ``sum_i w_i`` times the excess of the loss over that in the risk.
+    """
+
+    seen: Any
+    excess: int
+    first: Vector
+    second: Matrix
+    table: NDArray[np.int64]
+    violations: int
+    bent: int
+    above: float
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What a read does with a block, and with the dual weights of its rows.
+
+    Attributes
+    ----------
+    curve : Curve
+    point : Point
+    reach : float
+        How far rounding may move a margin.
+    intercept : bool
+    sampled : int64 array, shape (m,)
+        Numbers of the rows of the sample.
+    """
+
+    curve: Curve
+    point: Point
+    reach: float
+    intercept: bool
+    sampled: Rows
+
+    def __call__(self, block: Block, a: Values) -> Part:
+        """Look at a block, and put its dual weights."""
+        first, X, y, w, offset = block
+        f = scores(X, self.point, offset)
+        m = y * f
+        s = self.curve.slopes(m)
+        begin, end = np.searchsorted(self.sampled, [first, first + y.size])
+        a[:] = cut(w * s)
+        a[self.sampled[begin:end] - first] = 0.0
+        above = y > 0.0
+        slopes = image(X, w * s * y)
+        if self.intercept:
+            slopes = np.concatenate([[float((w * s * y).sum())], slopes])
+        bends = self.curve.bends(w, s)
+        return Part(
+            seen=risk_and_image(
+                X, y, self.point, self.curve.code(), a, w, self.reach, offset
+            ),
+            excess=units(a[above]) - units(a[~above]),
+            first=slopes,
+            second=self._curvature(X, bends),
+            table=table_of(y, f),
+            violations=self.curve.violated(m),
+            bent=int(np.count_nonzero(bends)),
+            above=self.curve.above(w, m),
+        )
+
+    def _curvature(self, X: Any, d: Vector) -> Matrix:
+        bent = np.flatnonzero(d)
+        if bent.size < d.size:
+            X, d = X[bent], d[bent]
+        scaled = X * np.sqrt(d)[:, None]
+        inner = scaled.T @ scaled
+        if not self.intercept:
+            return np.asarray(inner, dtype=np.float64)
+        sums = image(X, d)
+        return np.block([[d.sum(), sums], [sums[:, None], inner]])
+
+
+class Lowest(NamedTuple):
+    """The lowest risk that was read, and the sums there: mean gradient, curvature."""
+
+    point: Point
+    objective: float
+    first: Vector
+    second: Matrix
+
+
+class Newton(ABC):
+    """A loss that bends, between two reads.
+
+    Attributes
+    ----------
+    point : Point
+        Where the next read looks.
+    bound : Bound
+        Of the dual point at hand, at the point read last.
+    violations : int
+        Rows that violated the margin at the last read.
+    bent : int
+        Rows with a second derivative that was not 0 at the last read.
+    stands : bool
+        Whether the last read brought no step, as curvature is missing there.
+    """
+
+    NAME: ClassVar[str]  # before what is packed
+
+    def __init__(self, problem: Described, sample: Taken, point: Point) -> None:
+        self._problem, self._sample = problem, sample
+        self.point, self.bound = point, NO_BOUND
+        self.violations, self.bent, self.stands = 0, 0, False
+        self._a = problem.home.blank(np.float64)
+        self._of_sample = np.zeros(sample.y.size)  # dual weights
+        self._lowest: Lowest | None = None
+
+    @property
+    @abstractmethod
+    def curve(self) -> Curve:
+        """The loss that the next read sums."""
+
+    def packed(self) -> State:
+        """What the next step goes by."""
+        k = self._problem.p + int(self._problem.intercept)
+        nowhere = Lowest(self.point, np.inf, np.zeros(k), np.zeros((k, k)))
+        low = self._lowest or nowhere  # before any read
+        return {
+            f"{self.NAME}.point": low.point.packed(),
+            f"{self.NAME}.objective": np.array([low.objective]),
+            f"{self.NAME}.first": low.first,
+            f"{self.NAME}.second": low.second,
+        }
+
+    def expected(self) -> dict[str, Expected]:
+        """What `packed` gives, and what the range of its numbers is."""
+        p = self._problem.p
+        k = p + int(self._problem.intercept)
+        return {
+            f"{self.NAME}.point": Expected("f8", (1 + p,)),
+            f"{self.NAME}.objective": Expected("f8", (1,), 0.0, None),
+            f"{self.NAME}.first": Expected("f8", (k,), None, None),
+            f"{self.NAME}.second": Expected("f8", (k, k), None, None),
+        }
+
+    def go_on_from(self, state: State) -> None:
+        """Go on between two reads."""
+        point = state[f"{self.NAME}.point"]
+        objective = float(state[f"{self.NAME}.objective"][0])
+        sums = state[f"{self.NAME}.first"], state[f"{self.NAME}.second"]
+        self._lowest = Lowest(Point.unpacked(point), objective, *sums)
+
+    def read(self) -> Risk:
+        """Read all rows: risk, gradient and curvature at the point; a dual point."""
+        problem = self._problem
+        reach, free = Rounding(problem, *self.point).reach, problem.intercept
+        numbers = self._sample.numbers
+        looking = Looking(self.curve, self.point, reach, free, numbers)
+        found: Part = added(problem.home.read(looking, self._a))
+        self.violations, self.bent = found.violations, found.bent
+        risk = Risk.of(problem, self.point, found.seen, found.table)
+        objective = risk.objective + found.above / problem.n
+        if self._lowest is None or objective <= self._lowest.objective:
+            means = found.first / problem.n, found.second / problem.n
+            self._lowest = Lowest(self.point, objective, *means)
+        self.bound = self._bound(found.seen, found.excess)
+        return risk
+
+    def _bound(self, sums: Any, excess: int) -> Bound:
+        """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
+        problem, sample = self._problem, self._sample
+        f = scores(sample.X, self.point, sample.offset)
+        a = cut(sample.w * self.curve.slopes(sample.y * f))
+        weights = balanced(a, sample.y, sample.w, excess) if problem.intercept else a
+        self._of_sample = np.zeros(a.size)
+        if weights is None:
+            return NO_BOUND
+        self._of_sample = weights
+        rounding = Rounding(problem, *self.point)
+        of_sample = risk_and_image(
+            *(sample.X, sample.y, self.point, self.curve.code(), weights, sample.w),
+            offset=sample.offset,
+        )
+        both = sums.plus(of_sample)
+        return Bound(rounding.reward(both), rounding.cost(both))
+
+    @property
+    def is_lowest(self) -> bool:
+        """Whether the point that was read last is the lowest of all."""
+        return self._lowest is not None and self._lowest.point is self.point
+
+    def forget_lowest(self) -> None:
+        """Have the next point for the lowest."""
+        assert self._lowest is not None  # a read comes first
+        self._lowest = self._lowest._replace(objective=np.inf)
+
+    def solve(self, tol: float, solver: SDCA) -> None:
+        """Take Newton's step, or half of the one that led up."""
+        assert self._lowest is not None  # a read comes first
+        point, _, sums, curvature = self._lowest
+        low = self._theta(point)
+        if not self.is_lowest:
+            theta = (low + self._theta(self.point)) / 2.0
+        else:
+            penalty = np.full(low.size, self._problem.lam)
+            penalty[: int(self._problem.intercept)] = 0.0
+            with np.errstate(over="ignore", invalid="ignore"):
+                step = _step(curvature + np.diag(penalty), penalty * low - sums)
+            theta, self.stands = low - step, not step.any()
+        first = int(self._problem.intercept)
+        self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
+
+    def _theta(self, point: Point) -> Vector:
+        first = [point.alpha] if self._problem.intercept else []
+        return np.concatenate([first, point.beta])
+
+    def dual(self, weights: Vector | None) -> Vector:
+        """Dual weights of all rows."""
+        a: Vector = self._a.gathered()
+        a[self._sample.numbers] = self._of_sample
+        return a
+
+    def forget_rows(self) -> None:
+        """Let go of nothing: the rows of the sample are few."""
+        return
+
+
+def _step(curvature: Matrix, slope: Vector) -> Vector:
+    """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
+    try:
+        found = np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.zeros(slope.size)
+    return found if np.isfinite(found).all() else np.zeros(slope.size)
