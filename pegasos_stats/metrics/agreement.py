@@ -139,6 +139,8 @@ def matthews_correlation(counts: Counts) -> float:
     >>> matthews_correlation(np.array([[285, 15], [8, 292]]))
     0.92358...
     """
+    if counts.dtype.kind == "f":  # its products overflow, or are 0, unless near 1
+        counts = np.ldexp(counts, -np.frexp(counts.max(initial=0.0))[1])
     n, right = counts.sum().item(), np.trace(counts).item()
     actual, predicted = (counts.sum(axis=axis).tolist() for axis in (1, 0))
     together = right * n - sum(a * p for a, p in zip(actual, predicted, strict=True))

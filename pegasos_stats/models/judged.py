@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
 from pegasos_stats.solvers.solutions import AnySolution, certificate_of
 
+if TYPE_CHECKING:
+    from pegasos_stats.models.base import Model
+
 
 class Judged(ABC):
     """What the rows of a fit say of it; `Results` has the rest."""
@@ -35,6 +39,7 @@ class Judged(ABC):
     coding: LabelCoding
     dropped: Dropped
     refinement: SDCA | None
+    model: "Model | None"
 
     @property
     def intercept(self) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,6 @@ from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
 
-if TYPE_CHECKING:
-    from pegasos_stats.models.base import Model
-
 # What another covariance does not change.
 CARRIED = frozenset(
     ("certificate", "training_table", "shortfall", "cures", "n_reads", "block_sizes")
@@ -55,7 +52,6 @@ class LinearInference(Judged):
     errors_by: options.CovType | Literal["default"] = options.SANDWICH
     groups: Groups | None = None
     lines: Lines | None = None
-    model: "Model | None" = None
 
     @cached_property
     def cov_type(self) -> options.CovType:

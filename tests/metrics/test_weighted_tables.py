@@ -146,7 +146,6 @@ def test_weights_that_are_none_are_refused():
         assert str(caught.value) == words
 
 
-@pytest.mark.filterwarnings("ignore:Not defined:UserWarning")
 @pytest.mark.parametrize("weight", [2**64 - 1, 5e-324, 1e300])
 def test_weights_of_any_size_are_tested_by_nothing(weight):
     y, weights = ["a", "b"] * 6, np.full(12, weight)
@@ -154,3 +153,4 @@ def test_weights_of_any_size_are_tested_by_nothing(weight):
     assert "Accuracy" in str(matrix.summary())
     assert np.isnan(matrix.overall["accuracy_p_value"])
     assert matrix.overall["accuracy"] == pytest.approx(11 / 12)  # but for rounding
+    assert matrix.overall["mcc"] == pytest.approx((6 * 5) / (7 * 6 * 6 * 5) ** 0.5)
