@@ -145,7 +145,7 @@ def moments(X: Predictors) -> tuple[Vector, Vector]:
     return means, np.ldexp(np.sqrt(squares / max(n - 1, 1)), power)
 
 
-def power_of_two(sizes: Vector) -> NDArray[np.int32]:
+def power_of_two(sizes: Vector | float) -> NDArray[np.int32]:
     """Powers of two that bring sizes near 1, where squares keep their digits."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 

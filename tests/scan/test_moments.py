@@ -21,7 +21,7 @@ def test_squares_neither_overflow_nor_vanish(size, pieces):
     X[:300, 0] = X[0, 0]  # pieces in which a column is constant
     columns = Columns(3)
     for rows in np.split(X, np.cumsum(pieces)[:-1]):
-        columns.add(rows)
+        columns.add(rows.T)
     found, wanted = columns.scaling(intercept=True), Scaling.of(X)
     # Sums of 800 numbers, in any order: 800 roundings of their sizes at most.
     np.testing.assert_allclose(found.centre, wanted.centre, atol=8000 * EPS * size)

@@ -39,16 +39,21 @@ class Matrices:
             return np.empty((count, p), dtype=np.float32)
         return np.empty((count, p))
 
-    def is_clean(self, piece: "pa.RecordBatch") -> bool:
-        """Whether all values are finite numbers, which are the matrix as they are."""
+    def columns(self, piece: "pa.RecordBatch") -> list[Vector] | None:
+        """Columns of a piece that is clean; None if it is not.
+
+        It is clean if all of its values are finite numbers, which are the matrix as
+        they are.
+        """
         if self._names is None:
-            return False
+            return None
         columns = [piece.column(name) for name in self._names]
         if any(column.null_count for column in columns):
-            return False
+            return None
+        found = [_numbers(column).astype(self.dtype, copy=False) for column in columns]
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = [float(_numbers(column).sum()) for column in columns]
-        return bool(np.isfinite(sums).all())
+            sums = [each.sum() for each in found]
+        return found if np.isfinite(sums).all() else None
 
     def rows(self, piece: "pa.RecordBatch") -> Dense:
         """Rows of a piece that is clean, C-contiguous."""

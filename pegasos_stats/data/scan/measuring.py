@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
@@ -22,6 +22,7 @@ from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import given_weights, row_weights
 from pegasos_stats.errors import DataError, LabelError, counted, shown
+from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -198,7 +199,7 @@ class Measuring(NamedTuple):
     def counted(self, pieces: Iterable["pa.RecordBatch"], most: int) -> "Counting":
         """Count pieces that follow each other, and sample so many of each class."""
         count = Counting(self.agreed, Matrices(self.agreed, self.single), most)
-        for piece in pieces:
+        for piece in one_ahead(pieces):
             count.add(piece, self.beside, self.weights)
         return count
 
@@ -248,25 +249,26 @@ class Counting:
                 self._lack(name, len(rows))
             usable = usable & ~np.isin(np.arange(size), rows)
         predictors = table.select(list(self._matrices.variables))
-        clean = self._matrices.is_clean(predictors)
-        if clean:
-            X, kept = self._matrices.rows(predictors)[usable], usable
-        else:
+        clean, kept = self._matrices.columns(predictors), usable
+        columns = clean or []
+        if clean is None:
             matrix = self._matrices.matrix(predictors, self._rows)
             for name, rows in matrix.missing.items():
                 self._lack(name, len(rows))
             kept = usable & matrix.kept
-            X = matrix.values[usable[matrix.kept]]
+            columns = [*np.ascontiguousarray(matrix.values[usable[matrix.kept]].T)]
+        elif not usable.all():
+            columns = [column[usable] for column in columns]
         y = agreed.coding.encode(labels[kept]).astype(np.int8)
-        self._sample(X, y)
-        self._columns.add(X)
+        self._sample(columns, y)
+        self._columns.add(columns)
         self._y.append(y)
         if each is not None:
             self._weights.append(each[kept])
         if offsets is not None:
             self._offset.append(total(parts)[kept])
         known = None if usable.all() else usable
-        self._pieces.append(Piece(size, len(y), clean, known))
+        self._pieces.append(Piece(size, len(y), clean is not None, known))
         self._rows, self._n = self._rows + size, self._n + len(y)
 
     @classmethod
@@ -314,12 +316,13 @@ class Counting:
         if count:
             self._lacking[name] = self._lacking.get(name, 0) + count
 
-    def _sample(self, X: Dense, y: NDArray[np.int8]) -> None:
+    def _sample(self, columns: Sequence[Vector], y: NDArray[np.int8]) -> None:
         keys = np.random.default_rng([SEED, len(self._pieces)]).random(y.size)
         numbers = self._n + np.arange(y.size)
         for sampling, sign in zip(self._samples, (-1, 1), strict=True):
             few = np.flatnonzero((y == sign) & (keys < sampling.largest))
-            sampling.add(keys[few], numbers[few], X[few])
+            X = np.stack([column[few] for column in columns], axis=1)
+            sampling.add(keys[few], numbers[few], X)
 
     def finished(
         self,

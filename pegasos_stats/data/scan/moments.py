@@ -1,12 +1,15 @@
 """Means, deviations and ranges of columns that come a piece at a time."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.scaling import Scaling, overflow, power_of_two
 
 NONE = np.int32(-1100)  # the power of two of squares that are all 0
+SMALLEST = -1000  # power of two whose inverse is a number
 
 
 class Columns:
@@ -22,19 +25,19 @@ class Columns:
         self._power = np.full(p, NONE)
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
 
-    def add(self, X: Dense) -> None:
-        """Add the rows of a piece."""
-        if len(X) == 0:
-            return
-        piece = Columns(X.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            piece.n, piece.mean = len(X), X.mean(axis=0, dtype=np.float64)
-            apart = X - piece.mean
-            furthest = np.maximum(apart.max(axis=0), -apart.min(axis=0))
-            piece._power = power_of(furthest)
-            np.ldexp(apart, -piece._power, out=apart)
-            piece._squares = np.square(apart, out=apart).sum(axis=0)
-        piece.low, piece.high = X.min(axis=0), X.max(axis=0)
+    def add(self, columns: Sequence[Vector]) -> None:
+        """Add the rows of a piece, which are given by its columns."""
+        piece = Columns(self.mean.size)
+        piece.n = columns[0].size
+        for j, x in enumerate(columns if piece.n else ()):
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
+                furthest = max(float(high - mean), float(mean - low))
+                power = max(int(power_of(furthest)), SMALLEST)
+                apart = (x - mean) * 2.0**-power
+                piece._squares[j] = np.square(apart, out=apart).sum()
+            piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
+            piece._power[j] = power
         self.join(piece)
 
     def join(self, other: "Columns") -> None:
@@ -83,6 +86,6 @@ class Columns:
         return np.ldexp(np.sqrt(self._squares / max(divisor, 1)), self._power)
 
 
-def power_of(sizes: Vector) -> NDArray[np.int32]:
+def power_of(sizes: Vector | float) -> NDArray[np.int32]:
     """Powers of two near sizes, `NONE` of those of 0."""
     return np.where(sizes > 0.0, power_of_two(sizes), NONE)
