@@ -82,6 +82,13 @@ def test_what_makes_no_sense_is_refused(digits):
     model = ps.svm("digit ~ .", digits[0])
     with pytest.raises(OptionError, match=r"SDCA\(tol=0.001\)"):
         model.fit(ps.SDCA(), refine=0.001)
-    for wrong in (0, -1e-3, 1.0, "much", float("nan")):
-        with pytest.raises(OptionError):
+    for wrong in (0, -1e-3, "much", float("nan")):
+        with pytest.raises(OptionError) as caught:
             model.fit(ps.Pegasos(2), refine=wrong)
+        assert str(caught.value) == (
+            f"refine={wrong!r} is not allowed; give a finite number above zero."
+        )
+    with pytest.raises(
+        OptionError, match=r"^refine=1\.0 is .* every fit is within it;"
+    ):
+        model.fit(ps.Pegasos(2), refine=1.0)
