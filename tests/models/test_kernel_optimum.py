@@ -135,10 +135,14 @@ def test_rows_of_single_precision_come_to_the_optimum_too():
     model = ps.KernelSVM(y, X, lam=1e-4, gamma=0.5)
     result = model.fit(ps.SDCA(tol=1e-8, seed=1))
     assert result.converged
-    peer = SVC(gamma=0.5, C=1 / (1e-4 * 2500), tol=1e-3).fit(X, y)
-    assert result.confusion().n_errors == pytest.approx(
-        (peer.predict(X) != y).sum(), abs=10
-    )
+    peer = SVC(gamma=0.5, C=1 / (1e-4 * 2500), tol=1e-5).fit(X, y)
+    a, rows = peer.dual_coef_[0], peer.support_vectors_
+    square = a @ gram(rows, rows, {"kernel": "gaussian", "gamma": 0.5}) @ a
+    margins = np.where(y == "yes", 1, -1) * peer.decision_function(X)
+    risk = 0.5e-4 * square + np.maximum(0.0, 1.0 - margins).mean()
+    # No fit has less than the minimum, which ours is within 1e-8 of; theirs is close.
+    assert result.objective <= risk * (1 + 1e-8)
+    assert result.objective == pytest.approx(risk, rel=PEER)
 
 
 def test_duplicates_and_constant_columns_are_no_obstacle():
