@@ -127,7 +127,8 @@ def test_the_roc_curve_marks_the_threshold(svm, logit, frame):
         true, false = table["sensitivity"], 1.0 - table["specificity"]
         found = f"{words}: {true:.1%} true, {false:.1%} false positives"
         assert found in legend(ax)
-        assert result.plot.roc(ax=axes(8, 8)) is not None
+        plain = [result.plot.roc(*given, ax=axes(8, 8)) for given in ((), (frame,))]
+        assert legend(plain[0]) == legend(plain[1])
     usual = svm.confusion(positive="yes").by_class
     words = f"Score 0: {usual['sensitivity']:.1%} true"
     ax = svm.plot.roc(ax=axes(8, 8))
@@ -142,7 +143,7 @@ def test_calibrated_fits_and_cross_validation_take_one(frame):
     assert expected.nunique() == 2
     assert same(calibrated.predict(frame, threshold=0.3), expected)
     assert same(calibrated.predict(frame), labels(chances > 0.5))
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match=r"^threshold=2\.0 .* from 0 to 1\.$"):
         calibrated.predict(frame, threshold=2.0)
     cv = calibrated.validation
     table = cv.confusion(threshold=-0.3)

@@ -142,11 +142,17 @@ def test_summary_shows_what_was_fitted(result):
     assert r"\begin{tabular}" in result.summary().as_latex()
 
 
-def test_rounding_repeats_r_before_3_6(digits):
-    model = ps.svm("digit ~ .", digits[0])
-    old = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind="rounding"))
-    new = model.fit(ps.Pegasos(epochs=1, seed=1))
-    assert not old.params.equals(new.params)
+@pytest.mark.parametrize(
+    ("kind", "drawn"),
+    [("rounding", [2, 5, 4, 3, 1]), ("rejection", [1, 4, 3, 5, 2])],
+)
+def test_rounding_repeats_r_before_3_6(kind, drawn):
+    """``set.seed(1); sample(5)`` in R 3.5.3, and in R 3.6.0 and later."""
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    model = ps.SVM(["a", "b", "a", "b", "b"], X)
+    found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
+    by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
+    assert found.params.equals(by_hand.params)
 
 
 def test_all_ties_are_no_perfect_fit():
