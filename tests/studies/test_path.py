@@ -177,7 +177,7 @@ def test_pegasos_begins_every_fit_at_zero(svm):
     for lam in path.lambdas:
         fit = at_lambda(svm, lam).fit(ps.Pegasos(epochs=3, seed=4))
         assert (path.coefficients.loc[lam] == fit.params).all()
-    assert "zero" in str(path.summary())
+    assert ("Starts:", "zero") in path.summary().right
 
 
 def test_standardized_coefficients(svm):
@@ -197,8 +197,8 @@ def test_without_folds_there_is_nothing_to_choose(svm):
     for use in (path.tidy, path.plot, path.refit, lambda: path.lambda_min):
         with pytest.raises(OptionError, match="not cross-validated"):
             use()
-    assert "norm" in str(path.summary())
-    assert "lambda_min" not in repr(path)
+    assert path.summary().params.columns[:2].tolist() == ["norm", "training_error"]
+    assert repr(path) == "<LambdaPath: 2 lambdas, 1 to 0.1, seed 1>"
     assert path.plot_coefficients().get_xscale() == "log"
     with pytest.raises(OptionError, match="repeats=2 makes no sense"):
         ps.lambda_path(svm, folds=None, repeats=2)
@@ -211,7 +211,11 @@ def test_a_single_fold_has_no_standard_error(svm):
     with pytest.raises(OptionError, match="single fold"):
         _ = path.lambda_1se
     assert "lambda_1se:" not in str(path.summary())
-    path.plot()
+    rates = path.tidy().query("term == 'error_rate'")
+    assert rates["std_error"].isna().all()
+    drawn = path.plot().get_lines()[0]
+    assert drawn.get_xdata().tolist() == [1.0, 0.1]
+    assert drawn.get_ydata().tolist() == rates["estimate"].tolist()
 
 
 def test_what_decides_is_checked(svm, path):

@@ -68,12 +68,13 @@ def regularised(y, columns, weights, pair):
 
 def test_extreme_scores_give_a_finite_sigmoid():
     y = np.resize([-1.0, 1.0], 20)
-    for scores in (1e8 * y, 1e-8 * y, np.zeros(20), np.full(20, 3.0), -y):
+    for scores in (y, 1e8 * y, 1e-8 * y, -y):
         found = fit_sigmoid(y, scores)
-        assert np.isfinite([found.A, found.B]).all()
-    apart = fit_sigmoid(y, y)
-    # separated: the targets themselves, (10 + 1) / (10 + 2) and its complement
-    assert apart.logits(np.array([1.0])) == pytest.approx(np.log(11), rel=1e-6)
+        # separated: the targets themselves, (10 + 1) / (10 + 2) and its complement
+        assert found.logits(scores) == pytest.approx(y * np.log(11), rel=1e-6)
+    for scores in (np.zeros(20), np.full(20, 3.0)):
+        found = fit_sigmoid(y, scores)  # ten of each: an even chance
+        assert found.logits(scores) == pytest.approx(np.zeros(20), abs=1e-6)
     lonely = fit_sigmoid(np.ones(4), np.arange(4.0))
     assert lonely.logits(np.zeros(1)) == pytest.approx(np.log(5), rel=1e-6)
 
