@@ -1,5 +1,6 @@
 """What the command line writes: into what, over what, and how it ends."""
 
+import csv
 import os
 import stat
 import subprocess
@@ -68,12 +69,15 @@ def test_predictions_with_probabilities_are_known_again(folder, capsys):
 
 
 def test_labels_with_commas_and_lines_are_known_again(folder, capsys):
-    rows = "".join(f'"{"a,b" if i % 2 else "cd"}",{i}\n' for i in range(10))
+    labels = ["c\nd"] * 5 + ["a,b"] * 5
+    rows = "".join(f'"{label}",{i}\n' for i, label in enumerate(labels))
     (folder / "odd.csv").write_text("y,a\n" + rows)
-    fitting = ["--outcome", "y", "--epochs", "1", "--loss", "log"]
+    fitting = ["--outcome", "y", "--solver", "sdca", "--seed", "1", "--loss", "log"]
     run(capsys, "fit", "odd.csv", *fitting, "--save", "odd.model")
     for _ in range(2):
         run(capsys, "predict", "odd.model", "odd.csv", "-o", "out.csv")
+    lines = csv.DictReader((folder / "out.csv").read_text().splitlines(keepends=True))
+    assert [line["predicted"] for line in lines] == labels
 
 
 PLACES = {

@@ -297,6 +297,12 @@ def tiles(ax):
     return [text.get_text() for text in ax.texts]
 
 
+def pixels(ax):
+    out = BytesIO()
+    np.ravel(ax)[0].figure.savefig(out, format="rgba")
+    return out.getvalue()
+
+
 def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
     for result in (digits, kernel):
         ps.save(result, tmp_path / "model")
@@ -312,9 +318,16 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
             assert legend(drawn[0]) == legend(drawn[1])
     ps.save(digits, tmp_path / "model")
     plots = ps.load(tmp_path / "model").plot
-    assert len(plots.trace(ax=panels(3))) == 3
-    assert plots.coefficients(ax=panels()).get_title()
-    assert plots.coefficient_image((8, 8), ax=panels()).images
+    for figure, given, grid in (
+        ("trace", (), (3,)),
+        ("coefficients", (), ()),
+        ("coefficient_image", ((8, 8),), ()),
+    ):
+        own, again = (
+            pixels(getattr(each, figure)(*given, ax=panels(*grid)))
+            for each in (digits.plot, plots)
+        )
+        assert own == again != pixels(panels(*grid))
 
 
 def test_axes_of_several_panels_are_refused(digits):
