@@ -33,7 +33,7 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 
 Vector = np.ndarray
-LARGEST, SHARE, FEWEST = 200_000, 0.1, 20  # of a sample, as in `few_reads`
+LARGEST, SHARE, FEWEST = 200_000, 0.1, 20  # of a sample, as in `sampled`
 WIDTHS = 4.0  # of the rows that the first read keeps, as in `hinge`
 PARTITIONS = 8  # of the measured runs of Dask
 BEFORE = 2  # reads of Dask before those of the method: one counts, one takes a sample

@@ -55,8 +55,8 @@ def test_seconds_of_the_parts_are_found_again(model):
 
 
 def test_the_sample_and_the_width_are_those_of_the_package(model):
-    from pegasos_stats.solvers.reads import few_reads, hinge
+    from pegasos_stats.solvers.reads import hinge, sampled
 
     for n, p in ((1000, 5), (10**6, 50), (10**8, 50), (5000, 300)):
-        assert model.size_of_sample(n, p) == few_reads.size_of_sample(n, p)
+        assert model.size_of_sample(n, p) == sampled.size_of_sample(n, p)
     assert model.WIDTHS == hinge.WIDTHS

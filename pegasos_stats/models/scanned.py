@@ -29,9 +29,10 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import LARGEST, few_reads, size_of_sample
+from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.files import InFiles
 from pegasos_stats.solvers.reads.partitions import in_partitions
+from pegasos_stats.solvers.reads.sampled import LARGEST, size_of_sample
 from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import near_enough, warn_of

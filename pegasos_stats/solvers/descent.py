@@ -187,15 +187,7 @@ class Sample:
         m = max(n // SHARE, min(n, FEWEST))
         rows = np.arange(n) if m == n else _drawn(n, m)
         w = problem.row_weights
-        self._problem = part = Problem(
-            problem.X[rows],
-            problem.y[rows],
-            problem.lam,
-            problem.loss,
-            problem.intercept,
-            weights=None if problem.weights is None else w[rows],
-            offset=None if problem.offset is None else problem.offset[rows],
-        )
+        self._problem = part = problem.of_rows(rows)
         self._looking = Looking(part)
         theta = np.zeros(p + 1)
         is_plus = problem.y > 0.0

@@ -1,20 +1,18 @@
 """The problem that is minimised, as arrays, and the solution that a solver finds."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.advice import bare, said
-from pegasos_stats.arrays import read_only
+from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
 
 LossName = Literal["hinge", "log"]
-Vector = NDArray[np.float64]
 
 # Loss of the model that is all zero, the same for every row.
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
@@ -116,6 +114,16 @@ class Problem:
     def p(self) -> int:
         """Number of columns."""
         return int(self.X.shape[1])
+
+    def of_rows(self, rows: Rows) -> "Problem":
+        """The problem of some of the rows, with the weights that they have here."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            offset=None if self.offset is None else self.offset[rows],
+        )
 
     @property
     def loss_code(self) -> Any:

@@ -14,7 +14,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.models.persist.container import Container, sealed
-from pegasos_stats.solvers.reads import few_reads, hinge, rows
+from pegasos_stats.solvers.reads import hinge, rows, sampled
 from tests.scan.scan_files import frame_of, written
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
@@ -38,8 +38,8 @@ def files(tmp_path_factory):
 def narrow(patch):
     """Several blocks in each piece; a small sample, so that reads are many."""
     patch.setattr(rows, "NUMBERS", 500)
-    patch.setattr(few_reads, "SHARE", 0.01)
-    patch.setattr(few_reads, "FEWEST", 2)
+    patch.setattr(sampled, "SHARE", 0.01)
+    patch.setattr(sampled, "FEWEST", 2)
     patch.setattr(hinge, "WIDTHS", 0.1)
 
 

@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.problem import LossName, Problem, Solution
+from pegasos_stats.solvers.problem import LossName, Solution
 from pegasos_stats.solvers.reads.budget import WithinBudget, far
 from pegasos_stats.solvers.reads.hinge import Hinge
 from pegasos_stats.solvers.reads.log import Log
 from pegasos_stats.solvers.reads.rows import Home, Taken
+from pegasos_stats.solvers.reads.sampled import size_of_sample, solved
 from pegasos_stats.solvers.reads.seeing import Bound, Described, Point, Risk, State
 from pegasos_stats.solvers.reads.states import (
     MOST_COUNTED,
@@ -38,13 +39,10 @@ from pegasos_stats.solvers.reads.states import (
     require,
 )
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_steps import solved_by_steps, with_its_seed
+from pegasos_stats.solvers.sdca_steps import with_its_seed
 
 Fit = TypeVar("Fit")
 
-LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
-FEWEST = 20  # rows of a sample for each coefficient
-ROUGH = 1e-4  # relative gap of the problem of the sample
 FINER = 0.25  # of the tolerance, to which problems in memory are solved
 FINEST = 1e-13  # relative gap of a problem in memory
 TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
@@ -183,6 +181,7 @@ def few_reads(
 
     Examples
     --------
+    >>> from pegasos_stats.solvers.problem import Problem
     >>> from pegasos_stats.solvers.reads.rows import InMemory
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((4000, 3)), np.repeat([-1.0, 1.0], 2000)
@@ -319,31 +318,6 @@ class Reading:
     def _known(self) -> Risk:
         assert self._best is not None  # a read comes first
         return self._best
-
-
-def size_of_sample(n: int, p: int) -> int:
-    """A tenth of the rows, within bounds.
-
-    Examples
-    --------
-    >>> size_of_sample(1_000_000, 50), size_of_sample(10**8, 50)
-    (100000, 200000)
-    """
-    return min(n, LARGEST, max(int(SHARE * n), FEWEST * (p + 1)))
-
-
-def solved(problem: Described, sample: Taken, solver: SDCA) -> Solution:
-    """Solve the problem of a sample, whose classes weigh as in all rows."""
-    w = sample.w.copy()
-    for sign, weight in zip((-1.0, 1.0), problem.home.class_weights, strict=True):
-        of_class = sample.y == sign
-        w[of_class] *= weight / w[of_class].sum()
-    w *= w.size / problem.n
-    given = problem.lam, problem.loss, problem.intercept
-    X = np.asarray(sample.X, dtype=np.float64)
-    inner = Problem(X, sample.y, *given, weights=w, offset=sample.offset)
-    rough = SDCA(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
-    return solved_by_steps(inner, rough)
 
 
 def tolerance(solver: SDCA, at: Certificate) -> float:

@@ -7,12 +7,21 @@ margins, a read gives the gradient and the curvature
     H = lam J + (1/n) sum_i w_i b_i z_i z_i'
 
 with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
-``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home. A
-step that did not lower the risk is halved.
+``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home.
+After a step that led up it is ``theta - (H + mu D)^-1 g`` from the point before, with
+ever more of the diagonal ``D`` of the largest curvature that the loss can have, with
+all of which every step leads down.
 
 ``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
 the point of a read is taken off the weights of the sample, which is in memory: little,
 and less with every step.
+
+References
+----------
+Boehning & Lindsay, *Monotonicity of quadratic-approximation algorithms*, Annals of the
+Institute of Statistical Mathematics 40, 1988: the largest curvature.
+Marquardt, *An algorithm for least-squares estimation of nonlinear parameters*, SIAM
+Journal on Applied Mathematics 11, 1963: more and less of a diagonal.
 """
 
 from abc import ABC, abstractmethod
@@ -41,6 +50,8 @@ from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
+FIRST, CHANGE = 0.1, 10.0  # damping after a step that led up, and what it changes by
+
 
 class Curve(Protocol):
     """A loss that bends, by its margins; the risk has it, or another one below it."""
@@ -53,6 +64,9 @@ class Curve(Protocol):
 
     def bends(self, w: Vector, s: Vector) -> Vector:
         """Second derivatives of rows of weights ``w``, by their slopes."""
+
+    def most(self) -> float:
+        """Largest second derivative of a row of weight 1."""
 
     def violated(self, m: Vector) -> int:
         """How many rows violate the margin."""
@@ -72,6 +86,8 @@ class Part(NamedTuple):
         ``sum_i a_i y_i`` of these, in units.
     first, second : float64 array, shape (k,) and (k, k)
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
+    squares : float64 array, shape (k,)
+        ``sum_i w_i z_i^2``.
     table : int array, shape (2, 3)
     violations : int
         Rows that violate the margin.
@@ -85,6 +101,7 @@ class Part(NamedTuple):
     excess: int
     first: Vector
     second: Matrix
+    squares: Vector
     table: NDArray[np.int64]
     violations: int
     bent: int
@@ -122,22 +139,26 @@ class Looking:
         a[:] = cut(w * s)
         a[self.sampled[begin:end] - first] = 0.0
         above = y > 0.0
-        slopes = image(X, w * s * y)
-        if self.intercept:
-            slopes = np.concatenate([[float((w * s * y).sum())], slopes])
+        slopes = w * s * y
         bends = self.curve.bends(w, s)
         return Part(
             seen=risk_and_image(
                 X, y, self.point, self.curve.code(), a, w, self.reach, offset
             ),
             excess=units(a[above]) - units(a[~above]),
-            first=slopes,
+            first=self._sum(X, slopes),
             second=self._curvature(X, bends),
+            squares=self._sum(np.square(X, dtype=np.float64), w),
             table=table_of(y, f),
             violations=self.curve.violated(m),
             bent=int(np.count_nonzero(bends)),
             above=self.curve.above(w, m),
         )
+
+    def _sum(self, X: Any, c: Vector) -> Vector:
+        """Sum of the rows times numbers, and of these for the intercept."""
+        inner = image(X, c)
+        return np.concatenate([[c.sum()], inner]) if self.intercept else inner
 
     def _curvature(self, X: Any, d: Vector) -> Matrix:
         bent = np.flatnonzero(d)
@@ -147,8 +168,8 @@ class Looking:
         inner = scaled.T @ scaled
         if not self.intercept:
             return np.asarray(inner, dtype=np.float64)
-        sums = image(X, d)
-        return np.block([[d.sum(), sums], [sums[:, None], inner]])
+        sums = self._sum(X, d)
+        return np.block([[sums], [sums[1:, None], inner]])
 
 
 class Lowest(NamedTuple):
@@ -186,6 +207,7 @@ class Newton(ABC):
         self._a = problem.home.blank(np.float64)
         self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
+        self._damping, self._squares = 0.0, np.zeros(0)
 
     @property
     @abstractmethod
@@ -202,6 +224,7 @@ class Newton(ABC):
             f"{self.NAME}.objective": np.array([low.objective]),
             f"{self.NAME}.first": low.first,
             f"{self.NAME}.second": low.second,
+            f"{self.NAME}.damping": np.array([self._damping]),
         }
 
     def expected(self) -> dict[str, Expected]:
@@ -213,6 +236,7 @@ class Newton(ABC):
             f"{self.NAME}.objective": Expected("f8", (1,), 0.0, None),
             f"{self.NAME}.first": Expected("f8", (k,), None, None),
             f"{self.NAME}.second": Expected("f8", (k, k), None, None),
+            f"{self.NAME}.damping": Expected("f8", (1,), 0.0),
         }
 
     def go_on_from(self, state: State) -> None:
@@ -221,6 +245,7 @@ class Newton(ABC):
         objective = float(state[f"{self.NAME}.objective"][0])
         sums = state[f"{self.NAME}.first"], state[f"{self.NAME}.second"]
         self._lowest = Lowest(Point.unpacked(point), objective, *sums)
+        self._damping = float(state[f"{self.NAME}.damping"][0])
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -230,6 +255,7 @@ class Newton(ABC):
         looking = Looking(self.curve, self.point, reach, free, numbers)
         found: Part = added(problem.home.read(looking, self._a))
         self.violations, self.bent = found.violations, found.bent
+        self._squares = found.squares / problem.n
         risk = Risk.of(problem, self.point, found.seen, found.table)
         objective = risk.objective + found.above / problem.n
         if self._lowest is None or objective <= self._lowest.objective:
@@ -267,19 +293,21 @@ class Newton(ABC):
         self._lowest = self._lowest._replace(objective=np.inf)
 
     def solve(self, tol: float, solver: SDCA) -> None:
-        """Take Newton's step, or half of the one that led up."""
+        """Take Newton's step, damped once one led up."""
         assert self._lowest is not None  # a read comes first
         point, _, sums, curvature = self._lowest
-        low = self._theta(point)
         if not self.is_lowest:
-            theta = (low + self._theta(self.point)) / 2.0
+            self._damping = max(self._damping * CHANGE, FIRST)
         else:
-            penalty = np.full(low.size, self._problem.lam)
-            penalty[: int(self._problem.intercept)] = 0.0
-            with np.errstate(over="ignore", invalid="ignore"):
-                step = _step(curvature + np.diag(penalty), penalty * low - sums)
-            theta, self.stands = low - step, not step.any()
-        first = int(self._problem.intercept)
+            self._damping = self._damping / CHANGE if self._damping > FIRST else 0.0
+        first, low = int(self._problem.intercept), self._theta(point)
+        penalty = np.full(low.size, self._problem.lam)
+        penalty[:first] = 0.0
+        damping = self._damping * self.curve.most() * self._squares
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix = curvature + np.diag(penalty + damping)
+            step = _step(matrix, penalty * low - sums)
+        theta, self.stands = low - step, not step.any()
         self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
 
     def _theta(self, point: Point) -> Vector:

@@ -30,7 +30,7 @@ from pegasos_stats.solvers.sdca import SDCA
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
 CAREFUL = 2.0  # the same, once a step led up
-MOST_HALVED = 20  # steps; what needs more has no end
+MOST_DAMPED = 20  # steps; what needs more has no end
 IN_CORNER = 5  # rows for each coefficient
 AFTER = 0.5  # of the length of a step, what margins may still be off after it
 LITTLE = 1e-3  # of the width: steps that are no longer bring nothing
@@ -61,6 +61,10 @@ class RoundedHinge:
         """``w / width`` in the corner, 0 elsewhere."""
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
+    def most(self) -> float:
+        """``1 / width``, of a margin in the corner."""
+        return 1.0 / self.width
+
     def violated(self, m: Vector) -> int:
         """How many margins are below 1."""
         return int(np.count_nonzero(m < 1.0))
@@ -86,8 +90,8 @@ class Rounded(Newton):
         Of the corner, at the next read.
     apart : float
         How far margins may be off at the point of the next read, about.
-    halved : int
-        Steps that had to be halved.
+    damped : int
+        Steps that were damped, after one that led up.
     """
 
     NAME = "rounded"
@@ -97,7 +101,7 @@ class Rounded(Newton):
     ) -> None:
         super().__init__(problem, sample, point)
         self.width = self.apart = max(LEAST, width)
-        self.halved = 0
+        self.damped = 0
 
     @property
     def curve(self) -> RoundedHinge:
@@ -105,20 +109,20 @@ class Rounded(Newton):
         return RoundedHinge(self.width)
 
     def solve(self, tol: float, solver: SDCA) -> None:
-        """Take Newton's step, or half of the one that led up; choose the next width."""
+        """Take Newton's step, damped once one led up; choose the next width."""
         before, sample = self.point, self._sample
         is_whole = self.is_lowest
         super().solve(tol, solver)
         if not is_whole:
-            self.halved += 1
-            self.stands |= self.halved > MOST_HALVED
+            self.damped += 1
+            self.stands |= self.damped > MOST_DAMPED
             return
         there, here = (scores(sample.X, point) for point in (self.point, before))
         length = float(np.sqrt(np.mean((there - here) ** 2)))
         if not np.isfinite(length):
             return
         fewest = self.width * IN_CORNER * (self._problem.p + 1) / max(1, self.bent)
-        most = CAREFUL if self.halved else NARROWER
+        most = CAREFUL if self.damped else NARROWER
         width = min(self.width, max(length, self.width / most, LEAST))
         width = max(width, min(fewest, self.width * NARROWER))
         self.stands |= width >= self.width and length <= LITTLE * self.width
@@ -129,19 +133,19 @@ class Rounded(Newton):
 
     def packed(self) -> State:
         """What the next step goes by."""
-        widths, halved = np.array([self.width, self.apart]), np.array([self.halved])
-        further = {"rounded.widths": widths, "rounded.halved": halved}
+        widths, damped = np.array([self.width, self.apart]), np.array([self.damped])
+        further = {"rounded.widths": widths, "rounded.damped": damped}
         return super().packed() | further
 
     def expected(self) -> dict[str, Expected]:
         """What `packed` gives, and what the range of its numbers is."""
-        halved = Expected("i8", (1,), 0, MOST_COUNTED)
+        damped = Expected("i8", (1,), 0, MOST_COUNTED)
         widths = Expected("f8", (2,), 0.0)
-        further = {"rounded.widths": widths, "rounded.halved": halved}
+        further = {"rounded.widths": widths, "rounded.damped": damped}
         return super().expected() | further
 
     def go_on_from(self, state: State) -> None:
         """Go on between two reads."""
         super().go_on_from(state)
         width, self.apart = state["rounded.widths"].tolist()
-        self.width, self.halved = max(LEAST, width), int(state["rounded.halved"][0])
+        self.width, self.damped = max(LEAST, width), int(state["rounded.damped"][0])
