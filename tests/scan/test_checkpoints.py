@@ -20,7 +20,11 @@ from tests.scan.scan_files import frame_of, written
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
 PEGASOS = ps.Pegasos(order="sequential", epochs=6, seed=1)
 MODELS = {
-    "hinge": (ps.svm, "y ~ x0 + x2 + g", {"weights": "w", "lam": 0.001}),
+    "hinge": (
+        ps.svm,
+        "y ~ x0 + x2 + g",
+        {"weights": {"no": 1.0, "yes": 2.0}, "lam": 0.001},
+    ),
     "budget": (ps.svm, "y ~ x0 + x2", {"weights": "balanced", "lam": 0.001}),
     "log": (ps.logit, "y ~ x0 + x1 * x2 + C(k)", {"standardize": True, "lam": 1e-4}),
 }
@@ -60,7 +64,9 @@ def models(files):
 
 @pytest.fixture(scope="module")
 def whole(models):
-    return {loss: model.fit(SOLVER) for loss, model in models.items()}
+    fits = {loss: model.fit(SOLVER) for loss, model in models.items()}
+    assert all(fit.coef.abs().max() > 0.1 for fit in fits.values())
+    return fits
 
 
 def reads_counted(patch, stop=0):

@@ -11,7 +11,7 @@ from pegasos_stats.models.inference import estimating
 from pegasos_stats.models.inference.estimating import estimated_covariance
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.reads import rows
-from tests.scan.scan_files import frame_of, written
+from tests.scan.scan_files import frame_of, told_apart, written
 
 SOLVER = ps.SDCA(tol=1e-8, seed=1)
 SAME = 1e-10  # relative to the largest: sums of the same numbers in another order
@@ -36,10 +36,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def data():
-    found = frame_of(1500)
-    yes = found["y"] == "yes"
-    found[["x0", "x2"]] += 1.2 * yes.to_numpy()[:, None]  # far from all one label
-    return found
+    return told_apart(frame_of(1500))
 
 
 @pytest.fixture(scope="module")
