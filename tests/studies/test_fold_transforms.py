@@ -17,7 +17,8 @@ def frame():
     rng = np.random.default_rng(8)
     data = pd.DataFrame({"x": rng.normal(size=60), "z": rng.gamma(2.0, size=60)})
     data["g"] = rng.choice(["a", "b", "c"], 60)
-    data["y"] = np.where(data["x"] ** 2 + rng.normal(size=60) > 0.8, "u", "v")
+    signal = 2.0 * data["x"] + data["x"] ** 2 + data["z"] + (data["g"] == "b")
+    data["y"] = np.where(signal + rng.normal(size=60) > 3.5, "u", "v")
     return data
 
 
@@ -48,6 +49,7 @@ def test_scores_are_those_of_a_model_of_the_other_rows(frame, terms, standardize
     for fold in range(3):
         test = frame[fold == FOLD_OF]
         fit = ps.svm(f"y ~ {terms}", frame[fold != FOLD_OF], **given).fit(SOLVER)
+        assert fit.coef.abs().max() > 0.1  # scores are no constant
         inside = test["x"].between(*frame["x"][fold != FOLD_OF].agg(["min", "max"]))
         expected = fit.decision_function(test[inside])
         ours = found.scores[expected.index]
