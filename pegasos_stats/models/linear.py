@@ -172,13 +172,14 @@ class LinearModel(Model):
             down to this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
-            is the sandwich, with few rows of the rarer level corrected for that, see
-            `Sandwich`. It is the bootstrap with symmetric intervals where sandwich
-            intervals are too short: for the hinge with predictors of few values or a
-            rare class, and for standardized predictors with long tails. With `groups`
-            both allow for the groups. By name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``,
-            ``"HC2"``, ``"HC3"``; ``"jackknife"``, ``"shrunk"`` and ``"nonrobust"`` for
-            the log loss; ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
+            is the sandwich, corrected for few rows of the rarer level and for long
+            tails of predictors, see `Sandwich`. It is the bootstrap with symmetric
+            intervals where sandwich intervals are too short: for the hinge with
+            predictors of few values or a rare class, and for standardized predictors
+            with long tails. With `groups` both allow for the groups. By name:
+            ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``, ``"HC3"``;
+            ``"jackknife"``, ``"shrunk"`` and ``"nonrobust"`` for the log loss;
+            ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
             ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or
             ``Bootstrap(replicates=...)``.
         groups : str, Series, array or list, shape (n,); or a list of two, optional

@@ -14,7 +14,7 @@ from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference import choosing, estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.uncertainty import (
     Nearness,
@@ -63,7 +63,7 @@ class LinearInference(Judged):
         if self.errors_by != "default":
             return self.errors_by
         given = self.problem, self.scaling, self.groups
-        return estimating.default_options(*given)
+        return choosing.default_options(*given)
 
     @property
     def coef(self) -> "pd.Series[float]":

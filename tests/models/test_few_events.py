@@ -8,8 +8,8 @@ from scipy.stats import f, ncf, t
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference.bread_and_meat import is_balanced, meat_of
+from pegasos_stats.models.inference.choosing import default_options
 from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
-from pegasos_stats.models.inference.estimating import default_options
 from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.wald import biased, estimates
 from pegasos_stats.solvers.problem import Problem

@@ -5,8 +5,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference.bread_and_meat import meat_of
+from pegasos_stats.models.inference.choosing import default_options
 from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
-from pegasos_stats.models.inference.estimating import default_options
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.shrinkage import drawn_to_model, model_meat
 from pegasos_stats.solvers.problem import Problem

@@ -69,13 +69,14 @@ class Sandwich:
         are not below those of ``"HC2"``. Degrees of freedom are those of ``G``, divided
         by ``(1 - a)^2``. The default is ``"HC0"``; where the rarer level has fewer than
         20 rows per coefficient, it is ``"HC3"`` for the hinge and ``"shrunk"`` for the
-        log loss, ``"jackknife"`` if there are no more rows than coefficients. For the
-        log loss with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are
-        Hotelling's, by F, the latter two with the degrees of freedom of the intervals;
-        where these are infinite, Wald's, by chi-squared. ``"nonrobust"``, for the
-        log loss without weights, is model-based: ``G`` is the information ``H - lam
-        J``, so that for ``lam -> 0`` the covariance is ``H^-1 / n``, as in any logistic
-        regression.
+        log loss, ``"jackknife"`` if there are no more rows than coefficients; where
+        predictors have long tails, a kurtosis above 6 and above ``1 + n / 100``, it is
+        ``"HC3"`` for both. For the log loss with ``"HC3"``, ``"jackknife"`` or
+        ``"shrunk"``, joint tests are Hotelling's, by F, the latter two with the degrees
+        of freedom of the intervals; where these are infinite, Wald's, by chi-squared.
+        ``"nonrobust"``, for the log loss without weights, is model-based: ``G`` is the
+        information ``H - lam J``, so that for ``lam -> 0`` the covariance is ``H^-1 /
+        n``, as in any logistic regression.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
-from pegasos_stats.models.inference import estimating
+from pegasos_stats.models.inference import choosing, estimating
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
     Bootstrap,
@@ -146,7 +146,7 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
         and estimating.has_rows(problem)
         and (
             isinstance(options, Sandwich)
-            or options == estimating.default_options(problem, result.scaling, groups)
+            or options == choosing.default_options(problem, result.scaling, groups)
         )
         and estimating.is_quick(problem, options)
     )

@@ -22,6 +22,7 @@ from pegasos_stats.solvers.reads.states import Expected
 from pegasos_stats.solvers.sdca import SDCA
 
 ENOUGH = 4  # rows to keep for each coefficient, at least
+NARROWEST = 2.0**-20  # of the width: margins of rows to keep, where no step was made
 WIDER = 1.5  # what the margins of rows to keep are multiplied by until there are
 MOST_FAILED = 8  # times that rows found no room after all
 
@@ -116,7 +117,8 @@ class WithinBudget:
 
     def _keep_some(self, step: Rounded) -> None:
         """Keep rows from now on, if those near the margin find room."""
-        problem, sample, delta = self._problem, self._sample, step.apart
+        problem, sample = self._problem, self._sample
+        delta = max(step.apart, NARROWEST * self._width)
         room, fewest = ROOM * problem.home.most_kept, ENOUGH * (problem.p + 1)
         most = max(fewest, room / 2.0**self._failed)
 

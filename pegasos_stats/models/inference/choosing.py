@@ -1,0 +1,174 @@
+"""Which estimate of standard errors a fit has by default: one whose intervals cover."""
+
+import numpy as np
+
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.columns import Mask, is_sparse
+from pegasos_stats.data.groups import Groups
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.options import (
+    SANDWICH,
+    Bootstrap,
+    Cluster,
+    Sandwich,
+)
+from pegasos_stats.models.notes.standard_errors import FEW
+from pegasos_stats.solvers.problem import Problem
+
+MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
+FEW_VALUES = 50  # that a column has, each counted by how often it occurs
+LOOKED_AT = 2000  # rows, in which values are counted
+RARE = 0.15  # share of a class that a hinge may give up altogether
+LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
+ROUGH = 0.05  # relative error of a standard deviation
+CLUSTER = Cluster()
+EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
+SEED = 1  # of resamples by default, so that the same fit has the same intervals
+STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
+MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
+NUMBERS = 1e8  # in the rows of all resamples, for some seconds
+MOST_NUMBERS = 2e9  # for which the fewest replicates are drawn, for a minute or so
+
+
+def can_resample(groups: Groups | None) -> bool:
+    """Whether rows are alone, or of groups of one kind."""
+    return groups is None or len(groups.numbers) == 1
+
+
+def default_options(
+    problem: Problem, scaling: Scaling | None = None, groups: Groups | None = None
+) -> Sandwich | Bootstrap:
+    """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
+
+    With few rows for each coefficient, where neither covers, it is the sandwich; and
+    where resamples would take minutes. Where the rarer level has fewer than 20 rows to
+    a coefficient, it is for the log loss drawn towards that of the model, and HC3 for
+    the hinge. It is HC3 for both where predictors have long tails, see `long_tails`.
+    With groups it is that of whole groups; of two kinds always the sandwich.
+
+    Examples
+    --------
+    >>> X, y = np.arange(200.0)[:, None] // 50, np.tile([-1.0, 1.0], 100)
+    >>> default_options(Problem(X, y, lam=0.1)).interval
+    'symmetric'
+    >>> default_options(Problem(X, y, lam=0.1, loss="log"))
+    Sandwich(bandwidth='silverman', factor=1.0, move=True, correction='HC0')
+    """
+    X = problem.X
+    size = max(1.0, float(X.nnz if is_sparse(X) else X.size))
+    slow = size * FEWEST_REPLICATES > MOST_NUMBERS
+    if slow or not can_resample(groups) or not why_resampled(problem, scaling):
+        if groups is not None:
+            return CLUSTER
+        few = has_few_events(problem)
+        if not few and not long_tails(problem):
+            return SANDWICH
+        if problem.loss == "hinge" or not few:
+            return Sandwich(correction="HC3")
+        wide = problem.n <= problem.p + problem.intercept
+        return Sandwich(correction="jackknife" if wide else "shrunk")
+    replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
+    replicates = (replicates + 1) // STEP * STEP - 1
+    return Bootstrap(replicates, seed=SEED, interval="symmetric")
+
+
+def has_few_events(problem: Problem) -> bool:
+    """Whether plain standard errors are too small for want of rows."""
+    fewest = min((problem.y < 0.0).sum(), (problem.y > 0.0).sum())
+    return bool(fewest < EVENTS * (problem.p + 1))
+
+
+def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
+    """Why the sandwich does not cover; empty if it does, or nothing would.
+
+    Groups of rows tie at the margin of the hinge where columns have few values: ``1 /
+    sum_v share_v^2`` is below 50, and below half of the rows. Where a class is rare,
+    all rows of the other do. Standardized columns with long tails, of a kurtosis above
+    6, may have a deviation that is known to 5% at best: ``sqrt((kurtosis - 1) / (4
+    n))``. Fewer than 5 rows to a coefficient are too few for resamples as well.
+    """
+    n, p = problem.n, problem.p
+    hinge = problem.loss == "hinge"
+    if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
+        return ""
+    columns = some_rows(problem).T
+    reasons, has = [], ("has", "have")
+    if hinge:
+        values = numbers_of_values(columns)
+        few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
+        smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
+        rare = problem.weights is None and smaller < RARE
+        if few:
+            which = f"{few} of {counted(p, 'predictor')}"
+            ties = "rows can tie at the margin of the hinge, as"
+            reasons.append(f"{ties} {which} {has[few > 1]} few different values")
+        if rare:
+            share = f"the smaller class has {smaller:.0%} of the rows"
+            reasons.append(f"{share}, and the hinge may give it up")
+    if scaling is not None:
+        rough = int(is_rough(columns, n).sum())
+        if rough:
+            which = (
+                f"{rough} of {p} standardized predictors {has[rough > 1]} long tails"
+            )
+            reasons.append(f"{which}, which make the standard deviation rough")
+    return "; ".join(reasons)
+
+
+def long_tails(problem: Problem) -> int:
+    """How many predictors have long tails, by the rule of `why_resampled`.
+
+    The rows far out pull the fit towards them, so that their residuals, and with them
+    standard errors, are too small: HC3 divides by what they leave.
+
+    Examples
+    --------
+    >>> x, y = np.linspace(-3.0, 3.0, 400), np.tile([-1.0, 1.0], 200)
+    >>> long_tails(Problem(np.column_stack([x, np.exp(2.0 * x)]), y, lam=0.1))
+    1
+    """
+    if problem.p > MOST_COEFFICIENTS or isinstance(problem.X, Elsewhere):
+        return 0
+    return int(is_rough(some_rows(problem).T, problem.n).sum())
+
+
+def some_rows(problem: Problem) -> Matrix:
+    """A few thousand of the rows, dense."""
+    n, X = problem.n, problem.X
+    if isinstance(X, Elsewhere):
+        some = X.home.sample(LOOKED_AT).X
+    else:
+        some = X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
+    return np.asarray(some.toarray() if is_sparse(some) else some, dtype=np.float64)
+
+
+def is_rough(columns: Matrix, n: int) -> Mask:
+    """Whether the standard deviation of each is known to 5% at best, of n rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.square(columns - columns.mean(axis=1, keepdims=True))
+        spread = np.square(squares.mean(axis=1))
+        fourth = np.square(squares).mean(axis=1)
+    least = max(LONG_TAILS, 1.0 + 4.0 * n * ROUGH**2)
+    return np.asarray(fourth > least * spread)
+
+
+def numbers_of_values(columns: Matrix) -> Vector:
+    """How many values each row of a matrix has, those that are there often for less.
+
+    ``1 / sum_v share_v^2``, which is the number of values if all are as frequent.
+
+    Examples
+    --------
+    >>> numbers_of_values(np.array([[3.0, 1.0, 3.0, 1.0], [2.0, 2.0, 2.0, 2.0]]))
+    array([2., 1.])
+    """
+    p, n = columns.shape
+    ordered = np.sort(columns, axis=1)
+    starts = np.ones((p, n), dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
+    places = np.flatnonzero(starts)
+    counts = np.diff(places, append=p * n).astype(np.float64)
+    squares = np.bincount(places // n, np.square(counts), minlength=p)
+    return float(n) ** 2 / squares
