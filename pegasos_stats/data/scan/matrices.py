@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pegasos_stats.arrays import Dense, Vector
-from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed, frame_of
@@ -58,14 +57,12 @@ class Matrices:
     def rows(self, piece: "pa.RecordBatch") -> Dense:
         """Rows of a piece that is clean, C-contiguous."""
         names = self._names or ()
-        columns = np.empty((len(names), piece.num_rows), dtype=self.dtype)
-        for j, name in enumerate(names):
-            columns[j] = _numbers(piece.column(name))
-        if self._scaling is not None:
-            columns -= self._scaling.centre[:, None].astype(self.dtype)
-            columns /= self._scaling.scale[:, None].astype(self.dtype)
         X = self.room(piece.num_rows, len(names))
-        arithmetic.columns.put_rows(columns, X)
+        for j, name in enumerate(names):
+            X[:, j] = _numbers(piece.column(name))
+        if self._scaling is not None:
+            X -= self._scaling.centre.astype(self.dtype)
+            X /= self._scaling.scale.astype(self.dtype)
         return X
 
     def matrix(self, piece: "pa.RecordBatch", first: int) -> ModelMatrix:
