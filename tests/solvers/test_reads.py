@@ -188,8 +188,8 @@ def test_a_fit_that_may_keep_no_row_ends_where_steps_stand_still(lam):
     home = InMemory(Problem(X, y, lam), 1)
     home.most_kept = 1
     found = few_reads(home, lam, "hinge", True, SDCA(tol=1e-8, seed=1))
-    assert found.certificate.relative_gap < 1e-4
-    assert found.n_reads < 25
+    assert found.certificate.relative_gap < 1e-4  # 1e-6 to 2e-6 were found
+    assert found.n_reads < 25  # of 100
 
 
 @pytest.mark.parametrize("failing", ["read", "solve"])

@@ -249,9 +249,9 @@ class Counting:
                 self._lack(name, len(rows))
             usable = usable & ~np.isin(np.arange(size), rows)
         predictors = table.select(list(self._matrices.variables))
-        clean, kept = self._matrices.columns(predictors), usable
-        columns = clean or []
-        if clean is None:
+        columns, kept = self._matrices.columns(predictors), usable
+        clean = columns is not None
+        if columns is None:
             matrix = self._matrices.matrix(predictors, self._rows)
             for name, rows in matrix.missing.items():
                 self._lack(name, len(rows))
@@ -268,7 +268,7 @@ class Counting:
         if offsets is not None:
             self._offset.append(total(parts)[kept])
         known = None if usable.all() else usable
-        self._pieces.append(Piece(size, len(y), clean is not None, known))
+        self._pieces.append(Piece(size, len(y), clean, known))
         self._rows, self._n = self._rows + size, self._n + len(y)
 
     @classmethod

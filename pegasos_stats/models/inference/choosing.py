@@ -45,7 +45,7 @@ def default_options(
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes. Where the rarer level has fewer than 20 rows to
     a coefficient, it is for the log loss drawn towards that of the model, and HC3 for
-    the hinge. It is HC3 for both where predictors have long tails, see `long_tails`.
+    the hinge. It is HC3 for both where predictors have long tails (`has_long_tails`).
     With groups it is that of whole groups; of two kinds always the sandwich.
 
     Examples
@@ -63,7 +63,7 @@ def default_options(
         if groups is not None:
             return CLUSTER
         few = has_few_events(problem)
-        if not few and not long_tails(problem):
+        if not few and not has_long_tails(problem):
             return SANDWICH
         if problem.loss == "hinge" or not few:
             return Sandwich(correction="HC3")
@@ -117,8 +117,8 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
     return "; ".join(reasons)
 
 
-def long_tails(problem: Problem) -> int:
-    """How many predictors have long tails, by the rule of `why_resampled`.
+def has_long_tails(problem: Problem) -> bool:
+    """Whether a predictor has long tails, by the rule of `why_resampled`.
 
     The rows far out pull the fit towards them, so that their residuals, and with them
     standard errors, are too small: HC3 divides by what they leave.
@@ -126,16 +126,16 @@ def long_tails(problem: Problem) -> int:
     Examples
     --------
     >>> x, y = np.linspace(-3.0, 3.0, 400), np.tile([-1.0, 1.0], 200)
-    >>> long_tails(Problem(np.column_stack([x, np.exp(2.0 * x)]), y, lam=0.1))
-    1
+    >>> has_long_tails(Problem(np.column_stack([x, np.exp(2.0 * x)]), y, lam=0.1))
+    True
     """
     if problem.p > MOST_COEFFICIENTS or isinstance(problem.X, Elsewhere):
-        return 0
-    return int(is_rough(some_rows(problem).T, problem.n).sum())
+        return False
+    return bool(is_rough(some_rows(problem).T, problem.n).any())
 
 
 def some_rows(problem: Problem) -> Matrix:
-    """A few thousand of the rows, dense."""
+    """Some 2,000 of the rows, or all, dense."""
     n, X = problem.n, problem.X
     if isinstance(X, Elsewhere):
         some = X.home.sample(LOOKED_AT).X

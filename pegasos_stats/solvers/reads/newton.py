@@ -9,8 +9,8 @@ margins, a read gives the gradient and the curvature
 with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
 ``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home.
 After a step that led up it is ``theta - (H + mu D)^-1 g`` from the point before, with
-ever more of the diagonal ``D`` of the largest curvature that the loss can have, with
-all of which every step leads down.
+ever more of the diagonal ``D`` of the largest curvature that the loss can have: with
+``mu`` the number of coefficients or more every step leads down.
 
 ``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
 the point of a read is taken off the weights of the sample, which is in memory: little,
