@@ -1,4 +1,4 @@
-"""The moments of the columns of a dense matrix."""
+"""The columns of a dense matrix: as rows, and their moments."""
 
 from pegasos_stats.compiled.arithmetic.four_rows import (
     FourLanes,
@@ -17,6 +17,14 @@ from pegasos_stats.compiled.arithmetic.lanes import (
     totals,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
+
+
+@kernel
+def put_rows(columns: Numbers, X: Numbers) -> None:
+    """Put ``columns[j, i]`` at ``X[i, j]``."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            X[i, j] = columns[j, i]
 
 
 @kernel

@@ -65,7 +65,7 @@ def rows_used(
     """
     matrices = measured.matrices
     if piece.clean:
-        X = matrices.rows(table)
+        X = matrices.rows(matrices.numbers(table))
         X = X if piece.usable is None else X[piece.usable]
     else:
         found = matrices.matrix(table, before)

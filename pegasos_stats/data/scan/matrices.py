@@ -1,10 +1,12 @@
 """Pieces of files as rows of numbers."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed, frame_of
@@ -54,15 +56,18 @@ class Matrices:
             sums = [each.sum() for each in found]
         return found if np.isfinite(sums).all() else None
 
-    def rows(self, piece: "pa.RecordBatch") -> Dense:
-        """Rows of a piece that is clean, C-contiguous."""
-        names = self._names or ()
-        X = self.room(piece.num_rows, len(names))
-        for j, name in enumerate(names):
-            X[:, j] = _numbers(piece.column(name))
+    def numbers(self, piece: "pa.RecordBatch") -> list[Vector]:
+        """Columns of a piece that is known to be clean, before any scaling."""
+        return [_numbers(piece.column(name)) for name in self._names or ()]
+
+    def rows(self, numbers: Sequence[Vector]) -> Dense:
+        """Rows, C-contiguous, of some columns that `numbers` gave."""
+        columns = np.array(numbers, dtype=self.dtype)
         if self._scaling is not None:
-            X -= self._scaling.centre.astype(self.dtype)
-            X /= self._scaling.scale.astype(self.dtype)
+            columns -= self._scaling.centre[:, None].astype(self.dtype)
+            columns /= self._scaling.scale[:, None].astype(self.dtype)
+        X = self.room(columns.shape[1], columns.shape[0])
+        arithmetic.columns.put_rows(columns, X)
         return X
 
     def matrix(self, piece: "pa.RecordBatch", first: int) -> ModelMatrix:

@@ -321,7 +321,7 @@ class Counting:
         numbers = self._n + np.arange(y.size)
         for sampling, sign in zip(self._samples, (-1, 1), strict=True):
             few = np.flatnonzero((y == sign) & (keys < sampling.largest))
-            X = np.stack([column[few] for column in columns], axis=1)
+            X = self._matrices.rows([column[few] for column in columns])
             sampling.add(keys[few], numbers[few], X)
 
     def finished(

@@ -29,12 +29,14 @@ class Columns:
         """Add the rows of a piece, which are given by its columns."""
         piece = Columns(self.mean.size)
         piece.n = columns[0].size
+        apart = np.empty(piece.n)
         for j, x in enumerate(columns if piece.n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
                 furthest = max(float(high - mean), float(mean - low))
                 power = max(int(power_of(furthest)), SMALLEST)
-                apart = (x - mean) * 2.0**-power
+                np.subtract(x, mean, out=apart)
+                apart *= 2.0**-power
                 piece._squares[j] = np.square(apart, out=apart).sum()
             piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
             piece._power[j] = power

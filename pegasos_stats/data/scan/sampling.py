@@ -6,6 +6,8 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Rows, Vector
 
+SHARE = 0.1  # of the sample, rows that wait
+
 
 class Sampled(NamedTuple):
     """Rows drawn at random from one class, the smallest keys first.
@@ -47,10 +49,20 @@ class Sampling:
         self._X, self._most, self._m = X, len(X), 0
         self._keys, self._numbers = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
         self.largest = np.inf if len(X) else 0.0
+        self._waiting: list[Sampled] = []
 
     def add(self, keys: Vector, numbers: Rows, X: Dense) -> None:
         """Add rows, with numbers above those of all before; in rising order."""
-        m = self._m
+        self._waiting.append(Sampled(keys, numbers, X))
+        if sum(each.keys.size for each in self._waiting) > SHARE * self._most:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let the rows in that wait, those with the smallest keys."""
+        keys, numbers, X = (
+            np.concatenate(each) for each in zip(*self._waiting, strict=True)
+        )
+        self._waiting, m = [], self._m
         every = np.concatenate([self._keys[:m], keys])
         stays = np.ones(every.size, dtype=bool)
         if every.size > self._most:
@@ -69,6 +81,8 @@ class Sampling:
 
     def sampled(self) -> Sampled:
         """The sample."""
+        if self._waiting:
+            self._settle()
         keys, numbers = self._keys[: self._m], self._numbers[: self._m]
         order = np.lexsort((numbers, keys))
         return Sampled(keys[order], numbers[order], self._X[: self._m][order])

@@ -97,8 +97,9 @@ class InFiles:
         total = 0  # rows before the piece
         for piece, first, table in self._measured.tables():
             if piece.clean and piece.usable is None:
+                numbers = matrices.numbers(table)
                 for at in range(0, piece.used, step):
-                    part = table.slice(at, step)
+                    part = [column[at : at + step] for column in numbers]
                     yield partial(self._block, first + at, matrices.rows, part)
                 total += piece.size
                 continue
