@@ -85,6 +85,8 @@ class Plain:
 
     def centre_anew(self) -> None:
         """Centre the penalty at ``alpha + ratio sum_i a_i y_i / (lam n)``."""
+        if self.ratio == 0.0:
+            return
         balance = float(self.state.a @ self.problem.y)
         scale = self.problem.lam * self.problem.n
         self.state.scalars[dual.sdca.ALPHA] += self.ratio * balance / scale

@@ -43,10 +43,10 @@ from pegasos_stats.compiled.arithmetic.rows import (
     row_norm2_fast,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.dual.log_steps import log_step, quick_log_step
 
 AHEAD = 8  # visits between the prefetch of a row and its use
 ROUNDING = 2.0**-50  # eight times the rounding of one operation
-NEWTON_STEPS = 100  # halving alone would need no more
 
 ALPHA, STEPS, VIOLATIONS = range(3)
 
@@ -201,38 +201,6 @@ def add_rows_weighted(X: Rows, y: Signs, a: Vector, image: Vector) -> None:
 
 
 @inlined
-def log_step(a: float, m: float, q: float, w: float) -> float:
-    """Solve ``log(w / a_new - 1) = m + (a_new - a) q`` for ``a_new`` in (0, w).
-
-    With ``a_new = w / (1 + exp(z))`` it is ``z - m - (a_new - a) q = 0``, increasing
-    in ``z`` with a slope of at least 1 and a root between ``m - a q`` and
-    ``m + (w - a) q``. Newton's method from ``z = m``; where it leaves what is left of
-    that interval, or moves more than half as far as before, the interval is halved.
-    """
-    low, high = m - a * q, m + (w - a) * q
-    z, moved = m, high - low
-    for _ in range(NEWTON_STEPS):
-        e = math.exp(-abs(z))
-        s = 1.0 / (1.0 + e)
-        share = e * s if z > 0.0 else s
-        excess = z - m - (w * share - a) * q
-        if excess < 0.0:
-            low = z
-        else:
-            high = z
-        new = z - excess / (1.0 + q * w * (e * s * s))
-        if not low <= new <= high or abs(new - z) > 0.5 * moved:
-            new = 0.5 * (low + high)
-        moved = abs(new - z)
-        done = moved <= 1e-8 * (1.0 + abs(z))
-        z = new
-        if done:
-            break
-    e = math.exp(-abs(z))
-    return w * (e / (1.0 + e)) if z > 0.0 else w / (1.0 + e)
-
-
-@inlined
 def dual_step(
     loss: int, a: float, m: float, scale: float, norm2: float, w: float
 ) -> float:
@@ -287,7 +255,10 @@ def coordinate_epoch(
         else:
             m = y[i] * (row_dot(X, i, w) + at)
         violations += 1.0 if violated(loss, m) else 0.0
-        new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
+        if fast and loss != HINGE:
+            new = quick_log_step(a[i], m, (norm2[i] + ratio) / scale, weights[i])
+        else:
+            new = dual_step(loss, a[i], m, scale, norm2[i] + ratio, weights[i])
         d = (new - a[i]) * y[i] / scale
         if d != 0.0:
             row_add(X, i, d, w)
