@@ -16,8 +16,8 @@ that no set of free rows comes back, and the last one gives the optimum to round
 
 Columns are scaled, and with an intercept centred, for the equations; ``lam`` is then
 another for every column, and the optimum that of the problem as it is, whatever the
-spread of the columns. With more columns than rows ``beta`` is eliminated, which leaves
-the Gram matrix.
+spread of the columns. With more columns than rows, or many columns of about one scale,
+``beta`` is eliminated, which leaves the Gram matrix of the free rows.
 
 References
 ----------
@@ -52,6 +52,7 @@ TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor over
 SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
 SETTLED = 1e-5  # of the largest weight, a move after which SOFT does not matter
 EXACT = 1e-13  # of the largest score: a margin this close to 1 is 1
+MANY, EVEN = 100, 1e6  # columns that are eliminated, and the ratio of their penalties
 BLOCK = 4  # rows to a column, that are bound together
 SHARE = 4  # a fourth of the rows on the wrong side become free at once
 
@@ -106,6 +107,8 @@ class ActiveSet:
         X /= self._spread
         self._X, self._penalty = X, problem.lam / self._spread / self._spread
         self._is_wide = problem.p > problem.n
+        is_even = float(self._penalty.max()) <= EVEN * float(self._penalty.min())
+        self._by_rows = self._is_wide or (problem.p >= MANY and is_even)
         self._gram = (X / self._penalty) @ X.T / problem.n if self._is_wide else X[:0]
         a = feasible(a, self._y, problem.intercept, problem.weights)
         self._u, self._free = a * self._y, (a > 0.0) & (a < self._w)
@@ -151,7 +154,8 @@ class ActiveSet:
         while free.size > columns and not self._is_wide:
             self._bind(free[: BLOCK * columns])
             free = np.flatnonzero(self._free)
-        b, alpha, target = (self._solved_wide if self._is_wide else self._solved)(free)
+        solved = self._solved_by_rows if self._by_rows else self._solved
+        b, alpha, target = solved(free)
         u, w = self._u[free], self._w[free]
         low = np.where(self._y[free] > 0.0, 0.0, -w)
         end = np.where(target > u, low + w, low)
@@ -201,7 +205,7 @@ class ActiveSet:
 
     def _free_first(self) -> None:
         """Set a row free where none is; with an intercept two, to be in balance."""
-        f = self._scores(self._images())
+        f = self._scores(self._images(self._u))
         if not self._problem.intercept:
             self._alpha = 0.0
             self._free_more(f)
@@ -230,9 +234,9 @@ class ActiveSet:
         chosen = found[np.argsort(-wrong[found], kind="stable")[:count]]
         self._free[chosen], self._one_by_one = True, False
 
-    def _images(self) -> Vector:
-        """Coefficients of the scaled columns that the weights give."""
-        return np.asarray(self._X.T @ self._u / self._problem.n / self._penalty)
+    def _images(self, u: Vector) -> Vector:
+        """Coefficients of the scaled columns that weights give."""
+        return np.asarray(self._X.T @ u / self._problem.n / self._penalty)
 
     def _scores(self, b: Vector) -> Vector:
         """Scores without intercept."""
@@ -255,18 +259,28 @@ class ActiveSet:
         found, alpha = self._of_equations(A, right)
         return found[:p], alpha, found[p:]
 
-    def _solved_wide(self, free: Places) -> tuple[Vector, float, Vector]:
-        """The same from the Gram matrix; the coefficients are left out."""
+    def _solved_by_rows(self, free: Places) -> tuple[Vector, float, Vector]:
+        """The same from the Gram matrix; without the coefficients if that is kept."""
         m, bound = free.size, np.where(self._free, 0.0, self._u)
+        if self._is_wide:
+            Z, fixed = self._X[:0], self._gram[free] @ bound
+            gram = self._gram[np.ix_(free, free)]
+        else:
+            Z = self._X[free] / np.sqrt(self._penalty * self._problem.n)
+            fixed = self._X[free] @ self._images(bound)
+            gram = Z @ Z.T
         A, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
-        A[:-1, :-1] = self._gram[np.ix_(free, free)]
-        A[range(m), range(m)] += SOFT * float(np.diag(A)[:-1].max())
+        A[:-1, :-1] = gram
+        soft = SOFT * float(np.diag(gram).max())
+        A[range(m), range(m)] += soft
         A[-1, -1] = 0.0
-        given = SOFT * float(self._gram[free, free].max()) * self._u[free]
-        right[:-1] = self._goal[free] + given - self._gram[free] @ bound
+        right[:-1] = self._goal[free] + soft * self._u[free] - fixed
         right[-1] = -bound.sum()
         found, alpha = self._of_equations(A, right)
-        return found[:0], alpha, found
+        if self._is_wide:
+            return found[:0], alpha, found
+        bound[free] = found
+        return self._images(bound), alpha, found
 
     def _of_equations(self, A: Matrix, right: Vector) -> tuple[Vector, float]:
         """Solve them, with the intercept last; the shortest if many do, to rounding."""
@@ -285,7 +299,7 @@ class ActiveSet:
         problem = self._problem
         b, alpha = self._b, self._alpha
         if b is None or self._is_wide:
-            b = self._images()
+            b = self._images(self._u)
         if self._b is None and problem.intercept:
             f = self._scores(b)
             alpha = best_intercept(f, self._y, "hinge", problem.weights)

@@ -36,7 +36,8 @@ def drawn(seed):
 def test_both_steps_end_at_the_same_value(seed):
     a, m, q, w = drawn(seed)
     quick, exact = stepped(a, m, q, w)
-    assert (quick >= 0.0).all() and (quick <= w).all()
+    assert (quick >= 0.0).all()
+    assert (quick <= w).all()
     # Half the square of a last step of 0.01, in the margin; beyond 1e6 the value is at
     # an end of its range.
     np.testing.assert_allclose(quick, exact, rtol=6e-5, atol=1e-300)

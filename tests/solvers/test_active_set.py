@@ -27,6 +27,7 @@ FORMS = {
     "seconds beside units": SECONDS,
     "sparse": csr_array(UNITS * [1e-3, 1.0, 1e4, 1e6] * (UNITS > -0.5)),
     "wide": RNG.standard_normal((N, 400)),
+    "many columns": np.random.default_rng(1).standard_normal((N, 120)),
     "two rows the same": np.repeat(UNITS[: N // 2], 2, axis=0),
     "whole numbers": np.round(UNITS),
 }
@@ -52,6 +53,21 @@ def test_the_optimum_is_exact(form, weighted, intercept):
     assert 0.0 <= at.relative_gap <= 1e-9
     if not intercept:
         assert steps.best()[1] == 0.0
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_equations_without_the_coefficients_have_the_same_solution(intercept):
+    problem = Problem(FORMS["many columns"], Y, 1e-3, intercept=intercept)
+    steps = from_zero(problem)
+    steps.step()
+    free = np.flatnonzero(steps._free)
+    assert free.size > 50
+    b, alpha, u = steps._solved(free)
+    of_rows = steps._solved_by_rows(free)
+    # Each gives way to a move of the weights, by 1e-10 of something else.
+    assert of_rows[1] == pytest.approx(alpha, rel=1e-6, abs=1e-8)
+    for ours, theirs in ((of_rows[0], b), (of_rows[2], u)):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6 * np.abs(u).max())
 
 
 @pytest.mark.parametrize("intercept", [True, False])
