@@ -11,6 +11,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
     svmlight_schema,
 )
 from pegasos_stats.errors import DataError
+from pegasos_stats.parallel import n_workers
 from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     Types = Mapping[str, pa.DataType]  # of columns, where files do not state them
 
-BUFFER = 2**20  # bytes of a column of Parquet that are read at a time
+BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
+FEW_CORES = 2  # which the work on rows keeps busy while the next are read
 BLOCK = 2**21  # bytes of a CSV file that are read at a time
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
@@ -54,7 +56,8 @@ def parquet_batches(
     file: str, columns: Sequence[str], rows: int, types: "Types"
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a Parquet file."""
-    yield from parquet_file(file).iter_batches(rows, columns=list(columns))
+    given = {"columns": list(columns), "use_threads": n_workers(None) > FEW_CORES}
+    yield from parquet_file(file).iter_batches(rows, **given)
 
 
 def parquet_file(file: str) -> Any:

@@ -198,9 +198,11 @@ class Measuring(NamedTuple):
 
     def counted(self, pieces: Iterable["pa.RecordBatch"], most: int) -> "Counting":
         """Count pieces that follow each other, and sample so many of each class."""
-        count = Counting(self.agreed, Matrices(self.agreed, self.single), most)
-        for piece in one_ahead(pieces):
-            count.add(piece, self.beside, self.weights)
+        matrices = Matrices(self.agreed, self.single)
+        count = Counting(self.agreed, matrices, most)
+        found = ((piece, matrices.columns(piece)) for piece in pieces)
+        for piece, columns in one_ahead(found):
+            count.add(piece, columns, self.beside, self.weights)
         return count
 
 
@@ -227,8 +229,14 @@ class Counting:
         self._lacking: dict[str, int] = {}
         self._without = self._rows = self._n = 0
 
-    def add(self, table: "pa.RecordBatch", beside: list[str], weights: object) -> None:
-        """Count a piece."""
+    def add(
+        self,
+        table: "pa.RecordBatch",
+        columns: Sequence[Vector] | None,
+        beside: list[str],
+        weights: object,
+    ) -> None:
+        """Count a piece, whose columns are None if it is not clean."""
         agreed, size = self._agreed, table.num_rows
         frame = frame_of(table.select(beside))
         frame.index = frame.index + self._rows
@@ -248,10 +256,9 @@ class Counting:
             if name not in self._matrices.variables:  # which count it themselves
                 self._lack(name, len(rows))
             usable = usable & ~np.isin(np.arange(size), rows)
-        predictors = table.select(list(self._matrices.variables))
-        columns, kept = self._matrices.columns(predictors), usable
-        clean = columns is not None
+        clean, kept = columns is not None, usable
         if columns is None:
+            predictors = table.select(list(self._matrices.variables))
             matrix = self._matrices.matrix(predictors, self._rows)
             for name, rows in matrix.missing.items():
                 self._lack(name, len(rows))
