@@ -95,7 +95,9 @@ class ProximalNewton:
             problem.y, problem.row_weights, a, loss, problem.p, problem.offset
         )
         self._state = dual.proximal.proximal(problem.n, problem.p, w)
-        self._scratch: Any = self._at, dual.newton.direction(problem.p), self._state
+        is_sparse = not isinstance(problem.X, np.ndarray)
+        to = dual.newton.direction(problem.p, is_sparse)
+        self._scratch: Any = self._at, to, self._state
         self._given: Any = problem.rows, problem.lam, problem.intercept
         if not w.any():
             dual.proximal.begin_at(*self._given, alpha, width, self._at, self._state)

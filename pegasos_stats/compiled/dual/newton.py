@@ -3,16 +3,22 @@
 The Hessian is ``lam I + (1/n) sum_i h_i z_i z_i'`` with ``z_i = (x_i, 1)``, without
 ``lam`` in the corner of ``alpha``. Only the active rows have ``h_i > 0``: with the
 hinge, those whose dual weight is inside its box, which are few.
+
+Products with it go through the active rows. Where rows are sparse and columns few, and
+more products are taken than the matrix costs, that is made, and its own are quicker.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
+    mean_entries,
     row_add,
+    row_add_products,
     row_add_squares,
     row_dot_fast,
 )
@@ -21,6 +27,10 @@ from pegasos_stats.compiled.dual.smooth import CURVATURE, Smooth
 
 RIDGE = 1e-6  # of the curvature in alpha, added to it
 SMALLEST = 1e-300
+MOST_COLUMNS = 256  # of a matrix, of half a megabyte
+OF_ENTRIES = 0.25  # products that cost as much as the matrix, to an entry of a row
+LEAST_PRODUCTS, MANY = 3.0, 2**31
+LARGEST_TRACE = 1e-8 * 2.0**52  # of a matrix, times lam
 
 
 class Direction(NamedTuple):
@@ -29,6 +39,10 @@ class Direction(NamedTuple):
     Attributes
     ----------
     d, residual, conjugate, product, diagonal : float64 array, shape (padded(p),)
+    column : float64 array, shape (padded(p),)
+        Of the Hessian, that of ``alpha``.
+    hessian : float64 array, shape (padded(p), padded(p)) or (0, 0)
+        That of ``beta`` without ``lam``; empty if rows are dense or columns many.
     """
 
     d: Vector
@@ -36,11 +50,18 @@ class Direction(NamedTuple):
     conjugate: Vector
     product: Vector
     diagonal: Vector
+    column: Vector
+    hessian: NDArray[np.float64]
 
 
-def direction(p: int) -> Direction:
-    """Return room for a direction."""
-    return Direction(*(np.zeros(padded(p)) for _ in range(5)))
+def direction(p: int, is_sparse: bool = False) -> Direction:
+    """Return room for a direction, with that for the matrix if rows are sparse."""
+    size = padded(p)
+    side = size if is_sparse and p <= MOST_COLUMNS else 0
+    vectors = [np.zeros(size) for _ in range(6)]
+    d, residual, conjugate, product, diagonal, column = vectors
+    hessian = np.zeros((side, side))
+    return Direction(d, residual, conjugate, product, diagonal, column, hessian)
 
 
 @kernel
@@ -64,6 +85,34 @@ def hessian_times(
     return total
 
 
+@kernel
+def put_hessian(X: Rows, count: int, at: Smooth, to: Direction) -> None:
+    """Put ``(1/n) sum_i h_i x_i x_i'`` and ``(1/n) sum_i h_i x_i``."""
+    H, n = to.hessian, float(at.y.shape[0])
+    H[:, :] = 0.0
+    to.column[:] = 0.0
+    for k in range(count):
+        i, h = at.active[k], at.h[k] / n
+        row_add_products(X, i, h, H)
+        row_add(X, i, h, to.column)
+    for j in range(H.shape[0]):
+        for k in range(j):
+            H[k, j] = H[j, k]
+
+
+@kernel
+def matrix_times(
+    lam: float, v: Vector, move: float, curvature: float, to: Direction
+) -> float:
+    """`hessian_times`, from the matrix that `put_hessian` put."""
+    H, product = to.hessian, to.product
+    total = move * curvature
+    for j in range(v.shape[0]):
+        product[j] = lam * v[j] + move * to.column[j] + row_dot_fast(H, j, v)
+        total += to.column[j] * v[j]
+    return total
+
+
 @inlined
 def inner(u: Vector, v: Vector) -> float:
     """``u'v``."""
@@ -71,6 +120,23 @@ def inner(u: Vector, v: Vector) -> float:
     for j in range(u.shape[0]):
         total += u[j] * v[j]
     return total
+
+
+@inlined
+def products_of_matrix(X: Rows, count: int, lam: float, to: Direction) -> int:
+    """Products that cost as much as the matrix, which is made then; or very many.
+
+    The rounding of the matrix has to be small beside ``lam``: of columns far from zero
+    it is not.
+    """
+    side, entries, trace = to.hessian.shape[0], mean_entries(X), 0.0
+    if side == 0 or side * side > entries * count:
+        return MANY
+    for j in range(side):
+        trace += to.diagonal[j]
+    if not trace <= LARGEST_TRACE * lam:
+        return MANY
+    return int(LEAST_PRODUCTS + OF_ENTRIES * entries)
 
 
 @kernel
@@ -113,7 +179,7 @@ def newton_direction(
     float
         The part of ``alpha``.
     """
-    d, r, u, product, diagonal = to
+    d, r, u, product, diagonal, _, _ = to
     p, n = gradient.shape[0], float(at.y.shape[0])
     diagonal[:] = lam
     for k in range(count):
@@ -129,11 +195,16 @@ def newton_direction(
         r[j] = -gradient[j]
         u[j] = r[j] / diagonal[j]
         rz += r[j] * u[j]
-    goal = tol * tol * rz
-    for _ in range(limit):
+    goal, enough = tol * tol * rz, products_of_matrix(X, count, lam, to)
+    for taken in range(limit):
         if rz <= goal or rz < SMALLEST:
             break
-        total = hessian_times(X, count, lam, u, u_alpha, at, product)
+        if taken == enough:
+            put_hessian(X, count, at, to)
+        if taken >= enough:
+            total = matrix_times(lam, u, u_alpha, at.sums[CURVATURE] / n, to)
+        else:
+            total = hessian_times(X, count, lam, u, u_alpha, at, product)
         total = total + RIDGE * curvature * u_alpha if free else 0.0
         step = rz / (inner(u, product) + u_alpha * total)
         move += step * u_alpha

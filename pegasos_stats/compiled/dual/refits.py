@@ -10,7 +10,7 @@ from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.arithmetic.best_intercept import middle_intercept
 from pegasos_stats.compiled.arithmetic.lanes import Vector, padded
 from pegasos_stats.compiled.arithmetic.losses import HINGE
-from pegasos_stats.compiled.arithmetic.rows import Rows, room_for, row_copy
+from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, room_for, row_copy
 from pegasos_stats.compiled.compiling import inlined, kernel
 from pegasos_stats.compiled.dual.newton import Direction, direction
 from pegasos_stats.compiled.dual.proximal import (
@@ -94,7 +94,7 @@ def room(X: Rows, n: int, p: int, loss: int, offset: Vector) -> Room:
         drawn=drawn,
         rows=read_only(gathered),
         at=at,
-        to=direction(p),
+        to=direction(p, isinstance(X, CSR)),
         state=state,
     )
 
