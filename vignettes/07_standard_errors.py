@@ -116,7 +116,7 @@ with styled():
 # the truth in 36% to 75% of samples, those by the bootstrap in 91% to 99%. For 20
 # populations, from normal predictors to counts, short scales and a rare level,
 # `benchmarks/zoo.py` counts how often the default intervals hold the truth: in samples
-# of 1,000 rows in 95% to 98% with the hinge and in 94% to 96% with the log loss, as the
+# of 1,000 rows in 95% to 99% with the hinge and in 94% to 96% with the log loss, as the
 # mean over the coefficients of a population, coefficients that are pinned left out. The
 # table, with the number of samples and with what falls short, is the page
 # *Do intervals cover?* of the documentation.

@@ -1,5 +1,7 @@
 """Standard errors by default: which estimate, its tests, and what it says of itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -281,3 +283,34 @@ def test_saved_defaults_are_there_again(tmp_path):
     assert (
         loaded.wald_test(np.eye(4)[1:]).pvalue == kernel.wald_test(np.eye(4)[1:]).pvalue
     )
+
+
+def test_intervals_and_tests_of_resamples_that_agree_are_wider_alike():
+    draws = np.random.default_rng(4).standard_normal((199, 2))
+    plain = resampled(draws)
+    for share, factor in ((0.0, 1.0), (0.004, 1.1), (0.01, 1.25), (1.0, 1.25)):
+        wider = replace(plain, agreeing=share)
+        np.testing.assert_allclose(
+            wider.conf_int(), factor * plain.conf_int(), rtol=1e-12
+        )  # about 0: rounding alone
+        null = np.array([1.7, 2.1])
+        assert (wider.p_values(factor * null) == plain.p_values(null)).all()
+        joint = resampled_test(plain, np.eye(2), null).pvalue
+        assert resampled_test(wider, np.eye(2), factor * null).pvalue == joint
+        for column in range(2):
+            R, q = np.eye(2)[[column]], null[[column]]
+            assert resampled_test(wider, R, q).pvalue == wider.p_values(null)[column]
+
+
+def test_resamples_of_a_hinge_agree_where_rows_tie_and_of_a_log_loss_do_not():
+    X, y = binary_rows()
+    boot = Bootstrap(199, seed=1, interval="symmetric")
+    tied = ps.SVM(y, X, lam=0.01).fit(TIGHT, cov_type=boot).covariance
+    apart = np.abs(tied.estimates[:, None] - tied.estimates).max(axis=2)
+    share = (apart[np.triu_indices(199, 1)] < 1e-3).mean()  # corners are farther apart
+    # Steps of about 1e-5 part some that refits to a gap of 1e-10 leave so far apart.
+    assert 0.01 < 0.95 * share <= tied.agreeing <= share
+    assert ps.Logit(y, X, lam=0.01).fit(TIGHT, cov_type=boot).covariance.agreeing == 0.0
+    Z = np.random.default_rng(1).standard_normal((200, 2))
+    free = ps.SVM(np.sign(Z[:, 0] + Z[:, 1] ** 2 - 0.5), Z, lam=0.1)
+    assert free.fit(TIGHT, cov_type=boot).covariance.agreeing == 0.0

@@ -57,3 +57,20 @@ def test_refits_and_intervals_are_those_of_r(r, weighted):
             limits += np.outer(found.solver_noise, [-1.0, 1.0])
         # The same formulas on the same numbers: rounding alone.
         np.testing.assert_allclose(found.conf_int(0.9, interval), limits, rtol=1e-12)
+
+
+def test_intervals_of_resamples_that_agree_are_wider_as_in_r(r):
+    # A hinge on two binary predictors: its fits are at corners, few and far apart.
+    rng = np.random.default_rng(3)
+    X = (rng.random((60, 2)) < 0.5).astype(float)
+    y = np.where(rng.random(60) < 0.3 + 0.4 * X[:, 0], 1.0, -1.0)
+    problem = Problem(X, y, 0.01)
+    fit = run_sdca(problem, SDCA(tol=1e-9, seed=1))
+    found = bootstrap(problem, fit, Bootstrap(199, seed=1, interval="symmetric"))
+    widening = r.call("bootstrap_widening", found.estimates, 4).item()
+    assert found.widening == widening == 1.25
+    given = found.estimates, found.estimate, "symmetric", 0.95, widening
+    limits = r.call("bootstrap_interval", *given)
+    limits += np.outer(found.solver_noise, [-1.0, 1.0])
+    # The same formulas on the same numbers: rounding alone.
+    np.testing.assert_allclose(found.conf_int(), limits, rtol=1e-12)

@@ -17,7 +17,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_ca
 from pegasos_stats.models.inference.bread_and_meat import is_balanced
 from pegasos_stats.models.inference.joint_tests import whitening
 from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.resamples import BootstrapResult, agreeing
 from pegasos_stats.models.inference.row_sums import cross_product
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
@@ -180,6 +180,8 @@ def summarised(
             estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
         estimates[:, 1:] *= deviations
     estimates = np.ascontiguousarray(estimates[:, first:])
+    tolerance = tolerance_of(problem)[first:]
+    hinge = problem.loss == "hinge"
     return BootstrapResult(
         estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
         estimates=estimates,
@@ -191,8 +193,9 @@ def summarised(
         distance=float(found[:, dual.refits.DISTANCE].max()),
         options=options,
         notes=notes,
-        tolerance=tolerance_of(problem)[first:],
+        tolerance=tolerance,
         fixed=fixed,
+        agreeing=agreeing(estimates, tolerance) if hinge else 0.0,
     )
 
 

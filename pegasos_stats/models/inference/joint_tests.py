@@ -316,8 +316,9 @@ def resampled_test(
     hypotheses it is drawn a fifth of the way to a multiple of ``(sum_i w_i z_i z_i' /
     n)^-1``: where rows tie at the margin in this sample alone, resamples hardly vary in
     some directions, in which the true values may be far away. Recoding a factor does
-    not change that. What is pinned at its hypothesis is no part of the test; what is
-    pinned elsewhere leaves it undefined.
+    not change that. Where resamples agree, their statistics count as larger, see
+    `BootstrapResult.widening`. What is pinned at its hypothesis is no part of the
+    test; what is pinned elsewhere leaves it undefined.
 
     Parameters
     ----------
@@ -339,7 +340,8 @@ def resampled_test(
     whiten = whitening(middle)
     image = whiten @ apart[free]
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    as_large = statistics_of(images, share) >= image @ image
+    far = statistics_of(images, share) * each.widening**2
+    as_large = far >= image @ image
     side = images @ image
     count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())
     pvalue = float(two_sided(count, m)) if free.any() else np.nan

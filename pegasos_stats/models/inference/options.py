@@ -249,7 +249,9 @@ class Bootstrap:
         type 7. ``"basic"``: these quantiles reflected about the estimate, ``2 estimate
         - quantile``. ``"symmetric"``: the estimate, plus and minus the larger of its
         distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
-        floor((m + 1) (1 - level) / 2)``; p-values then come from the replicates as
+        floor((m + 1) (1 - level) / 2)``, times ``1 + min(1, a / 0.01) / 4`` where a
+        share ``a`` of the pairs of replicates of the hinge are the same in all
+        coefficients; p-values then come from the replicates as
         well, ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
         estimate as the hypothesis is, on the side where there are more. How far is
         measured for several hypotheses ``R theta = q`` by ``t' (R M R')^-1 t``, with

@@ -12,6 +12,8 @@ from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interva
 from pegasos_stats.models.notes.note import Note
 
 ROUNDING = 1e-9  # of a rank
+MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
+OFTEN = 0.01  # share of pairs of resamples that agree, from which on it is the most
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,8 @@ class BootstrapResult:
         Why the sandwich does not cover; empty if it does.
     groups : str
         The groups that were drawn, in words; empty if rows were.
+    agreeing : float
+        Share of the pairs of resamples in which all coefficients are the same.
     """
 
     estimate: Vector
@@ -71,6 +75,7 @@ class BootstrapResult:
     pull: Vector | None = None
     why: str = ""
     groups: str = ""
+    agreeing: float = 0.0
 
     @property
     def matrix(self) -> Matrix:
@@ -94,9 +99,11 @@ class BootstrapResult:
         if self.is_symmetric:
             tests = "from the replicates too"
         kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
+        wide = f", {self.widening:.3g} times as wide because resamples tie"
+        wider = wide * (self.is_symmetric and self.widening > 1.0)
         return (
             f"{kind}, {counted(len(self.estimates), 'replicate')}, seed "
-            f"{self.seed}; intervals: {self.options.interval}; tests {tests}"
+            f"{self.seed}; intervals: {self.options.interval}{wider}; tests {tests}"
         )
 
     @property
@@ -119,6 +126,16 @@ class BootstrapResult:
         """
         found: NDArray[np.bool_] = np.ptp(self.estimates, axis=0) <= self.solver_noise
         return found
+
+    @property
+    def widening(self) -> float:
+        """Factor of symmetric intervals: ``1 + min(1, agreeing / 0.01) / 4``.
+
+        Where groups of rows tie at the margin, estimates jump from one corner of the
+        objective to the next, and resamples of a fit at one corner hardly reach those
+        at which the coefficients of the population may be.
+        """
+        return 1.0 + MOST_WIDER * min(1.0, self.agreeing / OFTEN)
 
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
@@ -158,7 +175,8 @@ class BootstrapResult:
             m, apart = len(self.estimates), np.sort(self.estimates, axis=0)
             k = max(1, int(shares[0] * (m + 1) + ROUNDING))
             apart -= self.estimate
-            reach = np.maximum(-apart[k - 1], apart[m - k]) + self.solver_noise
+            reach = np.maximum(-apart[k - 1], apart[m - k]) * self.widening
+            reach += self.solver_noise
             return np.column_stack([self.estimate - reach, self.estimate + reach])
         if kind == "normal":
             from scipy.stats import norm
@@ -177,7 +195,7 @@ class BootstrapResult:
         One is at most ``1 - level`` where the interval does not hold the value.
         """
         reach = np.abs(self.estimate - null) - self.solver_noise
-        apart = self.estimates - self.estimate
+        apart = (self.estimates - self.estimate) * self.widening
         above, below = (apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0)
         return two_sided(np.maximum(above, below), len(apart))
 
@@ -185,3 +203,17 @@ class BootstrapResult:
 def two_sided(count: Vector, m: int) -> Vector:
     """``2 (1 + c) / (1 + m)``, at most 1: with c of m replicates as far on one side."""
     return np.minimum(1.0, 2.0 * (1.0 + count) / (1.0 + m))
+
+
+def agreeing(estimates: Matrix, tolerance: Vector) -> float:
+    """Share of the pairs of resamples with the same coefficients, but for a tolerance.
+
+    Examples
+    --------
+    >>> agreeing(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), np.full(2, 1e-5))
+    0.3333333333333333
+    """
+    m = len(estimates)
+    steps = np.round(estimates / np.where(tolerance > 0.0, tolerance, 1.0))
+    counts = np.unique(steps, axis=0, return_counts=True)[1]
+    return float((counts * (counts - 1)).sum() / (m * (m - 1)))

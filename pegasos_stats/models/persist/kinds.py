@@ -266,6 +266,8 @@ def check_bootstrap(found: BootstrapResult) -> None:
     for number in (found.relative_gap, found.distance):
         if type(number) is not float:
             raise ValueError(f"{number!r} is no distance")
+    if header.real(found.agreeing, "a share", 0.0) > 1.0:
+        raise ValueError(f"{found.agreeing!r} is no share")
 
 
 def kernel_out(result: KernelResults, fit: Header) -> Arrays:
