@@ -46,7 +46,7 @@ MOST_ENTRIES = 2**22  # of a copy of the rows: 32 MB
 QUICK_ENTRIES = 2**16  # of rows that a pivot goes through in no time
 MOST_UNKNOWNS = 1000  # columns, or rows if these are fewer; and rows that are free
 PATIENCE = 30  # Newton steps for the proximal point before, if they stand still
-LONG = 60  # and if they do not, where a pivot is quick
+LONG, LATE = 60, 90  # and if they do not, where a pivot is quick and where it is not
 PIVOTS = 50  # in a step of the run
 TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor overflow
 SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
@@ -72,8 +72,8 @@ def exactly(
     """Return the steps to go on with: others where Newton steps take long."""
     if isinstance(steps, ActiveSet) or taken < PATIENCE or not can_be_exact(problem):
         return steps
-    quick = problem.n * problem.p <= QUICK_ENTRIES and taken >= LONG
-    if not (quick or steps.stands_still):
+    is_quick = problem.n * problem.p <= QUICK_ENTRIES
+    if taken < (LONG if is_quick else LATE) and not steps.stands_still:
         return steps
     return ActiveSet(problem, *steps.best())
 
@@ -168,6 +168,8 @@ class ActiveSet:
             self._free_more(self._scores(b) + alpha)
             rest = float(np.abs(target - u).max())
             self.is_exact &= rest <= SETTLED * float(np.abs(target).max())
+            if self.is_exact and self._by_rows and not self._is_wide:
+                self._by_rows = self.is_exact = False  # once more, to more digits
             return
         self._b = None
         self._u[free] = u + max(0.0, t) * (target - u)

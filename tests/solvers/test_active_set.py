@@ -70,6 +70,29 @@ def test_equations_without_the_coefficients_have_the_same_solution(intercept):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6 * np.abs(u).max())
 
 
+def test_grey_values_without_intercept_are_fitted_to_the_tolerance():
+    # Separable, so that margins of 1 are held to rounding, by columns far from zero.
+    rng = np.random.default_rng(24)
+    X = rng.integers(0, 256, (300, 196)).astype(float)
+    f = X[:, :30] @ rng.standard_normal(30)
+    y = np.where(f - np.median(f) + f.std() * rng.standard_normal(300) > 0, 1.0, -1.0)
+    problem = Problem(X, y, 1e-5, intercept=False)
+    fit = run_sdca(problem, SDCA(tol=1e-6, seed=1))
+    assert 0.0 <= certificate(problem, fit.beta, 0.0, fit.dual).relative_gap <= 1e-6
+
+
+def test_steps_that_are_slow_give_way_before_the_last_default_epoch():
+    rng = np.random.default_rng(14)
+    X = (rng.random((1500, 200)) < 0.05).astype(float)
+    f = X[:, :60] @ rng.standard_normal(60)
+    y = np.where(f - np.median(f) + f.std() * rng.standard_normal(1500) > 0, 1.0, -1.0)
+    problem = Problem((X - X.mean(axis=0)) / X.std(axis=0), y, 1e-6)
+    fit = run_sdca(problem, SDCA(tol=1e-10, seed=1))
+    assert SDCA().epochs == 100
+    found = certificate(problem, fit.beta, fit.alpha, fit.dual)
+    assert 0.0 <= found.relative_gap <= 1e-10
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_rows_are_bound_and_the_fit_stays(weighted, intercept):
