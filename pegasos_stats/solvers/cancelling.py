@@ -135,6 +135,8 @@ def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) ->
     y, w = problem.y, problem.row_weights
     counts, most = np.rint(a / unit), np.floor(w / unit)
     goal = problem.lam * problem.n * beta / unit
+    if problem.loss == "log":
+        counts = _met(y, counts, most, X, goal)
     left = _sums(X, y * counts, goal)
     for _ in range(MOST_MOVES):
         rises = np.where(y > 0.0, counts < most, counts > 0.0)
@@ -149,6 +151,27 @@ def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) ->
         counts[down[k]] -= y[down[k]]
         left = _sums(X, y * counts, goal)
     return counts * unit
+
+
+def _met(y: Vector, counts: Vector, most: Vector, X: Matrix, goal: Vector) -> Vector:
+    """Counts whose sums are the goal, but for rounding, in balance as these are.
+
+    The slopes of the loss say how far each goes.
+    """
+    share = np.divide(counts, most, out=np.zeros(counts.size), where=most > 0.0)
+    h, scale = counts * (1.0 - np.minimum(share, 1.0)), np.abs(X).max(axis=0)
+    Z = np.column_stack([X / scale, np.ones(len(X))]) * y[:, None]
+    for _ in range(MOST_ROUNDS):
+        left = np.append(_sums(X, y * counts, goal) / scale, 0.0)
+        step = np.linalg.lstsq((Z * h[:, None]).T @ Z, left, rcond=None)[0]
+        found = np.clip(np.rint(counts - h * (Z @ step)), 0.0, most)
+        rest = float((y * (found - counts)).sum())
+        inside = np.flatnonzero((found > 0.0) & (found < most))[: int(abs(rest))]
+        if inside.size < abs(rest):
+            break
+        found[inside] -= np.sign(rest) * y[inside]
+        counts = found
+    return counts
 
 
 def _some(allowed: NDArray[np.bool_], most: int = MOST_ROWS) -> NDArray[np.int64]:

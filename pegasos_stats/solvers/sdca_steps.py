@@ -144,11 +144,11 @@ class Run(Protocol):
         """What the run gives in its present state, a solution."""
 
 
-def weights_at(problem: Problem, beta: Vector) -> Vector:
-    """``w_i / (1 + exp(m_i))``, the dual weights of the log loss without intercept."""
+def weights_at(problem: Problem, beta: Vector, alpha: float) -> Vector:
+    """``w_i / (1 + exp(m_i))``, the dual weights of the log loss."""
     from scipy.special import expit
 
-    margins = problem.y * (problem.X @ beta + problem.row_offsets)
+    margins = problem.y * (problem.X @ beta + alpha + problem.row_offsets)
     return np.asarray(problem.row_weights * expit(-margins))
 
 
@@ -231,13 +231,13 @@ class Narrow:
         """
         problem, newton = self._problem, self._newton
         is_large = problem.loss == "log" and problem.radius > LARGE
-        if problem.intercept or not is_large or self._newton_steps % TRIED:
+        if not is_large or self._newton_steps % TRIED:
             return False
         if not (isinstance(newton, ProximalNewton) and newton.stands_still):
             return False
-        beta, _, _ = newton.best()
-        a = cancelled(problem, weights_at(problem, beta), beta)
-        if self._solver.reached(certificate(problem, beta, 0.0, a)):
+        beta, alpha, _ = newton.best()
+        a = cancelled(problem, weights_at(problem, beta, alpha), beta)
+        if self._solver.reached(certificate(problem, beta, alpha, a)):
             self._slopes = a
         return self._slopes is not None
 
