@@ -1,6 +1,7 @@
 """The bootstrap against R as it runs: rows by ==, refits of the log loss, intervals."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
+from pegasos_stats.models.inference.resamples import agreeing
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -69,6 +71,17 @@ def test_intervals_of_resamples_that_agree_are_wider_as_in_r(r):
     found = bootstrap(problem, fit, Bootstrap(199, seed=1, interval="symmetric"))
     widening = r.call("bootstrap_widening", found.estimates, 4).item()
     assert found.widening == widening == 1.25
+    # 13 of 199 agree, so 78 pairs of 19,701: less than the share from which it is 1.25.
+    some = rng.standard_normal((199, 2))
+    some[:13] = some[0]
+    share = agreeing(some, np.full(2, 1e-6))
+    assert share == 78 / 19_701
+    between = replace(found, agreeing=share).widening
+    # The same formula on the same counts: rounding alone.
+    assert between == pytest.approx(
+        r.call("bootstrap_widening", some).item(), rel=1e-15
+    )
+    assert 1.0 < between < 1.25
     given = found.estimates, found.estimate, "symmetric", 0.95, widening
     limits = r.call("bootstrap_interval", *given)
     limits += np.outer(found.solver_noise, [-1.0, 1.0])
