@@ -25,6 +25,8 @@ Scheinberg, *An efficient implementation of an active set method for SVMs*, Jour
 Machine Learning Research 7 (2006).
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +37,7 @@ from pegasos_stats.solvers.objective import (
     certificate,
     feasible,
 )
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.proximal import ProximalNewton
 
 Vector = NDArray[np.float64]
@@ -51,6 +53,7 @@ PIVOTS = 50  # in a step of the run
 TINY, HUGE = 1e-100, 1e100  # squares of what is between neither vanish nor overflow
 SOFT = 1e-10  # of the largest weight: how far a margin of 1 gives way to a move by 1
 SETTLED = 1e-5  # of the largest weight, a move after which SOFT does not matter
+NEAR = 1e-13  # penalty on a column in standard deviations, that costs next to nothing
 EXACT = 1e-13  # of the largest score: a margin this close to 1 is 1
 MANY, EVEN = 100, 1e6  # columns that are eliminated, and the ratio of their penalties
 BLOCK = 4  # rows to a column, that are bound together
@@ -110,13 +113,38 @@ class ActiveSet:
         is_even = float(self._penalty.max()) <= EVEN * float(self._penalty.min())
         self._by_rows = self._is_wide or (problem.p >= MANY and is_even)
         self._gram = (X / self._penalty) @ X.T / problem.n if self._is_wide else X[:0]
-        a = feasible(a, self._y, problem.intercept, problem.weights)
-        self._u, self._free = a * self._y, (a > 0.0) & (a < self._w)
         self._b: Vector | None = None
         self._alpha = 0.0
-        self._one_by_one = self.is_exact = False
+        self._one_by_one = self.is_exact = self._is_done = False
+        self._begin(beta, alpha, a)
+
+    def _begin(self, beta: Vector, alpha: float, a: Vector) -> None:
+        """Start from these coefficients and weights."""
+        problem = self._problem
+        a = feasible(a, self._y, problem.intercept, problem.weights)
+        self._u, self._free = a * self._y, (a > 0.0) & (a < self._w)
         self._fit, self._a = (beta, alpha), a
         self._at = certificate(problem, beta, alpha, a)
+
+    def nearer(self) -> Problem | None:
+        """The problem with far columns brought near; None where none is far.
+
+        They are penalised more than in the problem itself, but hardly: its solution is
+        next to that of the problem, and other methods find it.
+        """
+        if not float(self._penalty.min()) < NEAR:
+            return None
+        return replace(self._problem, X=self._X * self._widths())
+
+    def begin_near(self, found: Solution) -> None:
+        """Start from the solution of the problem with far columns brought near."""
+        beta = found.beta * self._widths() / self._spread
+        self._begin(beta, found.alpha - float(self._centre @ beta), found.dual)
+
+    def _widths(self) -> Vector:
+        """Standard deviations of columns that are brought near."""
+        penalty = np.maximum(self._penalty, 2.0 * NEAR)
+        return np.asarray(np.sqrt(self._problem.lam / penalty))
 
     @property
     def cost(self) -> float:
@@ -125,11 +153,14 @@ class ActiveSet:
         return PIVOTS * unknowns**3 / 3.0 / self._problem.p
 
     def step(self) -> None:
-        """Solve for the free rows some times, and look at the gap."""
+        """Solve for the free rows some times, and look at the gap; once if exact."""
+        if self._is_done:
+            return
         for _ in range(PIVOTS):
             if not self.is_exact:
                 self._pivot()
         self._look()
+        self._is_done = self.is_exact
 
     @property
     def gap(self) -> Certificate:

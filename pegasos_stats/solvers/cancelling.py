@@ -6,9 +6,9 @@ weights rounded to doubles, numbers of about 0.1 are left, and the dual pays for
 squares over ``2 lam n^2``, which may be more than the whole objective. The weights are
 multiples of one power of two (`feasible`), so that they cannot be had more exactly. But
 a unit can be moved from one row to another: ``n^2`` pairs have as many different
-``x_i - x_k``, and among them is one that is close to what is left. Without intercept
-no balance has to be kept: weights that are 0 take what is left, or those of the log
-loss go to the next doubles.
+``x_i - x_k``, and among them is one that is close to what is left. Where much is left,
+the weights first go along the slopes of the log loss. Without intercept no balance has
+to be kept: weights that are 0 take what is left, or some go to the next doubles.
 """
 
 from fractions import Fraction
@@ -28,6 +28,7 @@ HUGE = 1e100  # length of a row whose square does not overflow
 MOST_ROWS = 400  # of each side that pairs are sought from
 FEW = 200  # the same, where the rows are tried often
 SPENT = 1e-8  # of the mean weight: what need not be moved
+FEWEST = 20  # rows whose weights move by more than they are rounded
 MOST_MOVES = 60
 MOST_ROUNDS = 4  # each leaves a part in 10^16 of what was left before
 
@@ -64,8 +65,7 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     far = np.sqrt(np.square(X.astype(np.float64)).mean(axis=0)) > least
     given = X[:, far].astype(np.float64), beta[far]
     if not problem.intercept:
-        raised = _raised(problem, a, *given)
-        return raised if far.sum() > 1 else _moved_alone(problem, raised, *given)
+        return _moved_alone(problem, _raised(problem, a, *given), *given)
     return _moved(problem, a, unit, *given)
 
 
@@ -97,33 +97,44 @@ def _raised(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
 
 @np.errstate(over="ignore")
 def _moved_alone(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
-    """Move one or two rows to the next double, as long as less is left of one column.
+    """Move weights along the slopes of the loss, then some rows to the next doubles.
 
-    Pairs of rows do not come close in two columns at once.
+    The smallest weights last, whose doubles are the densest.
     """
     y, w, n = problem.y, problem.row_weights, problem.n
     enough = n * np.sqrt(2.0 * problem.lam * SPENT * a.mean())
+    goal, scale = problem.lam * n * beta, np.abs(X).max(axis=0)
+    left, inside = _sums(X, y * a, goal), np.flatnonzero((a > 0.0) & (a < w))
+    rows, Z, h = inside, X / scale * y[:, None], _slopes(a, w)
+    for _ in range(MOST_ROUNDS if inside.size else 0):
+        found = a.copy()
+        found[rows] -= _along_slopes(Z[rows], h[rows], left / scale)
+        found = np.clip(found, 0.0, w)
+        rest = _sums(X, y * found, goal)
+        if rest @ rest < left @ left:
+            a, left = found, rest
+        rows = inside[np.argsort(a[inside], kind="stable")[:FEWEST]]
     for _ in range(MOST_ROUNDS):
-        left = float(_sums(X, y * a, problem.lam * n * beta)[0])
-        if abs(left) <= enough:
+        if np.abs(left).max() <= enough:
             break
-        _move_each_once(a, y, w, X[:, 0], left)
+        _move_each_once(a, y, w, X, left)
+        left = _sums(X, y * a, goal)
     return a
 
 
-def _move_each_once(a: Vector, y: Vector, w: Vector, x: Vector, left: float) -> None:
+def _move_each_once(a: Vector, y: Vector, w: Vector, X: Matrix, left: Vector) -> None:
     """Move rows to the next double, in place and each at most once."""
     higher, lower = np.nextafter(a, w), np.nextafter(a, 0.0)
-    rise, fall = x * (y * (higher - a)), x * (y * (lower - a))
-    fresh = np.ones(a.size, dtype=bool)
+    rise, fall = X * (y * (higher - a))[:, None], X * (y * (lower - a))[:, None]
+    fresh, none = np.ones(a.size, dtype=bool), np.zeros((1, X.shape[1]))
     for _ in range(MOST_MOVES):
         up, down = _some(fresh & (higher > a), FEW), _some(fresh & (lower < a), FEW)
-        both = np.add.outer(np.append(rise[up], 0.0), np.append(fall[down], 0.0))
-        rest = np.abs(both + left)
+        both = np.vstack([rise[up], none])[:, None] + np.vstack([fall[down], none])
+        rest = np.square(both + left).sum(axis=2)
         i, k = np.unravel_index(int(rest.argmin()), rest.shape)
-        if not rest[i, k] < abs(left):
+        if not rest[i, k] < left @ left:
             return  # none is closer
-        left += float(both[i, k])
+        left = left + both[i, k]
         for places, which, to in ((up, i, higher), (down, k, lower)):
             if which < places.size:
                 a[places[which]], fresh[places[which]] = to[places[which]], False
@@ -135,10 +146,10 @@ def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) ->
     y, w = problem.y, problem.row_weights
     counts, most = np.rint(a / unit), np.floor(w / unit)
     goal = problem.lam * problem.n * beta / unit
-    if problem.loss == "log":
-        counts = _met(y, counts, most, X, goal)
-    left = _sums(X, y * counts, goal)
+    counts = _met(y, counts, most, X, goal)
+    exact = _exact_sums(X, y * counts, goal)
     for _ in range(MOST_MOVES):
+        left = np.array([float(rest) for rest in exact])
         rises = np.where(y > 0.0, counts < most, counts > 0.0)
         falls = np.where(y > 0.0, counts > 0.0, counts < most)
         up, down = _some(rises), _some(falls)
@@ -149,29 +160,46 @@ def _moved(problem: Problem, a: Vector, unit: float, X: Matrix, beta: Vector) ->
             break  # none is closer
         counts[up[i]] += y[up[i]]
         counts[down[k]] -= y[down[k]]
-        left = _sums(X, y * counts, goal)
+        apart_by = map(Fraction, X[up[i]].tolist()), map(Fraction, X[down[k]].tolist())
+        exact = [rest + x - z for rest, x, z in zip(exact, *apart_by, strict=True)]
     return counts * unit
 
 
 def _met(y: Vector, counts: Vector, most: Vector, X: Matrix, goal: Vector) -> Vector:
     """Counts whose sums are the goal, but for rounding, in balance as these are.
 
-    The slopes of the loss say how far each goes.
+    The slopes of the loss say how far each goes; then a few go, which round less.
     """
-    share = np.divide(counts, most, out=np.zeros(counts.size), where=most > 0.0)
-    h, scale = counts * (1.0 - np.minimum(share, 1.0)), np.abs(X).max(axis=0)
+    h, scale = _slopes(counts, most), np.abs(X).max(axis=0)
     Z = np.column_stack([X / scale, np.ones(len(X))]) * y[:, None]
-    for _ in range(MOST_ROUNDS):
-        left = np.append(_sums(X, y * counts, goal) / scale, 0.0)
-        step = np.linalg.lstsq((Z * h[:, None]).T @ Z, left, rcond=None)[0]
-        found = np.clip(np.rint(counts - h * (Z @ step)), 0.0, most)
+    left, rows = _sums(X, y * counts, goal), np.flatnonzero(h > 0.0)
+    few = rows[np.argsort(-h[rows], kind="stable")[:FEWEST]]
+    for _ in range(MOST_ROUNDS if few.size else 0):
+        given = Z[rows], h[rows], np.append(left / scale, 0.0)
+        found = counts.copy()
+        found[rows] = np.rint(counts[rows] - _along_slopes(*given))
+        found = np.clip(found, 0.0, most)
         rest = float((y * (found - counts)).sum())
         inside = np.flatnonzero((found > 0.0) & (found < most))[: int(abs(rest))]
         if inside.size < abs(rest):
             break
         found[inside] -= np.sign(rest) * y[inside]
-        counts = found
+        after = _sums(X, y * found, goal)
+        if after @ after < left @ left:
+            counts, left = found, after
+        rows = few
     return counts
+
+
+def _slopes(a: Vector, w: Vector) -> Vector:
+    """``a (1 - a / w)``: how far weights of the log loss go with their margins."""
+    share = np.divide(a, w, out=np.zeros(a.size), where=w > 0.0)
+    return np.asarray(a * (1.0 - np.minimum(share, 1.0)))
+
+
+def _along_slopes(Z: Matrix, h: Vector, wanted: Vector) -> Vector:
+    """Moves in proportion to ``h`` and ``Z``, so that ``Z'moves`` is what is wanted."""
+    return h * (Z @ np.linalg.lstsq((Z * h[:, None]).T @ Z, wanted, rcond=None)[0])
 
 
 def _some(allowed: NDArray[np.bool_], most: int = MOST_ROWS) -> NDArray[np.int64]:
@@ -182,9 +210,14 @@ def _some(allowed: NDArray[np.bool_], most: int = MOST_ROWS) -> NDArray[np.int64
 
 def _sums(X: Matrix, counts: Vector, goal: Vector) -> Vector:
     """``sum_i counts_i x_i - goal``, rounded once."""
+    return np.array([float(rest) for rest in _exact_sums(X, counts, goal)])
+
+
+def _exact_sums(X: Matrix, counts: Vector, goal: Vector) -> list[Fraction]:
+    """``sum_i counts_i x_i - goal``."""
     whole = [Fraction(count) for count in counts.tolist()]
     found = []
     for column, part in zip(X.T.tolist(), goal.tolist(), strict=True):
         products = (c * Fraction(x) for c, x in zip(whole, column, strict=True))
-        found.append(float(sum(products, -Fraction(part))))
-    return np.array(found)
+        found.append(sum(products, -Fraction(part)))
+    return found

@@ -229,7 +229,7 @@ class Rounding:
     def cost_exactly(self, seen: Any) -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums with twice the digits."""
         given = self._problem.lam, self._problem.n, seen.image, seen.image_rest
-        return self._cost(cost(*given), self._share * seen.image_size)
+        return self._cost(cost(*given), seen.image_error)
 
     def least(self) -> float:
         """A bound that holds for every fit: some risk above 0 is left.

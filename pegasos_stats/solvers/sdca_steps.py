@@ -211,7 +211,17 @@ class Narrow:
                 return steps
         if steps is None or isinstance(steps, Shrinking):
             steps = self._coordinates.newton_method()
-        return exactly(self._problem, steps, self._newton_steps)
+        further = exactly(self._problem, steps, self._newton_steps)
+        if isinstance(further, ActiveSet) and further is not steps:
+            self._bring_near(further)
+        return further
+
+    def _bring_near(self, steps: ActiveSet) -> None:
+        """Start from the solution of the problem whose far columns are brought near."""
+        nearer = steps.nearer()
+        if nearer is not None:
+            run = Narrow(nearer, self._solver, None)
+            steps.begin_near(run_epochs(run, nearer.n, self._solver)[0])
 
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again if computed anew."""

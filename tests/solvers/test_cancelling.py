@@ -84,8 +84,10 @@ def test_dates_in_nanoseconds_are_certified_without_intercept(loss, lam, seed):
     assert found.alpha == 0.0
 
 
-def test_two_such_columns_are_certified_for_the_hinge():
-    problem = dates(1, "hinge", 1e-3, columns=2)
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
+def test_two_such_columns_are_certified(loss, lam):
+    problem = dates(1, loss, lam, columns=2)
     found = run_sdca(problem, SDCA(seed=1))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6

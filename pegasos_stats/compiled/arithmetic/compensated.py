@@ -77,7 +77,11 @@ def sparse_dot_exactly(X: CSR, i: int, w: Vector) -> tuple[float, float, float]:
 
 
 def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
-    """Add ``d x_i`` to ``high + low``, and return ``sum_j |d x_ij|``."""
+    """Add ``d x_i`` to ``high + low``, and return what two roundings are parts of.
+
+    They round numbers to at most ``u`` times their sizes, whose sum is returned: the
+    error of `low` by this row is not more, for all columns together.
+    """
     if isinstance(X, CSR):
         return sparse_add_exactly(X, i, d, high, low)
     return dense_add_exactly(X, i, d, high, low)
@@ -90,7 +94,7 @@ def dense_add_exactly(X: Numbers, i: int, d: float, high: Vector, low: Vector) -
         product, rest = two_product(d, np.float64(X[i, j]))
         high[j], left = two_sum(high[j], product)
         low[j] += left + rest
-        size += abs(product)
+        size += abs(left + rest) + abs(low[j])
     return size
 
 
@@ -102,7 +106,7 @@ def sparse_add_exactly(X: CSR, i: int, d: float, high: Vector, low: Vector) -> f
         j = X.indices[k]
         high[j], left = two_sum(high[j], product)
         low[j] += left + rest
-        size += abs(product)
+        size += abs(left + rest) + abs(low[j])
     return size
 
 

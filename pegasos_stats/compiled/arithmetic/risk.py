@@ -239,8 +239,8 @@ class SeenExactly(NamedTuple):
         Bound of the error of it that comes from margins.
     image, image_rest : float64 array, shape (p,)
         ``X'(a y)``.
-    image_size : float
-        ``sum_ij |a_i x_ij|``.
+    image_error : float
+        Bound of the sum of its errors, but for products that underflow.
     """
 
     loss: float
@@ -248,7 +248,7 @@ class SeenExactly(NamedTuple):
     loss_error: float
     image: Vector
     image_rest: Vector
-    image_size: float
+    image_error: float
 
 
 def risk_and_image_exactly(
@@ -272,8 +272,8 @@ def risk_and_image_exactly(
     w[:p] = beta
     known = read_only(np.zeros(0) if offset is None else offset)
     add_rows_exactly(X, y, w, alpha, loss, a, weights, known, image, image_rest, sums)
-    total, rest, error, size = (float(k) for k in sums)
-    return SeenExactly(total, rest, error, image[:p], image_rest[:p], size)
+    total, rest, error, lost = (float(k) for k in sums)
+    return SeenExactly(total, rest, error, image[:p], image_rest[:p], lost)
 
 
 @kernel
@@ -326,7 +326,8 @@ def add_rows_exactly(
             size += row_add_exactly(X, i, a[i] * y[i], image, image_rest)
     for j in range(image.shape[0]):
         image[j], image_rest[j] = two_sum(image[j], image_rest[j])
-    sums[0], sums[1], sums[2], sums[3] = total, rest, error, size
+    lost = 2.0 * UNIT * size  # twice, as the sizes are rounded too
+    sums[0], sums[1], sums[2], sums[3] = total, rest, error, lost
 
 
 def scores(X: Rows, beta: Vector, alpha: float) -> Vector:
