@@ -63,6 +63,8 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     if not least < problem.radius < HUGE:
         return a
     far = np.sqrt(np.square(X.astype(np.float64)).mean(axis=0)) > least
+    if not far.any():
+        return a
     given = X[:, far].astype(np.float64), beta[far]
     if not problem.intercept:
         return _moved_alone(problem, _raised(problem, a, *given), *given)

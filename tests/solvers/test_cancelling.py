@@ -91,3 +91,12 @@ def test_two_such_columns_are_certified(loss, lam):
     found = run_sdca(problem, SDCA(seed=1))
     at = certificate(problem, found.beta, found.alpha, found.dual)
     assert at.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_far_row_of_no_far_column_moves_no_weight(loss, intercept):
+    x, a = np.zeros((100, 2)), np.full(100, 0.5)
+    x[:, 0], x[3, 1] = np.arange(100.0), 2e11  # far are columns of 9e10 on average
+    problem = Problem(x, np.where(np.arange(100) % 2, 1.0, -1.0), 1e-3, loss, intercept)
+    np.testing.assert_array_equal(cancelled(problem, a, np.zeros(2)), a)
