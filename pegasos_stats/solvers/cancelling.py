@@ -27,6 +27,7 @@ NOISE = 1e-9  # of the mean weight, about the objective: what rounding may cost
 HUGE = 1e100  # length of a row whose square does not overflow
 MOST_ROWS = 400  # of each side that pairs are sought from
 FEW = 200  # the same, where the rows are tried often
+LEFT = 2.0**-36  # of a weight: more than rounding takes, and next to nothing
 SPENT = 1e-8  # of the mean weight: what need not be moved
 FEWEST = 20  # rows whose weights move by more than they are rounded
 MOST_MOVES = 60
@@ -76,25 +77,30 @@ def _raised(problem: Problem, a: Vector, X: Matrix, beta: Vector) -> Vector:
     """Raise weights that are 0, as long as less is left after it.
 
     Near 0 doubles are dense: what rounding of the others left is met exactly enough.
+    Where rows of one class alone are at 0, the others first leave what these can meet.
     """
     from scipy.optimize import lsq_linear
 
-    y, goal = problem.y, problem.lam * problem.n * beta
-    rows = _some((a <= 0.0) & (problem.row_weights > 0.0), FEW)
+    y, w, goal = problem.y, problem.row_weights, problem.lam * problem.n * beta
+    rows = _some((a <= 0.0) & (w > 0.0), FEW)
     scale = np.abs(X).max(axis=0)
     Z = (X[rows] * y[rows, None] / scale).T
-    left = _sums(X, y * a, goal) / scale
+    raised, before = a, np.inf
+    if rows.size and abs(y[rows].sum()) == rows.size:
+        raised = np.minimum(np.where(a < w, a * (1.0 - LEFT * y[rows[0]] * y), a), w)
+    left, least = _sums(X, y * a, goal) / scale, a
+    at = _sums(X, y * raised, goal) / scale
     for _ in range(MOST_ROUNDS if rows.size else 0):
-        raised, size = a.copy(), float(np.abs(left).max())
-        if size == 0.0:
+        size = float(np.abs(at).max())
+        if not 0.0 < size < before or (raised > w).any():
             break
-        least = lsq_linear(Z, -left / size, bounds=(0.0, np.inf), method="bvls")
-        raised[rows] += size * least.x
-        rest = _sums(X, y * raised, goal) / scale
-        if not np.abs(rest).max() < size or (raised > problem.row_weights).any():
-            break
-        a, left = raised, rest
-    return a
+        bounds, before, raised = (-raised[rows] / size, np.inf), size, raised.copy()
+        raised[rows] += size * lsq_linear(Z, -at / size, bounds, "bvls").x
+        raised[rows] = np.maximum(raised[rows], 0.0)
+        at = _sums(X, y * raised, goal) / scale
+        if np.abs(at).max() < np.abs(left).max() and not (raised > w).any():
+            least, left = raised, at
+    return least
 
 
 @np.errstate(over="ignore")

@@ -100,3 +100,18 @@ def test_one_far_row_of_no_far_column_moves_no_weight(loss, intercept):
     x[:, 0], x[3, 1] = np.arange(100.0), 2e11  # far are columns of 9e10 on average
     problem = Problem(x, np.where(np.arange(100) % 2, 1.0, -1.0), 1e-3, loss, intercept)
     np.testing.assert_array_equal(cancelled(problem, a, np.zeros(2)), a)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1e-5])
+@pytest.mark.parametrize("n", [300, 3000])
+def test_rows_of_one_class_at_0_take_what_rounding_left(n, lam):
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((n, 3))
+    y = np.where(X.sum(axis=1) + rng.standard_normal(n) > 0.0, 1.0, -1.0)
+    weights = np.where(y > 0.0, 0.1, 3.0)  # the date is an intercept: nobody is +1
+    X[:, 2] = 1.7e18 + 1e15 * X[:, 2]
+    problem = Problem(X, y, lam, intercept=False, weights=weights / weights.mean())
+    found = run_sdca(problem, SDCA(seed=1))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert (found.dual[y > 0.0] > 0.0).all()
+    assert at.relative_gap <= 1e-6
