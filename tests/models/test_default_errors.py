@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -208,6 +209,25 @@ def test_joint_tests_of_the_hinge_are_hotellings():
     assert 20.0 < V.rows < 200.0
     assert result.wald_test("x1 = 0").pvalue == pytest.approx(result.pvalues["x1"])
     assert ps.Logit(y, X, lam=0.01).fit(TIGHT).wald_test(R).distribution == "chi2"
+
+
+@pytest.mark.parametrize("tails", ["normal", "long"])
+@pytest.mark.parametrize("home", ["memory", "file"])
+def test_joint_tests_take_half_the_width_but_with_long_tails(
+    tmp_path, monkeypatch, tails, home
+):
+    X, y = normal_rows(400)
+    data = pd.DataFrame(np.exp(1.5 * X) if tails == "long" else X, columns=list("abc"))
+    data["y"] = np.where(y > 0.0, "yes", "no")
+    if home == "file":
+        data.to_parquet(tmp_path / "rows.parquet")
+        data = ps.scan(tmp_path / "rows.parquet")
+    result = ps.svm("y ~ a + b + c", data=data, lam=0.01).fit()
+    joint = result.with_covariance(Sandwich()).covariance.completed().joint
+    assert choosing.JOINT_FACTOR == 0.5
+    monkeypatch.setattr(choosing, "JOINT_FACTOR", 1.0)
+    wide = result.with_covariance(Sandwich()).covariance.completed().joint
+    assert np.array_equal(joint, wide) == (tails == "long")
 
 
 def test_a_joint_test_needs_more_rows_than_hypotheses():

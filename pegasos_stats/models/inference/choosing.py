@@ -1,5 +1,7 @@
 """Which estimate of standard errors a fit has by default: one whose intervals cover."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
@@ -26,6 +28,7 @@ ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
+JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
 NUMBERS = 1e8  # in the rows of all resamples, for some seconds
@@ -63,7 +66,8 @@ def default_options(
         if groups is not None:
             return CLUSTER
         few = has_few_events(problem)
-        if not few and not has_long_tails(problem):
+        there = isinstance(problem.X, Elsewhere)
+        if not few and (there or not has_long_tails(problem)):
             return SANDWICH
         if problem.loss == "hinge" or not few:
             return Sandwich(correction="HC3")
@@ -129,9 +133,25 @@ def has_long_tails(problem: Problem) -> bool:
     >>> has_long_tails(Problem(np.column_stack([x, np.exp(2.0 * x)]), y, lam=0.1))
     True
     """
-    if problem.p > MOST_COEFFICIENTS or isinstance(problem.X, Elsewhere):
+    if problem.p > MOST_COEFFICIENTS:
         return False
     return bool(is_rough(some_rows(problem).T, problem.n).any())
+
+
+def for_joint_tests(problem: Problem, options: Sandwich) -> Sandwich:
+    """The same, with the width of the kernel at the margin for joint tests.
+
+    Half of it, or the whole where predictors have long tails: few rows at the margin
+    then have most of the curvature, and half the width has too few of them.
+
+    Examples
+    --------
+    >>> x, y = np.linspace(-3.0, 3.0, 400), np.tile([-1.0, 1.0], 200)
+    >>> for_joint_tests(Problem(x[:, None], y, lam=0.1), SANDWICH).factor
+    0.5
+    """
+    factor = 1.0 if has_long_tails(problem) else JOINT_FACTOR
+    return replace(options, factor=factor * options.factor)
 
 
 def some_rows(problem: Problem) -> Matrix:

@@ -71,9 +71,11 @@ class Sandwich:
         20 rows per coefficient, it is ``"HC3"`` for the hinge and ``"shrunk"`` for the
         log loss, ``"jackknife"`` if there are no more rows than coefficients; where
         predictors have long tails, a kurtosis above 6 and above ``1 + n / 100``, it is
-        ``"HC3"`` for both. For the log loss with ``"HC3"``, ``"jackknife"`` or
-        ``"shrunk"``, joint tests are Hotelling's, by F, the latter two with the degrees
-        of freedom of the intervals; where these are infinite, Wald's, by chi-squared.
+        ``"HC3"`` for both. Joint tests of the hinge are Hotelling's, with a kernel of
+        half the width, or the whole where predictors have long tails. For the log loss
+        with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are Hotelling's, by
+        F, the latter two with the degrees of freedom of the intervals; where these are
+        infinite, Wald's, by chi-squared.
         ``"nonrobust"``, for the log loss without weights, is model-based: ``G`` is the
         information ``H - lam J``, so that for ``lam -> 0`` the covariance is ``H^-1 /
         n``, as in any logistic regression.

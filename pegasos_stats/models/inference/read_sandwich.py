@@ -16,11 +16,11 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.block_sums import BreadSums, Fitted, Kernel, Sums
+from pegasos_stats.models.inference.choosing import for_joint_tests
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import (
-    JOINT_FACTOR,
     Matrices,
     check_size,
     put_together,
@@ -132,7 +132,7 @@ class ReadFit:
     ) -> Covariance:
         """Add the covariance for tests of several hypotheses, as `sandwich` does."""
         problem, n = self.problem, self.home.n
-        narrow = replace(options, factor=JOINT_FACTOR * options.factor)
+        narrow = for_joint_tests(problem, options)
         for _ in range(2):  # the second time with the curvature of the first
             u = self.margins(inverse)
             kernel, column = self.kernel(u, narrow), self.home.column(u)

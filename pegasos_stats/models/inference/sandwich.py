@@ -16,6 +16,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference import defects
 from pegasos_stats.models.inference.bandwidth import effective_rows
+from pegasos_stats.models.inference.choosing import for_joint_tests
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
@@ -32,7 +33,6 @@ from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 
-JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -279,7 +279,7 @@ def _with_joint(
     groups: Groups | None,
 ) -> Covariance:
     """Add the covariance for tests of several hypotheses together, of the hinge."""
-    narrow = replace(options, factor=JOINT_FACTOR * options.factor)
+    narrow = for_joint_tests(problem, options)
     for _ in range(2):  # the second time with the curvature of the first
         curvature = parts.curvature_of(
             problem,
