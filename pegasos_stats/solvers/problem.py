@@ -17,6 +17,11 @@ LossName = Literal["hinge", "log"]
 # Loss of the model that is all zero, the same for every row.
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
 
+FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_few_entries`
+MANY = 10  # rows to a column
+SAMPLED = 256  # rows whose entries are counted first
+MOST_STORED = 2**31 - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -162,6 +167,38 @@ class Problem:
     def rows(self) -> Any:
         """The rows as the kernels take them: an array, or their `CSR`."""
         return kernel_rows(self.X)
+
+    @cached_property
+    def in_few_entries(self) -> "Problem":
+        """The problem with sparse rows, if these are dense and nearly all entries 0.
+
+        As for factors of many levels: the entries of a row that are not 0, and
+        `OF_A_ROW` more, are visited in the time of `FEW` times as many columns. The log
+        loss on many rows has to gain twice as much, because it visits them few times;
+        the hinge on more columns than rows is best on dense ones.
+        """
+        X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
+        if not isinstance(X, np.ndarray) or self.p <= FEW * OF_A_ROW or is_wide:
+            return self
+        some = X[:: max(1, self.n // SAMPLED)]
+        if self._are_many(np.count_nonzero(some) / max(1, len(some))):
+            return self
+        indptr = np.empty(self.n + 1, dtype=np.int64)
+        arithmetic.entries.count_entries(read_only(X), indptr)
+        stored = int(indptr[-1])
+        if self._are_many(stored / max(1, self.n)) or stored > MOST_STORED:
+            return self
+        from scipy.sparse import csr_array
+
+        data, columns = np.empty(stored, dtype=X.dtype), np.empty(stored, np.int32)
+        arithmetic.entries.put_entries(read_only(X), data, columns)
+        parts = data, columns, indptr.astype(np.int32)
+        return replace(self, X=csr_array(parts, shape=X.shape))
+
+    def _are_many(self, entries: float) -> bool:
+        """Whether a row has too many entries, in the mean."""
+        is_brief = self.loss == "log" and self.n >= MANY * self.p
+        return (2.0 if is_brief else 1.0) * FEW * (entries + OF_A_ROW) > self.p
 
 
 def dense_products(p: int) -> float:

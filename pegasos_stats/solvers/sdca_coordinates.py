@@ -41,6 +41,8 @@ class Plain:
         self._fast = solver.sums == "fast"
         self._rows, self._loss = problem.rows, int(problem.loss_code)
         self._y = problem.y.astype(np.int8)
+        self._order = np.arange(problem.n)
+        self._numbers = dual.shrinking.passes(problem.n, solver.seed or 0)
         self._begins_by_sgd = solver.start == "sgd" and a is None
         given = self._rows, problem.p, problem.row_weights
         self.state = (
@@ -82,6 +84,12 @@ class Plain:
             ratio=self.ratio,
             fast=self._fast,
         )
+
+    def pass_over(self, count: int) -> None:
+        """Visit all rows so many times, in orders that R does not have."""
+        problem = self.problem
+        given = self._rows, self._y, self._order, problem.lam, self._loss, count
+        dual.shrinking.whole_passes(*given, self._numbers, self.state)
 
     def centre_anew(self) -> None:
         """Centre the penalty at ``alpha + ratio sum_i a_i y_i / (lam n)``."""

@@ -70,6 +70,8 @@ def run_sdca(
     check_solver(problem, solver)
     centre = far_centre(problem)
     inner = problem if centre is None else centred(problem, centre)
+    if solver.sums == "fast":
+        inner = inner.in_few_entries
     seeded = with_its_seed(solver)
     run: Run = run_of(inner, seeded, dual, observe is not None)(inner, seeded, dual)
     found: Solution

@@ -15,7 +15,7 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain
 
 LEAST_COLUMNS = 100  # of fewer, Newton steps solve the equations in no time
-PASSES = 16.0  # over as many rows as there are, in a step
+PASSES, FEWEST = 16.0, 4.0  # over as many rows as there are, in a step
 FIRST = 0.1  # difference of slopes of the dual before the first look
 FALL, STEEPEST = 0.5, 0.02  # by what the next is smaller, at least and at most
 ENOUGH = 0.9  # of the tolerance: the gap is looked at again
@@ -61,10 +61,16 @@ class Shrinking:
         return max(1.0, problem.radius) / problem.lam < LONGEST
 
     def step(self) -> None:
-        """Visit rows until those that may move are solved, or `PASSES` times; look."""
-        problem = self._problem
+        """Visit rows until those that may move are solved, or so many times; look.
+
+        `PASSES` at most, and no more than are left to the tolerance by the looks so
+        far, but `FEWEST`.
+        """
+        problem, passes = self._problem, PASSES
+        if self.looks > 1:
+            passes = min(PASSES, max(FEWEST, self.left()))
         given: Any = problem.rows, problem.y, self._rows, problem.lam
-        given += PASSES * problem.n, self._goal, self._state, self._numbers
+        given += passes * problem.n, self._goal, self._state, self._numbers
         solved = dual.shrinking.shrunk_passes(*given)
         self._look()
         gap = self.gap.relative_gap

@@ -104,7 +104,8 @@ class Wide:
     """Coordinate steps while they close the gap, then pair or Newton steps.
 
     Without intercept those of the hinge on sparse rows leave out rows from the first
-    look on, until they would take longer than pairs. The penalty on the intercept of
+    look on, until they would take longer than pairs; those of the log loss then have an
+    order of their own, and are taken in one go up to the next look. The penalty on the intercept of
     the coordinate steps is centred anew after every epoch. The gap is looked at where
     it may have come down to the tolerance. If many more epochs are wanted than the
     Gram matrix would cost, the hinge goes on with pairs; of many sparse rows only
@@ -146,17 +147,28 @@ class Wide:
     @property
     def visits_rows(self) -> bool:
         """Whether the next epoch is one of coordinate steps."""
-        return self._further is None
+        return self._further is None and not self._passes_over
+
+    @property
+    def _passes_over(self) -> bool:
+        """Whether the rows are visited up to the next look without a word from here."""
+        is_log = self._problem.loss == "log" and not self._problem.intercept
+        return is_log and self._solver.sums == "fast" and self._epochs >= FIRST_LOOK
 
     def epoch(self, rows: Rows) -> None:
         """Visit the rows, or take further steps if there are none."""
         if self._further is not None:
             self._go_further(self._further)
             return
-        self.visits += self._problem.n
-        self._coordinates.epoch(rows)
-        self._coordinates.centre_anew()
-        self._epochs += 1
+        count = 1
+        if rows.size > 0:
+            self._coordinates.epoch(rows)
+            self._coordinates.centre_anew()
+        else:
+            count = min(self._next_look, self._solver.epochs) - self._epochs
+            self._coordinates.pass_over(count)
+        self.visits += count * self._problem.n
+        self._epochs += count
         self._looked = None
         if self._epochs == self._next_look and Shrinking.serves(self._problem):
             self._further = Shrinking(self._coordinates, self._solver)
@@ -175,7 +187,7 @@ class Wide:
 
     def certificate(self) -> Certificate:
         """Primal and dual objective, computed from the rows."""
-        return certificate(self._problem, *self._best())
+        return certificate(self._problem, *self._best(), self._solver.tol)
 
     def solution(self, seed: int | None) -> Solution:
         """Return the fit and the dual point of the last steps."""

@@ -1,4 +1,4 @@
-"""Passes over the dual weights of the hinge that may still move; without intercept.
+"""Passes over dual weights, without intercept: of the hinge, those that may still move.
 
 A weight at an end of its range, whose margin is further on the right side of 1 than any
 was on the wrong side in the last pass, is left out of the passes that follow, until the
@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.compiled.arithmetic.lanes import Vector
+from pegasos_stats.compiled.arithmetic.lanes import Signs, Vector
 from pegasos_stats.compiled.arithmetic.rows import (
     Rows,
     prefetch_row,
@@ -24,7 +24,12 @@ from pegasos_stats.compiled.arithmetic.rows import (
     row_dot_fast,
 )
 from pegasos_stats.compiled.compiling import inlined, kernel
-from pegasos_stats.compiled.dual.sdca import STEPS, VIOLATIONS, DualState
+from pegasos_stats.compiled.dual.sdca import (
+    STEPS,
+    VIOLATIONS,
+    DualState,
+    coordinate_epoch,
+)
 
 AHEAD = 4  # visits between the prefetch of a row and its use
 FACTOR, MODULUS = 48271, 2147483647  # of Lehmer's generator
@@ -124,3 +129,26 @@ def shrunk_passes(
     numbers[ABOVE], numbers[BELOW] = above, below
     state.scalars[VIOLATIONS] += violations
     return solved
+
+
+@kernel
+def whole_passes(
+    X: Rows,
+    y: Signs,
+    rows: NDArray[np.int64],
+    lam: float,
+    loss: int,
+    count: int,
+    numbers: Vector,
+    state: DualState,
+) -> None:
+    """Visit all rows ``count`` times, each time in a new order.
+
+    The steps are those of ``sdca.coordinate_epoch`` without intercept; the order is of
+    the kind of `shrunk_passes`, with its seed in ``numbers``.
+    """
+    seed = int(numbers[SEED])
+    for _ in range(count):
+        seed = shuffle(rows, rows.shape[0], seed)
+        coordinate_epoch(X, y, rows, lam, loss, 0.0, True, 0.0, state)
+    numbers[SEED] = seed
