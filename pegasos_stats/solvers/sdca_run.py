@@ -20,6 +20,7 @@ from pegasos_stats.solvers.sdca_advice import (
     warn_of,
 )
 from pegasos_stats.solvers.sdca_steps import Run, run_epochs, steps_of, with_its_seed
+from pegasos_stats.solvers.wide import Wide
 
 WORK = 1e8  # multiplications of a trial, about a tenth of a second
 
@@ -93,15 +94,17 @@ def run_sdca(
 
 
 def run_of(
-    problem: Problem, solver: SDCA, a: Vector | None, timed: bool = False
+    problem: Problem, solver: SDCA, a: Vector | None, observed: bool = False
 ) -> Any:
     """Return what makes the run: for very many rows in memory, or for others.
 
-    The processor time of a run that is timed is that of this thread.
+    The processor time of a run that is observed is that of this thread, an epoch at a
+    time.
     """
     if FewReads.serves(problem, solver, a):
-        return partial(FewReads, workers=1) if timed else FewReads
-    return steps_of(problem, solver, a)
+        return partial(FewReads, workers=1) if observed else FewReads
+    steps = steps_of(problem, solver, a)
+    return partial(Wide, is_observed=True) if observed and steps is Wide else steps
 
 
 def that_reaches(problem: Problem, solver: SDCA, tol: float) -> Together | None:

@@ -105,12 +105,21 @@ class Wide:
 
     Without intercept those of the hinge on sparse rows leave out rows from the first
     look on, until they would take longer than pairs; those of the log loss then have an
-    order of their own, and are taken in one go up to the next look. The penalty on the intercept of
-    the coordinate steps is centred anew after every epoch. The gap is looked at where
-    it may have come down to the tolerance. If many more epochs are wanted than the
-    Gram matrix would cost, the hinge goes on with pairs; of many sparse rows only
-    where the epochs that are left would not do. Newton steps follow where they would
-    not do and there are no pairs, or where pairs do not halve the gap any more.
+    order of their own, and go on without a word to the next look. The penalty on the
+    intercept of the coordinate steps is centred anew after every epoch. The gap is
+    looked at where it may have come down to the tolerance. If many more epochs are
+    wanted than the Gram matrix would cost, the hinge goes on with pairs; of many sparse
+    rows only where the epochs that are left would not do. Newton steps follow where
+    they would not do and there are no pairs, or where pairs do not halve the gap any
+    more.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : SDCA
+    dual : float64 array, shape (n,), optional
+    is_observed : bool
+        Whether somebody looks at every epoch.
 
     Attributes
     ----------
@@ -118,8 +127,15 @@ class Wide:
         Rows visited so far, or whose visits would have cost as much.
     """
 
-    def __init__(self, problem: Problem, solver: SDCA, dual: Vector | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        solver: SDCA,
+        dual: Vector | None,
+        is_observed: bool = False,
+    ) -> None:
         self._problem, self._solver = problem, solver
+        self._is_observed = is_observed
         self._coordinates = Plain(problem, solver, dual, 1.0)
         norm2 = float(self._coordinates.state.norm2.mean())
         if problem.intercept and norm2 > 0.0:
@@ -151,9 +167,10 @@ class Wide:
 
     @property
     def _passes_over(self) -> bool:
-        """Whether the rows are visited up to the next look without a word from here."""
+        """Whether the epochs up to the next look are taken in one go."""
         is_log = self._problem.loss == "log" and not self._problem.intercept
-        return is_log and self._solver.sums == "fast" and self._epochs >= FIRST_LOOK
+        is_free = is_log and self._solver.sums == "fast" and not self._is_observed
+        return is_free and self._epochs >= FIRST_LOOK
 
     def epoch(self, rows: Rows) -> None:
         """Visit the rows, or take further steps if there are none."""
@@ -166,6 +183,8 @@ class Wide:
             self._coordinates.centre_anew()
         else:
             count = min(self._next_look, self._solver.epochs) - self._epochs
+            if count == 0:
+                return
             self._coordinates.pass_over(count)
         self.visits += count * self._problem.n
         self._epochs += count

@@ -1,6 +1,7 @@
 """More columns than rows: best lengths, pairs, and the runs that use them."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -243,3 +244,13 @@ def test_a_coarser_tolerance_takes_fewer_steps():
     runs = [run_sdca(problem, SDCA(tol=tol, seed=1)) for tol in (0.3, 0.05, 0.01, 1e-6)]
     steps = [run.n_iter for run in runs]
     assert steps == sorted(set(steps))
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3, 10])
+def test_epochs_in_one_go_are_as_many_as_asked_for_and_observed_one_by_one(epochs):
+    problem = replace(wide_problem(11, "log", 1e-5), intercept=False)
+    solver = SDCA(epochs=epochs, tol=0.0, seed=1)
+    assert run_sdca(problem, solver).n_iter == epochs * problem.n
+    seen = []
+    run_sdca(problem, solver, lambda moment: seen.append(moment.solution.n_iter))
+    assert seen == [(1 + k) * problem.n for k in range(epochs)]
