@@ -4,7 +4,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.cancelling import cancelled
-from pegasos_stats.solvers.descent import LEAST, MANY, Descent
+from pegasos_stats.solvers.descent import Descent
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
@@ -28,8 +28,7 @@ class Descending:
     def serves(problem: Problem, solver: SDCA, dual: Vector | None) -> bool:
         """Whether this is the run for a problem that starts from nothing."""
         from_nothing = dual is None and solver.start == "zero"
-        many = problem.n >= max(LEAST, MANY * problem.p)
-        return problem.loss == "log" and from_nothing and many
+        return problem.loss == "log" and from_nothing and problem.many_rows
 
     def epoch(self, rows: Rows) -> None:
         """Take a step, the first one from the solution of a sample."""

@@ -29,8 +29,6 @@ from pegasos_stats.solvers.objective import Certificate, zero_objective
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.proximal import ProximalNewton
 
-MANY = 10  # rows to a column
-LEAST = 5000  # rows: of fewer, Newton steps over all take no longer than a sample
 SHARE, FEWEST = 8, 2000  # one row in so many is of the sample, of which as many are
 SOLVED = 0.005  # of what the sample leaves open, p / m of the risk
 QUICK = 6  # steps over the sample before its Hessian is computed

@@ -31,6 +31,8 @@ COORDINATE_EPOCHS = 2  # before the Newton steps; none of the log loss from zero
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 SHRUNK, SHRUNK_APART = 40.0, 400.0  # passes that take as long as Newton steps
 APART = 100  # one error in so many rows: nearly separable, where more passes do
+PAIRED_COLUMNS = 100  # of dense rows, where pairs are quick
+FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 TRIED = 22  # Newton steps before a gap that stands still is computed otherwise
@@ -62,16 +64,30 @@ def with_its_seed(solver: SDCA) -> SDCA:
 
 
 def steps_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
-    """Return the class of the run: SDCA-perm; few columns, or very few; many.
-
-    Pairs and lengths, for many columns, know no offset.
-    """
+    """Return the class of the run: SDCA-perm; few columns, or very few; many."""
     if solver.algorithm == "perm":
         return Plain
     if Descending.serves(problem, solver, a):
         return Descending
-    is_narrow = problem.n >= problem.p or problem.offset is not None
-    return Narrow if is_narrow else Wide
+    return Wide if is_wide(problem) else Narrow
+
+
+def is_wide(problem: Problem) -> bool:
+    """Whether there are more columns than rows, or for pairs of the hinge nearly so.
+
+    Pairs and lengths, for many columns, know no offset.
+
+    Examples
+    --------
+    >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
+    >>> is_wide(Problem(X, y, lam=1.0)), is_wide(Problem(X, y, lam=1.0, loss="log"))
+    (True, False)
+    """
+    n, p = problem.n, problem.p
+    has_pairs = problem.loss == "hinge" and isinstance(problem.X, np.ndarray)
+    if has_pairs and p >= PAIRED_COLUMNS:
+        p = int(p * (FREE if problem.intercept else NOT_FREE))
+    return n < p and problem.offset is None
 
 
 def run_epochs(

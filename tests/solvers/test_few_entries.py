@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.objective import certificate
-from pegasos_stats.solvers.problem import FEW, MANY, OF_A_ROW, Problem
+from pegasos_stats.solvers.problem import FEW, LEAST, OF_A_ROW, Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 
@@ -46,7 +46,7 @@ def test_entries_of_a_row_decide():
 
 
 def test_the_log_loss_on_many_rows_wants_fewer():
-    X = np.zeros((MANY * 100, 100))
+    X = np.zeros((LEAST, 100))
     X[:, : int(100 / FEW - OF_A_ROW)] = 1.0
     y = np.tile([-1.0, 1.0], len(X) // 2)
     problem = Problem(X, y, 0.1)

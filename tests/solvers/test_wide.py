@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from pegasos_stats.compiled.dual.pairs import pair_steps
 from pegasos_stats.errors import ConvergenceWarning
@@ -16,6 +16,7 @@ from pegasos_stats.solvers.objective import certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_steps import is_wide
 from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide
 
 ROUNDING = 1e-12
@@ -254,3 +255,31 @@ def test_epochs_in_one_go_are_as_many_as_asked_for_and_observed_one_by_one(epoch
     seen = []
     run_sdca(problem, solver, lambda moment: seen.append(moment.solution.n_iter))
     assert seen == [(1 + k) * problem.n for k in range(epochs)]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n", [100, 120, 124, 126, 149, 151])
+def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
+    problem = replace(wide_problem(12, lam=1e-4, n=n), intercept=intercept)
+    assert is_wide(problem) == (n < (125 if intercept else 150))
+    assert is_wide(replace(problem, X=csr_array(problem.X))) == (n < 100)
+    found = run_sdca(problem, SDCA(seed=1, tol=1e-6))
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.relative_gap <= 1e-6
+    C = 1.0 / (problem.lam * n)
+    if intercept:
+        other = SVC(kernel="linear", C=C, tol=1e-8).fit(problem.X, problem.y)
+        alpha = float(other.intercept_[0])
+    else:
+        same = {"loss": "hinge", "fit_intercept": False, "random_state": 1}
+        other = LinearSVC(C=C, tol=1e-8, max_iter=1_000_000, **same)
+        other.fit(problem.X, problem.y)
+        alpha = 0.0
+    theirs = primal(problem, other.coef_.ravel(), alpha)
+    assert at.dual_objective <= theirs
+    assert at.objective <= theirs + at.gap
+
+
+def test_few_columns_have_no_pairs():
+    problem = wide_problem(13, n=60, p=60)
+    assert not is_wide(problem)
