@@ -32,22 +32,22 @@ from pegasos_stats.compiled.dual.sdca import (
 )
 
 AHEAD = 4  # visits between the prefetch of a row and its use
-FACTOR, MODULUS = 48271, 2147483647  # of Lehmer's generator
+FACTOR, SUMMAND, MASK = 1664525, 1013904223, 2**32 - 1  # of a congruential generator
 
 COUNT, ABOVE, BELOW, SEED = range(4)
 
 
 def passes(n: int, seed: int) -> Vector:
     """Numbers that `shrunk_passes` keeps; no row is left out."""
-    return np.array([n, math.inf, -math.inf, 1 + seed % (MODULUS - 1)])
+    return np.array([n, math.inf, -math.inf, seed & MASK])
 
 
 @inlined
 def shuffle(rows: NDArray[np.int64], count: int, seed: int) -> int:
     """Bring the first ``count`` rows to a random order; return the next seed."""
     for k in range(count - 1, 0, -1):
-        seed = seed * FACTOR % MODULUS
-        j = (seed * (k + 1)) >> 31
+        seed = (seed * FACTOR + SUMMAND) & MASK
+        j = (seed * (k + 1)) >> 32
         rows[k], rows[j] = rows[j], rows[k]
     return seed
 
