@@ -3,7 +3,11 @@
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.models.inference.bread_and_meat import groups_of, meat_of
+from pegasos_stats.models.inference.bread_and_meat import (
+    groups_of,
+    meat_of,
+    sandwiched,
+)
 from pegasos_stats.models.inference.row_sums import column_sums, images, quadratic_forms
 from pegasos_stats.solvers.problem import Problem
 
@@ -57,6 +61,6 @@ def bias_of(problem: Problem, s: Vector, inverse: Matrix) -> Vector:
         weights = np.where(group, w, 0.0)
         mean = column_sums(problem, -weights * s * y) / weights.sum()
         same_rows -= weights * images(problem, inverse @ mean)
-    V = inverse @ meat_of(problem, s) @ inverse / n
+    V = sandwiched(problem, s, 1.0, meat_of(problem, s), inverse) / n
     bends = y * (s - 0.5) * quadratic_forms(problem, V)
     return np.asarray(inverse @ column_sums(problem, d * (same_rows / n - bends)) / n)
