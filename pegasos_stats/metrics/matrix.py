@@ -17,7 +17,7 @@ from pegasos_stats.metrics.inputs import DEFAULTS, Choices, Mode, check_mode
 from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, total_of
 from pegasos_stats.metrics.scores import Scored
-from pegasos_stats.metrics.tidy import estimated, tidy_terms
+from pegasos_stats.metrics.tidy import estimated, tidy_terms, with_recall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -358,7 +358,7 @@ class ConfusionMatrix:
         """Intervals of 95% by name, of new rows: the table's, and of two levels."""
         if self.source in NO_INFERENCE:
             return {}
-        table = self.conf_int().iloc[2:]  # those of errors are in sentences
+        table = with_recall(self.conf_int().iloc[2:])  # those of errors are sentences
         if len(self.levels) > 2:
             table = table[table["class"].isna()]
         limits = table[["conf_low", "conf_high"]].to_numpy()

@@ -109,6 +109,12 @@ def estimated(
     return _frame(rows, COLUMNS[:-1])
 
 
+def with_recall(intervals: pd.DataFrame) -> pd.DataFrame:
+    """The same with rows of recall, which is sensitivity by another name."""
+    same = intervals[intervals["term"] == "sensitivity"].assign(term="recall")
+    return pd.concat([intervals, same])
+
+
 def tidy_terms(
     overall: Mapping[str, float],
     classes: Mapping[object, Mapping[str, float]],
@@ -122,8 +128,7 @@ def tidy_terms(
     error = intervals["estimate"].iloc[0]
     rows = [*_overall_rows(overall, error), *by_class]
     frame = _frame(rows, COLUMNS[:3])
-    same = intervals[intervals["term"] == "sensitivity"].assign(term="recall")
-    limits = pd.concat([intervals, same]).drop(columns="estimate")
+    limits = with_recall(intervals).drop(columns="estimate")
     tidied = frame.merge(limits, how="left", on=COLUMNS[:2])
     p_values = {
         "accuracy": overall["accuracy_p_value"],

@@ -275,6 +275,21 @@ def test_modes_show_what_caret_shows(digits):
     assert "Recall" in shown["prec_recall"]
 
 
+def test_recall_has_the_interval_of_sensitivity(digits):
+    limits = digits.summary().intervals
+    assert limits["recall"] == limits["sensitivity"]
+    for mode, names in (
+        ("sens_spec", ["Sensitivity"]),
+        ("prec_recall", ["Recall"]),
+        ("everything", ["Sensitivity", "Recall"]),
+    ):
+        lines = str(digits.summary(mode)).splitlines()
+        found = [line.split() for line in lines if "95% CI :" in line]
+        assert [
+            f for f in ("Sensitivity", "Recall") if [f] in [x[:1] for x in found]
+        ] == (names)
+
+
 def test_reports_of_many_classes_keep_to_the_width():
     labels = [f"class number {i}" for i in range(12)]
     report = ps.confusion(labels, labels).summary()
