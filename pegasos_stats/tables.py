@@ -105,13 +105,28 @@ def aligned(value: float, digits: int = 4) -> str:
     return f"{value:z#.{digits}g}"
 
 
-def statistic_name(df: float) -> str:
-    """Return ``t`` for finite degrees of freedom, else ``z``, the normal law's."""
-    return "t" if isfinite(df) else "z"
+def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
+    """Headings of a statistic and its p-value; of resamples of the p-value alone.
+
+    The statistic is called ``t`` for finite degrees of freedom, else ``z``, the normal
+    law's. P-values that are counted from resamples do not follow from it.
+
+    Examples
+    --------
+    >>> headings_of_tests(float("inf")), headings_of_tests(5.0, resampled=True)
+    (['z', 'P>|z|'], ['p-value'])
+    """
+    if resampled:
+        return ["p-value"]
+    letter = "t" if isfinite(df) else "z"
+    return [letter, f"P>|{letter}|"]
 
 
 def estimate_cells(
-    tidy: pd.DataFrame, df: float | None = None, alpha: float = 0.05
+    tidy: pd.DataFrame,
+    df: float | None = None,
+    alpha: float = 0.05,
+    resampled: bool = False,
 ) -> pd.DataFrame:
     """Write a table of estimates under the headings that statsmodels has.
 
@@ -123,20 +138,23 @@ def estimate_cells(
         Degrees of freedom of the statistic; without it the estimates alone are shown.
     alpha : float
         The intervals are of level ``1 - alpha``.
+    resampled : bool
+        Whether p-values are from resamples, so that no statistic goes with them.
     """
     terms = list(tidy["term"])
     coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
     if df is None:
         return pd.DataFrame(coef, index=terms)
-    letter = statistic_name(df)
     low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
+    statistic = [
+        significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"
+        for value in tidy["statistic"]
+    ]
+    tests = dict.fromkeys(headings_of_tests(df, resampled), statistic)
+    tests[list(tests)[-1]] = [f"{value:.3f}" for value in tidy["p_value"]]
     columns = {
         "std err": [aligned(value) for value in tidy["std_error"]],
-        letter: [
-            significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"
-            for value in tidy["statistic"]
-        ],
-        f"P>|{letter}|": [f"{value:.3f}" for value in tidy["p_value"]],
+        **tests,
         f"[{low}": [aligned(value) for value in tidy["conf_low"]],
         f"{high}]": [aligned(value) for value in tidy["conf_high"]],
     }

@@ -196,6 +196,14 @@ def test_estimates_stand_under_the_headings_of_statsmodels(
     ]
 
 
+def test_p_values_of_resamples_have_no_statistic_beside_them():
+    cells = estimate_cells(TIDY, float("inf"), resampled=True)
+    heads = ["coef", "std err", "p-value", "[0.025", "0.975]"]
+    assert cells.columns.tolist() == heads
+    usual = estimate_cells(TIDY, float("inf")).rename(columns={"P>|z|": "p-value"})
+    assert cells.equals(usual[heads])
+
+
 def test_estimates_alone_and_the_usual_level():
     alone = estimate_cells(TIDY)
     assert alone.to_dict() == {"coef": {"Intercept": "-0.12346", "x": "12.000"}}

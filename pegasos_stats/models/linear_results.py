@@ -332,7 +332,8 @@ class LinearResults(Results, LinearInference):
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
-            cells = estimate_cells(shown, self.estimated.df, alpha)
+            resampled = self._uncertainty.is_resampled
+            cells = estimate_cells(shown, self.estimated.df, alpha, resampled)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]

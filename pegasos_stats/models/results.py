@@ -77,7 +77,11 @@ class Results(Predictor, Judged):
 
     @property
     def n_violations(self) -> int:
-        """Number of visits of rows with a margin below 1; for the log loss, below 0."""
+        """Number of visits of rows with a margin below 1; for the log loss, below 0.
+
+        A step of Pegasos visits one row, or those of a batch; Newton steps of SDCA look
+        at all rows, so that violations may be more than `n_iter`.
+        """
         return int(self.solution.n_violations)
 
     @property

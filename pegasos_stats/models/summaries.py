@@ -16,6 +16,7 @@ from pegasos_stats.models.notes.note import Note, listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
 
 INTERCEPT = "Intercept"
@@ -98,13 +99,14 @@ def solver_lines(result: Results) -> Fields:
     kind = solver.sample_kind.capitalize()
     hinge = result.problem.loss == "hinge"
     early = isinstance(solver, Pegasos) and solver.may_end_early
+    wrong = f"{result.n_violations:,}"
     return [
         ("Solver:", result.solver_name),
         ("Order:", solver.order_name),
         ("Form:", solver.options or "plain"),
         *([("Epochs:", f"{result.n_epochs:,}, {solver.goals}")] if early else []),
         ("Steps:", f"{result.n_iter:,}"),
-        ("Margin violations:", f"{result.n_violations:,}"),
+        *([("Margin violations:", wrong)] if counts_by_visit(result) else []),
         *([("Support rows:", f"{result.n_support:,}")] if hinge else []),
         ("Seed:", str(result.seed) if drawn else "none needed"),
         ("RNG:", f"Mersenne-Twister, {kind}" if drawn else "-"),
@@ -112,6 +114,17 @@ def solver_lines(result: Results) -> Fields:
         ("Duality gap:", significant(result.gap, 3)),
         ("Relative gap:", significant(result.relative_gap, 3)),
     ]
+
+
+def counts_by_visit(result: Results) -> bool:
+    """Whether steps visit a row, or those of a batch, so that violations go with them.
+
+    A step of Newton's method looks at all rows, and counts the violations of all: their
+    sum over such steps says nothing, and may be more than there are steps.
+    """
+    solver = result.solver
+    newton = isinstance(solver, SDCA) and solver.algorithm == "newton"
+    return result.refinement is None and not newton
 
 
 def errors_of(table: ConfusionMatrix) -> str:

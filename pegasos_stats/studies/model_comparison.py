@@ -12,6 +12,7 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.errors import counted
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
+from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 
@@ -20,9 +21,12 @@ Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
 IN_BRACKETS: dict[str, str] = {
     "std_error": "Standard errors in brackets.",
     "conf_int": "{:.4g}% intervals in brackets.",
-    "statistic": "Statistics z or t in brackets.",
+    "statistic": "Estimates divided by their standard errors in brackets.",
     "p_value": "p-values in brackets.",
 }
+OF_PENALISED = (
+    "Errors, intervals and p-values are of the penalised fits, lambda taken as fixed."
+)
 # Columns of glance() and their headings, with the number of digits.
 FACTS: dict[str, tuple[str, int]] = {
     "lam": ("lambda", 6),
@@ -128,6 +132,9 @@ class ModelComparison:
         if self.stars:
             bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
             found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
+            found += self._without_stars
+        if said or self.stars:
+            found += [OF_PENALISED] if self.estimates["std_error"].notna().any() else []
         if len({fit.problem.loss for fit in fits}) > 1:
             found.append(
                 "Hinge and log loss have scores on scales of their own: neither "
@@ -156,6 +163,23 @@ class ModelComparison:
             if warned:
                 found.append(
                     f"{name}: {counted(warned, 'warning')}, see its summary()."
+                )
+        return found
+
+    @property
+    def _without_stars(self) -> list[str]:
+        """Which fits have p-values that cannot be small enough for all stars."""
+        known = self.estimates.dropna(subset="p_value")["model"].unique()
+        found = []
+        for name in known:
+            resampled = behind_tests(getattr(self.fits[name], "estimated", None))
+            least = 0.0 if resampled is None else resampled.least_p_value
+            if resampled is not None and least >= min(self.stars):
+                m = counted(len(resampled.estimates), "resample")
+                found.append(
+                    f"{name}: p-values from {m} are not below "
+                    f"{tables.significant(least)}, which leaves "
+                    f"{'*' * len(self.stars)} out of reach."
                 )
         return found
 

@@ -13,6 +13,8 @@ from pegasos_stats.models.inference.bootstrap import moments
 from pegasos_stats.models.inference.joint_tests import hotelling_test, resampled_test
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
@@ -183,6 +185,97 @@ def test_what_is_pinned_has_no_statistic():
     assert np.isnan(result.wald_test("x1 = 0").pvalue)
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "told"),
+    [(4, 4, True), (4, 0, True), (5, 0, False), (0, 5, False), (0, 0, False)],
+)
+def test_an_interval_of_a_tie_is_told_beside_its_standard_error(above, below, told):
+    """Ends are the fifth farthest of 199 resamples on each side; none is pinned."""
+    draws = np.zeros((199, 2))
+    draws[:, 1] = np.random.default_rng(1).standard_normal(199)
+    draws[:above, 0], draws[above : above + below, 0] = 0.5, -0.5
+    found = replace(resampled(draws, tolerance=1e-6), pull=None)
+    nearly = [note for note in remarks(found) if "nearly pinned" in note]
+    assert bool(nearly) == told
+    if told:
+        assert nearly == [
+            "'a' is nearly pinned: the same in at least 95% of the resamples, held by "
+            "a tie of rows at the margin. The interval is that of the tie; the "
+            "standard error is of the few resamples without it, so that the two do not "
+            "go together."
+        ]
+        low, high = found.conf_int()[0]
+        assert high - low < 1e-4 < 0.05 < found.std_error[0]
+    normal = replace(found, options=Bootstrap(199, seed=1))
+    assert not any("nearly pinned" in note for note in remarks(normal))
+
+
+def remarks(covariance):
+    """Notes on standard errors of two coefficients, a and b."""
+    theta = pd.Series(covariance.estimate, ["a", "b"])
+    certificate = Certificate(1.0, 1.0, 0)
+    known = Uncertainty(theta, covariance, 199, 0.1, certificate, 1.0, None)
+    return [note.text for note in known.remarks()]
+
+
+def test_headings_of_resampled_tests_do_not_say_z():
+    """The p-values are no function of estimate and error, as a z would have them."""
+    X, y = binary_rows()
+    result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    heads = ["std", "err", "p-value", "[0.025", "0.975]"]
+    for text, first in (
+        (str(result.summary()), "coef"),
+        (str(result.t_test("x1 = x2")), "coef"),
+        (str(result.margins("x1", scale="link").summary()), "estimate"),
+    ):
+        assert [first, *heads] in [line.split() for line in text.splitlines()]
+        assert "P>|z|" not in text
+    assert r"P$>$$|$z$|$" not in result.summary().as_latex()
+    frame = result.t_test("x1 = x2").summary_frame()
+    columns = ["coef", "std err", "p-value", "Conf. Int. Low", "Conf. Int. Upp."]
+    assert list(frame) == columns
+    assert frame["p-value"].item() == result.t_test("x1 = x2").pvalue.item()
+    shares = str(result.predictions("x1").summary())
+    assert "p-value" not in shares.split("Notes:")[0]
+    normal = result.with_covariance(Bootstrap(99, seed=1))
+    assert "P>|z|" in str(normal.summary())
+
+
+def test_the_least_p_value_of_resamples_is_told():
+    X, y = binary_rows()
+    result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
+    said = "The smallest p-value that 999 resamples can give is 2 / (999 + 1) = 0.002."
+    assert said in result.summary().notes
+    assert said in result.margins("x1").summary().notes
+    assert said not in result.predictions("x1").summary().notes
+    normal = result.with_covariance(Bootstrap(99, seed=1))
+    assert not any("smallest p-value" in note for note in normal.summary().notes)
+
+
+def test_what_errors_take_for_given_is_told():
+    X, y = normal_rows(60)
+    rows = (
+        "Rows are taken as independent; where several belong together, as those of one "
+        "person, give their groups."
+    )
+    scales = (
+        " Means and standard deviations of the predictors count as estimated, not as "
+        "known."
+    )
+    plain = ps.Logit(y, X, lam=0.1).fit(TIGHT)
+    assert rows in plain.summary().notes
+    scaled = ps.Logit(y, X, lam=0.1, standardize=True)
+    for cov_type in ("HC0", Bootstrap(19, seed=1)):
+        assert rows + scales in scaled.fit(TIGHT, cov_type=cov_type).summary().notes
+    grouped = plain.with_covariance("cluster", groups=np.arange(60) // 3)
+    said = "Groups are taken as independent of each other, rows of one are not."
+    assert said in grouped.summary().notes
+    assert (
+        "Standard errors: nonrobust, from the information of the model, right only if "
+        "the logistic model holds and the penalty is negligible."
+    ) in plain.with_covariance("nonrobust").summary().notes
+
+
 def test_tests_and_intervals_come_from_the_same_resamples():
     X, y = binary_rows(200)
     result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
@@ -320,6 +413,16 @@ def test_intervals_and_tests_of_resamples_that_agree_are_wider_alike():
         for column in range(2):
             R, q = np.eye(2)[[column]], null[[column]]
             assert resampled_test(wider, R, q).pvalue == wider.p_values(null)[column]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0, ""), (1e-4, ", 0.25% wider"), (0.004, ", 10% wider"), (1.0, ", 25% wider")],
+)
+def test_by_how_much_intervals_are_wider_is_told(share, said):
+    found = replace(resampled(np.arange(199.0)), agreeing=share).description
+    because = " because resamples tie" if said else ""
+    assert f"intervals: symmetric{said}{because}; tests from" in found
 
 
 def test_resamples_of_a_hinge_agree_where_rows_tie_and_of_a_log_loss_do_not():

@@ -32,11 +32,13 @@ def test_the_table_says_what_it_is_of(fit):
         ["Averaged", "over:", "90", "rows", "lambda:", "0.01"],
     ]
     assert lines[7].split()[:2] == ["x:", "dY/dX"]
-    assert lines[-4:] == [
+    assert lines[-6:] == [
         "Notes:",
         "[1] Means over the rows, in which other predictors have their own values.",
         "[2] dY/dX is the derivative of the prediction.",
         "[3] Standard errors: sandwich, HC0; rows as given.",
+        "[4] Estimates, errors and intervals are of the penalised fit, with lambda",
+        "    taken as fixed beforehand.",
     ]
 
 
@@ -71,7 +73,12 @@ def test_the_table_says_what_it_is_of(fit):
 def test_titles_and_notes(fit, asked, title, notes):
     found = asked(fit)
     assert found.title == title
-    assert found.notes == [*notes, "Standard errors: sandwich, HC0; rows as given."]
+    assert found.notes == [
+        *notes,
+        "Standard errors: sandwich, HC0; rows as given.",
+        "Estimates, errors and intervals are of the penalised fit, with lambda taken "
+        "as fixed beforehand.",
+    ]
 
 
 def test_columns_are_those_of_tidy(fit):

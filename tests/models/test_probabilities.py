@@ -75,8 +75,12 @@ def test_a_note_says_for_whom_probabilities_are():
     assert note.text == (
         "Probabilities are for levels as frequent as in the data: the weights of the "
         "classes add 0.693 to the score, and predict_proba() takes that out of the log "
-        "odds. Labels follow the sign of the score."
+        "odds. Without a threshold of your own labels follow the sign of the score: "
+        "the level coded +1 is predicted where its probability is above 0.333."
     )
+    chance, found = result.predict_proba(NEW)["yes"], result.predict(NEW)
+    assert ((chance > 1.0 / 3.0) == (found == "yes")).all()
+    assert ((chance < 0.5) & (found == "yes")).any()
     assert note.text in result.summary().notes
     plain = ps.logit("y ~ a + b", DATA, lam=1e-3).fit(TIGHT)
     assert "probabilities" not in {note.topic for note in plain.notes}

@@ -282,7 +282,7 @@ def test_more_columns_than_rows_are_no_obstacle_with_a_penalty(loss):
 
 def test_rows_that_are_all_at_the_margin_or_inside_say_nothing():
     problem = problem_of("hinge", n=40, p=90, lam=0.01)
-    undefined(problem, *fitted(problem), "no row lies beyond the margin")
+    undefined(problem, *fitted(problem), "no row has a margin below 1, where")
 
 
 def undefined(problem, beta, alpha, why, **options):
@@ -299,7 +299,7 @@ def test_where_it_is_not_defined_it_is_nan_and_says_why():
     apart = Problem(X, y, 0.1)
     undefined(apart, np.array([0.3]), 0.0, "no row lies within the ", bandwidth=0.1)
     undefined(apart, np.array([0.0]), 0.0, "all rows have the same margin")
-    undefined(apart, np.array([1.0]), 0.0, "no row lies beyond the margin")
+    undefined(apart, np.array([1.0]), 0.0, "no row has a margin below 1, where")
     twice = Problem(np.column_stack([X, X]), y, 1e-300, "log")
     undefined(twice, np.array([1.0, 1.0]), 0.0, "predictors are collinear")
     huge = Problem(X * 1e200, y, 1.0, "log")

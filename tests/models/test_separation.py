@@ -82,3 +82,44 @@ def test_strong_effects_that_have_an_estimate_are_not_separation(lam):
     y = np.where(12.0 * x + np.random.default_rng(4).logistic(size=500) > 0, 1, -1)
     assert is_separated(x[:, None], y) < 1e-9  # of rounding
     assert ps.Logit(y, x[:, None], lam=lam).fit(TIGHT).covariance.separated == 0
+
+
+TOLD_APART = (
+    "WARNING: the predictors tell the levels apart without error (complete "
+    "separation): maximum likelihood has no estimates, and only the penalty keeps "
+    "coefficients finite. Estimates, standard errors and p-values depend on lambda."
+)
+
+
+@pytest.mark.parametrize("n", [60, 500])
+@pytest.mark.parametrize("lam", [1e-5, 1e-7, 1e-9])
+def test_levels_that_are_told_apart_are_told(n, lam):
+    """With 500 rows and the larger lambdas a row is on the wrong side of the fit."""
+    x = np.random.default_rng(0).normal(size=n)
+    result = ps.Logit(x > 0.0, x[:, None], lam=lam).fit(TIGHT)
+    said = " ".join(str(result.summary()).split())
+    if (n, lam) == (500, 1e-5):  # of which nothing is certain, even farther out
+        assert "separation" not in said
+        return
+    assert TOLD_APART in said
+    assert "leave its rows out" not in said
+    with pytest.warns(UndefinedMetricWarning, match="tell the levels apart"):
+        assert result.bse.notna().all()
+
+
+@pytest.mark.parametrize("lam", [1.0, 0.1])
+def test_a_penalty_that_shrinks_all_scores_is_what_it_is_meant_to_be(lam):
+    X = np.random.default_rng(0).normal(size=(100, 200))
+    y = np.repeat([0, 1], 50)
+    result = ps.Logit(y, X, lam=lam).fit(TIGHT)
+    assert is_separated(X, np.where(y, 1.0, -1.0)) > 0.0
+    assert "separation" not in str(result.summary())
+
+
+def test_an_offset_does_not_tell_levels_apart():
+    rng = np.random.default_rng(5)
+    x, known = rng.normal(size=200), np.repeat([-30.0, 30.0], 100)
+    data = pd.DataFrame({"x": x, "known": known, "y": np.repeat(["a", "b"], 100)})
+    result = ps.Logit(data["y"], data[["x"]], lam=1e-6, offset=data["known"]).fit(TIGHT)
+    assert (result.predict() == data["y"]).all()
+    assert result.covariance.separated == 0

@@ -138,8 +138,8 @@ def test_its_covariance_degrees_of_freedom_and_words(weights):
     df = degrees_of_freedom(problem, s, stretch, plain.meat) / (1.0 - a) ** 2
     assert found.df == pytest.approx(df, rel=1e-6)
     assert found.description == (
-        f"sandwich, HC2 drawn {a:.0%} of the way to the model; intervals and tests "
-        f"allow for bias; Student's t, {df:.3g} degrees of freedom"
+        f"sandwich, HC2 drawn {a:.0%} of the way to the model, errors not below HC2's; "
+        f"intervals and tests allow for bias; Student's t, {df:.3g} degrees of freedom"
     )
     joint = fit.wald_test(np.eye(4)[1:])
     assert joint.df_denom == pytest.approx(df - 2.0, rel=1e-6)

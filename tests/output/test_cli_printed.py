@@ -32,8 +32,7 @@ FITS = {
         [
             "Factors    g (3 levels)",
             "Model      log loss, lambda = 0.5, weighted rows, standardized features",
-            "Solver     SDCA, shuffle, seed 1, to a relative gap of 1e-06: {} in "
-            "{} steps",
+            "Solver     SDCA, shuffle, seed 1, to a relative gap of 1e-06: {1} steps",
         ],
     ),
     "--formula y~x --kernel gaussian --gamma 0.5 --epochs 3": (
@@ -42,7 +41,7 @@ FITS = {
         [
             "Model      hinge loss, lambda = 1",
             "Kernel     gaussian, gamma 0.5",
-            "Solver     Pegasos, shuffle, 3 epochs, seed 2: {} in {} steps",
+            "Solver     Pegasos, shuffle, 3 epochs, seed 2: {0} in {1} steps",
         ],
     ),
     "--formula y~x --epochs 3 --refine 1e-6 --no-intercept": (
@@ -51,7 +50,7 @@ FITS = {
         [
             "Model      hinge loss, lambda = 1",
             "Solver     Pegasos, shuffle, 3 epochs, seed 2, then SDCA to a relative "
-            "gap of 1e-06: {} in {} steps",
+            "gap of 1e-06: {1} steps",
         ],
     ),
 }

@@ -10,6 +10,9 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
+OF_PENALISED = (
+    "Errors, intervals and p-values are of the penalised fits, lambda taken as fixed."
+)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +102,7 @@ def test_notes_say_what_does_not_compare(found, fits, data):
     assert found.notes == [
         "Standard errors in brackets.",
         "*** p < 0.001, ** p < 0.01, * p < 0.05.",
+        OF_PENALISED,
         "Hinge and log loss have scores on scales of their own: neither coefficients "
         "nor objectives compare between them.",
         "Coefficients of standardized predictors: <b>.",
@@ -108,15 +112,35 @@ def test_notes_say_what_does_not_compare(found, fits, data):
     logistic = [fits["a|b"], fits["<b>"]]
     assert ps.compare_models(logistic, original=True, brackets="conf_int").notes == [
         "95% intervals in brackets.",
+        OF_PENALISED,
         "Objectives of different lambda do not compare.",
     ]
     other = ps.logit("y ~ x_1", data.iloc[1:], lam=0.01).fit(SOLVER, cov_type="none")
     assert ps.compare_models([fits["a|b"], other]).notes == [
         "Standard errors in brackets.",
+        OF_PENALISED,
         "The fits are of different rows or outcomes: objectives, log-likelihoods, AIC "
         "and BIC do not compare.",
         "Without standard errors, see summary(): (2).",
     ]
+
+
+@pytest.mark.parametrize(("replicates", "told"), [(1999, False), (999, True)])
+def test_stars_that_resamples_cannot_give_are_told(data, replicates, told):
+    """The least p-value is 2 / (replicates + 1), here 0.001 and 0.002."""
+    solver = ps.SDCA(seed=1)
+    few = ps.Bootstrap(replicates, seed=1, interval="symmetric")
+    fit = ps.logit("y ~ x_1", data, lam=0.01).fit(solver, cov_type=few)
+    found = ps.compare_models([fit], stars=(0.0011, 0.05)).notes
+    said = (
+        "(1): p-values from 999 resamples are not below 0.002, which leaves ** out of "
+        "reach."
+    )
+    assert (said in found) == told
+    assert any("out of reach" in note for note in found) == told
+    assert "***" not in str(ps.compare_models([fit], stars=(0.0011, 0.05)))
+    normal = fit.with_covariance("HC0")
+    assert not any("reach" in n for n in ps.compare_models([normal], stars=True).notes)
 
 
 @pytest.mark.parametrize("brackets", ["conf_int", "statistic"])

@@ -41,6 +41,10 @@ SCALES: tuple[Scale, ...] = ("response", "link")
 RESAMPLES = Bootstrap(399, seed=1, interval="symmetric")  # of shares, which are steps
 FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
+OF_PENALISED = (
+    "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
+    "fixed beforehand."
+)
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 NUMBERS = "one number for each row"
 NO_RESAMPLES = (
@@ -362,6 +366,9 @@ def estimated(
     tests = tested(theta, errors, named(), heights)
     if errors is not None:
         notes = [*notes, f"Standard errors: {errors.description}; rows as given."]
+        notes.append(OF_PENALISED)
+        if tests.resampled is not None and column == "contrast":
+            notes += [note.text for note in tests.resampled.notes_on_tests]
     notes = [*notes, *(note.sentence for note in missing)]
     problem, positive = result.problem, result.coding.positive
     outcomes = {

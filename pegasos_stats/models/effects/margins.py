@@ -86,10 +86,11 @@ class Margins:
         found = self.estimates.estimates(1.0 - alpha)
         unknown = bool(np.isnan(self.estimates.sd).all())
         table = found.frame(self.estimates.hypotheses)
-        cells = tables.estimate_cells(table, None if unknown else df, alpha)
+        resampled = self.estimates.is_resampled
+        cells = tables.estimate_cells(table, None if unknown else df, alpha, resampled)
         cells = cells.rename(columns={"coef": "estimate"})
         if self.are_predictions and not unknown:
-            cells = cells.drop(columns=list(cells.columns[2:4]))
+            cells = cells.drop(columns=tables.headings_of_tests(df, resampled))
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
         return tables.Summary(self.title, *sides, cells, self.notes)

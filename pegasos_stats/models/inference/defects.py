@@ -12,7 +12,7 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.problem import Problem
 
 SEPARATED = (
-    "no row lies beyond the margin, where the hinge has a slope, as the fit separates "
+    "no row has a margin below 1, where the hinge has a slope, as the fit separates "
     "the two levels"
 )
 RESAMPLES = "{} resamples rows instead, which takes a while."

@@ -90,7 +90,8 @@ class Sandwich:
     Intervals of nominal 95% covered 93% to 97% in simulations with 500 and 2,000 rows,
     classes 50/50 and 20/80 (``benchmarks/interval_coverage.py``); the lowest coverage
     is that of the log loss with 500 rows and classes 20/80 (92.8% to 95%). With few
-    rows coverage falls: 10 per coefficient give 93% to 95%, 5 give 89% to 94%, 1 or 2
+    rows coverage falls: in the mean over the coefficients 10 rows for each give 93% to
+    95% (single large effects 89%, ``benchmarks/zoo.py``), 5 give 89% to 94%, 1 or 2
     less than 91%, down to 0% (``benchmarks/few_rows.py``). Coverage is too low for the
     hinge where a rare level is hardly separated from the other, so that in some samples
     the optimum is ``beta = 0``. Where predictors have few different values, a density
@@ -176,8 +177,8 @@ class Cluster(Sandwich):
     ways, where both have a factor for each way, ``cadjust = TRUE, multi0 = FALSE``, and
     not that of the smaller number of groups for all. Where they give NaN for a variance
     below zero, all numbers here are those of ``vcovCL(fix = TRUE)``. In simulations
-    with 30 and 100 groups of 4 to 16 rows intervals by t covered 93% to 97%, normal
-    ones 92% to 96%, and intervals that take rows as independent 78% to 93%
+    with 30 and 100 groups of 4 to 16 rows intervals by t covered 92% to 96%, normal
+    ones 91% to 96%, and intervals that take rows as independent 78% to 93%
     (``benchmarks/cluster_coverage.py``). Standard errors are rough with fewer than 10
     groups.
 
@@ -284,9 +285,10 @@ class Bootstrap:
     intervals 93% to 96% and basic ones 92% to 95%.
 
     Predictors with few values let whole groups of rows tie at the margin of the hinge,
-    and estimates jump from one tie to another. Symmetric intervals covered there, where
-    normal ones covered 73% to 84%. They contain the percentile intervals, which respect
-    any monotone transformation of the estimate.
+    and estimates jump from one tie to another. Symmetric intervals covered 96% to 99%
+    there, in the mean over the coefficients of a population (``benchmarks/zoo.py``),
+    where normal ones covered 73% to 84%. They contain the percentile intervals, which
+    respect any monotone transformation of the estimate.
 
     References
     ----------

@@ -10,6 +10,7 @@ from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.errors import counted
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.standard_errors import least_p_value
 
 ROUNDING = 1e-9  # of a rank
 MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
@@ -99,7 +100,7 @@ class BootstrapResult:
         if self.is_symmetric:
             tests = "from the replicates too"
         kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
-        wide = f", {self.widening:.3g} times as wide because resamples tie"
+        wide = f", {100.0 * (self.widening - 1.0):.2g}% wider because resamples tie"
         wider = wide * (self.is_symmetric and self.widening > 1.0)
         return (
             f"{kind}, {counted(len(self.estimates), 'replicate')}, seed "
@@ -110,6 +111,30 @@ class BootstrapResult:
     def is_symmetric(self) -> bool:
         """Whether tests are from the replicates, as intervals are."""
         return self.options.interval == "symmetric"
+
+    @property
+    def least_p_value(self) -> float:
+        """The smallest p-value that the resamples can give."""
+        return float(two_sided(np.zeros(1), len(self.estimates))[0])
+
+    @property
+    def notes_on_tests(self) -> list[Note]:
+        """How small p-values can be, where they are counted from the resamples."""
+        if not self.is_symmetric:
+            return []
+        return least_p_value(len(self.estimates), self.least_p_value)
+
+    @property
+    @np.errstate(over="ignore", invalid="ignore")  # of a fit whose file was edited
+    def nearly_pinned(self) -> NDArray[np.bool_]:
+        """Coefficients that vary, but not within a symmetric interval of 95%.
+
+        That is then of the tie that holds nearly all resamples, and not of the others,
+        from which the standard error is.
+        """
+        low, high = self.conf_int(interval="symmetric").T
+        reach = (1.0 + ROUNDING) * (1.0 + self.widening) * self.solver_noise
+        return np.asarray((high - low <= 2.0 * reach) & ~self.pinned)
 
     @property
     def solver_noise(self) -> Vector:
@@ -198,6 +223,18 @@ class BootstrapResult:
         apart = (self.estimates - self.estimate) * self.widening
         above, below = (apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0)
         return two_sided(np.maximum(above, below), len(apart))
+
+
+def behind_tests(estimate: object) -> BootstrapResult | None:
+    """The resamples that p-values are counted from; None if they are by z or t.
+
+    Parameters
+    ----------
+    estimate : BootstrapResult, Covariance or None
+    """
+    if isinstance(estimate, BootstrapResult) and estimate.is_symmetric:
+        return estimate
+    return None
 
 
 def two_sided(count: Vector, m: int) -> Vector:

@@ -386,7 +386,8 @@ def _described(
 ) -> str:
     kind = f"sandwich, {options.correction}"
     if options.correction == "nonrobust":
-        kind = "nonrobust, from the information of the model"
+        kind = "nonrobust, from the information of the model, right only if the "
+        kind += "logistic model holds and the penalty is negligible"
     if groups is not None:
         kind = f"cluster {kind}, {groups}"
     if curvature.bandwidth is None:

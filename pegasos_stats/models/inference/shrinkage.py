@@ -178,7 +178,7 @@ def for_few_rows(
     if options.correction not in FOR_FEW_ROWS:
         return found
     share = 0.0 if drawn is None else drawn.share
-    to_model = f"HC2 drawn {share:.0%} of the way to the model"
+    to_model = f"HC2 drawn {share:.0%} of the way to the model, errors not below HC2's"
     kind = "HC3 (jackknife)" if drawn is None else to_model
     df = degrees_of_freedom(problem, s, stretch, meat)
     known = share == 1.0 or df / (1.0 - share) ** 2 > MANY

@@ -16,7 +16,7 @@ from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, war
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
@@ -209,6 +209,7 @@ class Uncertainty:
         """What the numbers mean, and how far they can be trusted."""
         if not self.is_defined:
             return self._on_covariance()
+        resampled = self._resampled
         return [
             *self._too_far(),
             *notes.few_rows(self.nobs, len(self.theta)),
@@ -217,7 +218,15 @@ class Uncertainty:
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
-                [*self._why(), *self._off(), *self._pinned(), *self.covariance.notes],
+                [
+                    *self._why(),
+                    *self._off(),
+                    *self._pinned(),
+                    *([] if resampled is None else resampled.notes_on_tests),
+                    *self.covariance.notes,
+                ],
+                self.groups,
+                self.covariance.fixed is not None,
             ),
         ]
 
@@ -242,6 +251,8 @@ class Uncertainty:
         found = self.covariance
         if not isinstance(found, Covariance) or not found.separated:
             return []
+        if found.separated == self.nobs:
+            return notes.told_apart()
         assert found.pull is not None
         grow = np.abs(found.pull) > GROWS * np.abs(self._theta)
         return notes.separated(list(self.theta.index[grow]), found.separated)
@@ -255,10 +266,15 @@ class Uncertainty:
         return notes.resampled(why, done, can) if why else []
 
     def _pinned(self) -> list[Note]:
-        """Which coefficients have no spread, if any."""
-        if self._resampled is None or not self._resampled.pinned.any():
+        """Which coefficients have no spread, or next to none, if any."""
+        found = self._resampled
+        if found is None:
             return []
-        return notes.pinned(list(self.theta.index[self._resampled.pinned]))
+        names, nearly = self.theta.index, found.nearly_pinned & self.is_resampled
+        return [
+            *notes.pinned(list(names[found.pinned])),
+            *notes.nearly_pinned(list(names[nearly])),
+        ]
 
     def _off(self) -> list[Note]:
         """How far estimates are off on average, where intervals allow for it."""
@@ -273,6 +289,11 @@ class Uncertainty:
         if self.is_defined or self.certificate.relative_gap <= FAR:
             return remarks
         return [*remarks, notes.not_there(self.untried)]
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether p-values are counted from resamples, not by z or t."""
+        return behind_tests(self.covariance) is not None
 
     def _too_far(self) -> list[Note]:
         """That the fit may be too far from its optimum, if it may be."""

@@ -14,7 +14,7 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
 
 TIDY_COLUMNS = [
     "term",
@@ -109,9 +109,7 @@ class ContrastTests:
         if resampled is None:
             return found
         low, high = resampled.conf_int(level).T
-        tested = (
-            resampled.p_values(self.null) if resampled.is_symmetric else found.p_value
-        )
+        tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
         pinned = resampled.pinned
         return replace(
             found,
@@ -120,6 +118,11 @@ class ContrastTests:
             statistic=np.where(pinned, np.nan, found.statistic),
             p_value=np.where(pinned, np.nan, tested),
         )
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether p-values are counted from resamples, not by z or t."""
+        return behind_tests(self.resampled) is not None
 
     @property
     def statistic(self) -> Vector:
@@ -142,12 +145,16 @@ class ContrastTests:
         return np.column_stack([found.conf_low, found.conf_high])
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Estimates, tests and intervals, a row for each hypothesis."""
+        """Estimates, tests and intervals, a row for each hypothesis.
+
+        Without a column of statistics where p-values are from resamples.
+        """
         found = self.estimates(1.0 - check_fraction("alpha", alpha))
-        letter = tables.statistic_name(self.df_denom)
-        names = ["coef", "std err", letter, f"P>|{letter}|"]
-        names += ["Conf. Int. Low", "Conf. Int. Upp."]
+        tests = tables.headings_of_tests(self.df_denom, self.is_resampled)
         table = found.frame(self.hypotheses).set_index("term").rename_axis(None)
+        if self.is_resampled:
+            table = table.drop(columns="statistic")
+        names = ["coef", "std err", *tests, "Conf. Int. Low", "Conf. Int. Upp."]
         return table.set_axis(names, axis=1)
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
@@ -158,7 +165,8 @@ class ContrastTests:
         return table
 
     def _cells(self) -> pd.DataFrame:
-        return tables.estimate_cells(self.tidy(), self.df_denom)
+        given = self.tidy(), self.df_denom
+        return tables.estimate_cells(*given, resampled=self.is_resampled)
 
     def __repr__(self) -> str:
         return "\n".join(tables.params_text(self._cells()))

@@ -141,10 +141,13 @@ def probabilities(problem: Problem) -> list[Note]:
     text = "Probabilities are for a population in which rows count by their weights."
     if problem.prior_shift:
         added = significant(problem.prior_shift, 3)
+        usual = significant(1.0 / (1.0 + math.exp(problem.prior_shift)), 3)
         text = (
             "Probabilities are for levels as frequent as in the data: the weights of "
             f"the classes add {added} to the score, and predict_proba() takes that out "
-            "of the log odds. Labels follow the sign of the score."
+            "of the log odds. Without a threshold of your own labels follow the sign "
+            "of the score: the level coded +1 is predicted where its probability is "
+            f"above {usual}."
         )
     return [Note("probabilities", "note", text)]
 

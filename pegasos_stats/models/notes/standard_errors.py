@@ -70,6 +70,17 @@ def separated(names: Sequence[str], n_rows: int) -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
+def told_apart() -> list[Note]:
+    """Note that no row is on the wrong side, so that only the penalty limits all."""
+    text = (
+        "the predictors tell the levels apart without error (complete separation): "
+        "maximum likelihood has no estimates, and only the penalty keeps coefficients "
+        "finite. Estimates, standard errors and p-values depend on lambda. See whether "
+        "a predictor gives the outcome away."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
 def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
     """Note how far estimates of few rows are off on average, if that matters.
 
@@ -116,10 +127,36 @@ def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
 
 def pinned(names: Sequence[str]) -> list[Note]:
     """That coefficients have no spread to test them with."""
-    verb, it = ("is", "It has") if len(names) == 1 else ("are", "They have")
+    if not names:
+        return []
+    verb, it = ("is", "it") if len(names) == 1 else ("are", "them")
     text = (
         f"{listing(names)} {verb} pinned: the same in all resamples, held by a tie of "
-        f"rows at the margin. {it} no z and no p-value."
+        f"rows at the margin. Without a spread there is no test of {it}."
+    )
+    return [Note("standard errors", "note", text)]
+
+
+def nearly_pinned(names: Sequence[str]) -> list[Note]:
+    """That a standard error is of few resamples, and an interval of all others."""
+    if not names:
+        return []
+    several = len(names) > 1
+    text = (
+        f"{listing(names)} {'are' if several else 'is'} nearly pinned: the same in "
+        "at least 95% of the resamples, held by a tie of rows at the margin. "
+        f"{'Intervals are those' if several else 'The interval is that'} of the tie; "
+        f"{'standard errors are' if several else 'the standard error is'} of the few "
+        "resamples without it, so that the two do not go together."
+    )
+    return [Note("standard errors", "note", text)]
+
+
+def least_p_value(m: int, least: float) -> list[Note]:
+    """How small p-values from m resamples can be."""
+    text = (
+        f"The smallest p-value that {counted(m, 'resample')} can give is 2 / "
+        f"({m:,} + 1) = {significant(least)}."
     )
     return [Note("standard errors", "note", text)]
 
@@ -130,15 +167,41 @@ def shrunk(names: Sequence[str]) -> list[Note]:
     text = (
         f"the penalty is strong: {listing(names)} {'stand' if several else 'stands'} "
         "in for predictors that are shrunk. Without the penalty "
-        f"{'coefficients' if several else 'the coefficient'} would be nearer to 0, by "
-        "more than a standard error: a small p-value is no evidence of an effect of "
-        "its own."
+        f"{'coefficients' if several else 'the coefficient'} would be nearer to 0 or "
+        "have the other sign, by more than a standard error: a small p-value is no "
+        "evidence of an effect of its own."
     )
     return [Note("penalty", "warning", text)]
 
 
-def estimated_by(method: str, remarks: Iterable[Note]) -> list[Note]:
-    """How standard errors were estimated, remarks on that, and what they are of."""
+def estimated_by(
+    method: str,
+    remarks: Iterable[Note],
+    groups: Groups | None = None,
+    standardized: bool = False,
+) -> list[Note]:
+    """How standard errors were estimated, remarks on that, and what they are of.
+
+    Parameters
+    ----------
+    method : str
+    remarks : iterable of Note
+    groups : Groups, optional
+        Which are independent, instead of the rows.
+    standardized : bool
+        Whether predictors were, by means and deviations that are estimated too.
+    """
+    apart = (
+        "Rows are taken as independent; where several belong together, as those of one "
+        "person, give their groups."
+    )
+    if groups is not None:
+        apart = "Groups are taken as independent of each other, rows of one are not."
+    if standardized:
+        apart += (
+            " Means and standard deviations of the predictors count as estimated, not "
+            "as known."
+        )
     of = (
         "For this lambda, standard errors and intervals are for the minimiser of the "
         "penalised risk in the population, not of the unpenalised one: what the "
@@ -148,5 +211,6 @@ def estimated_by(method: str, remarks: Iterable[Note]) -> list[Note]:
     return [
         Note("standard errors", "note", f"Standard errors: {method}."),
         *remarks,
+        Note("standard errors", "note", apart),
         Note("standard errors", "note", of),
     ]

@@ -13,6 +13,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.notes.fits import above
 from pegasos_stats.models.results import Results
+from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
@@ -178,9 +179,10 @@ def solver_line(result: Fitted) -> str:
     early = isinstance(solver, Pegasos) and solver.may_end_early
     after = f" of {counted(result.n_epochs or 0, 'epoch')}" if early else ""
     last = "" if then is None else f", then SDCA to a relative gap of {then.tol:g}"
+    wrong = f"{result.n_violations:,} margin violations in " * counts_by_visit(result)
     return (
         f"Solver     {solver.name}, {solver.order_name}, {', '.join(options)}{last}: "
-        f"{result.n_violations:,} margin violations in {result.n_iter:,} steps{after}"
+        f"{wrong}{counted(result.n_iter, 'step')}{after}"
     )
 
 
@@ -201,6 +203,10 @@ def cautions(result: Fitted, spell: Spelling = as_options) -> list[str]:
 
 
 def hints(result: Fitted) -> list[str]:
-    """What another option would change, though nothing is wrong with the fit."""
-    notes = [note for note in result.notes if note.severity == "note" and note.cure]
+    """What another option would change, and for whom probabilities are."""
+    notes = [
+        note
+        for note in result.notes
+        if note.severity == "note" and (note.cure or note.topic == "probabilities")
+    ]
     return [note.written(as_options) for note in notes]
