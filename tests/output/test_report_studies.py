@@ -81,7 +81,11 @@ def test_the_page_says_how_lambda_was_chosen(path, logit, said_of_test):
         f"\\lambda = {lam} was chosen among 3 values from 0.001 to 0.1 by "
         "cross-validation of the training rows (4 stratified folds of 157 rows)"
     ) in said
-    assert "Standard errors and p-values take it as fixed" in said
+    rough = "That standard error is rough: fits of different folds share rows. "
+    fixed = "Standard errors and p-values take lambda as fixed, and may be too small."
+    assert f". {fixed}" in said
+    assert rough not in said  # of the rule "min", by which no error is looked at
+    assert f". {rough}{fixed}" in text(path.refit("1se").report(path_of_lambda=path))
     plain = f"\\lambda = {lam} was fixed beforehand: standard errors"
     assert plain in said_of_test
 
@@ -136,8 +140,9 @@ def test_errors_out_of_fold_take_the_place_of_a_test(path):
     assert (
         f"{table.n_errors} of 157 training rows were misclassified by fits that had "
         f"not seen them, an error rate of {100 * table.error_rate:.1f}%, standard "
-        f"error {100 * error:.2f}% (4 stratified folds of 157 rows). Rows share these "
-        "fits, so that there is no exact interval."
+        f"error {100 * error:.2f}% (4 stratified folds of 157 rows). Lambda was the "
+        "same in all folds. Fits of different folds share rows: the standard error is "
+        "rough, and there is no exact interval."
     ) in said
     assert "Area under the ROC curve, scores of all folds pooled | " in said
     assert "Calibration: observed shares of the out-of-fold rows" in said
@@ -226,8 +231,8 @@ def test_p_values_are_adjusted_for_all_coefficients(logit, said_without_test):
     assert np.isnan(found[0])
     np.testing.assert_allclose(found[1:], expected)
     assert (
-        "There are 3 p-values of coefficients: where none differs from 0, about 0.15 "
-        "of them are below 0.05."
+        "There are 3 p-values of coefficients: if none of these differed from 0, on "
+        "average 0.15 of the 3 would be below 0.05 by chance."
     ) in said_without_test
 
 

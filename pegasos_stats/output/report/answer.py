@@ -13,6 +13,10 @@ from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import Judged, Subject
 
 FEW_ROWS = 30
+SHARED = (
+    " Fits of different folds share rows: the standard error is rough, and there is no "
+    "exact interval."
+)
 
 
 def answer(subject: Subject) -> doc.Section:
@@ -84,7 +88,7 @@ def _in_words(subject: Subject) -> Sequence[Piece]:
         how = subject.validation.folds.description
         return prose(
             "{} of {} {} misclassified by fits that had not seen them, an error rate "
-            "of {}, {} ({}). " + _honest(subject),
+            "of {}, {} ({}). " + _honest(subject) + SHARED,
             *numbers,
             _spread(subject),
             how,
@@ -125,7 +129,7 @@ def _honest(subject: Subject) -> str:
             "Lambda was chosen on the same rows, so this is optimistic; with "
             "cross_validate(model, lambda_path=path) the choice is counted."
         )
-    return "Rows share these fits, so that there is no exact interval."
+    return "Lambda was the same in all folds."
 
 
 def warnings_of(subject: Subject) -> list[Text]:

@@ -5,6 +5,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
@@ -16,6 +17,7 @@ from pegasos_stats.output.report.predictors import deviations
 from pegasos_stats.output.report.subject import Subject
 
 MOST_TERMS, MOST_DRAWN = 30, 20  # coefficients in the table, and in the figure
+SMALL = 0.05  # of p-values
 LINE = 0.22  # inches of a coefficient
 
 
@@ -38,7 +40,7 @@ def coefficients(subject: Subject) -> doc.Section:
         *(doc.Notice(subject.said(note), "warning") for note in warned),
         *(doc.Paragraph(subject.said(note)) for note in hints),
         _table(table),
-        *_several(table),
+        *_several(table, result),
         *(doc.Paragraph(subject.said(note)) for note in notes if note not in warned),
         doc.Beside(_pictures(result, subject.image_shape)),
     ]
@@ -67,8 +69,9 @@ def _reading(subject: Subject) -> Text:
     sentence = (
         "A coefficient is the difference of the {} between rows that differ by {} in "
         "its predictor and in no other: above 0 it speaks for {}, below 0 for {}. It "
-        "compares rows, and is not the effect of a change. The penalty draws all "
-        "coefficients towards 0."
+        "compares rows, and is not the effect of a change. The penalty makes the "
+        "coefficients smaller together; single ones may be larger than without it, or "
+        "have the other sign."
     )
     if subject.is_scaled:
         sentence += " The last column is for predictors as they were, per unit."
@@ -109,17 +112,26 @@ def adjusted(table: pd.DataFrame) -> Vector:
     return found
 
 
-def _several(table: pd.DataFrame) -> list[doc.Block]:
+def _several(table: pd.DataFrame, result: LinearResults) -> list[doc.Block]:
     """How many p-values there are, and what that means."""
     count = int(table["adjusted"].notna().sum())
     if count < 2:
         return []
-    below = f"{0.05 * count:.2g}"
+    below = f"{SMALL * count:.2g}"
     text = (
-        f"There are {count:,} p-values of coefficients: where none differs from 0, "
-        f"about {below} of them are below 0.05. Those adjusted by Holm allow for all "
-        "of them together."
+        f"There are {count:,} p-values of coefficients: if none of these differed from "
+        f"0, on average {below} of the {count:,} would be below 0.05 by chance. Those "
+        "adjusted by Holm allow for all of them together."
     )
+    resampled = behind_tests(result.estimated)
+    least = 0.0 if resampled is None else resampled.least_p_value
+    if least * count >= SMALL:
+        text += (
+            f" The smallest p-value of {number(least)} that the resamples can give is "
+            f"{number(min(1.0, least * count), 3)} when adjusted, so that none can be "
+            "below 0.05, however strong the evidence is: that takes more resamples, as "
+            "by Bootstrap(replicates=9999, interval='symmetric') in Python."
+        )
     return [doc.Paragraph(text)]
 
 

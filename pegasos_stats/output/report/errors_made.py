@@ -51,7 +51,12 @@ CLASS_NAMES = {
 def errors_made(subject: Subject) -> doc.Section:
     """Both confusion tables with their statistics, and what was misclassified."""
     tables = doc.Beside([_counts(rows) for rows in subject.judged])
-    blocks: list[doc.Block] = [tables, _statistics(subject)]
+    notes = [note for note in subject.result.notes if note.topic == "probabilities"]
+    blocks: list[doc.Block] = [
+        tables,
+        _statistics(subject),
+        *(doc.Paragraph(subject.said(note)) for note in notes),
+    ]
     for rows in subject.judged:
         reasons = {_label(name): why for name, why in undefined_terms(rows).items()}
         if reasons:
@@ -177,7 +182,8 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
                 f"{' of the threshold' * moved}.",
             )
         )
-    area = area_under_curve(codes[codes >= 0], scores[codes >= 0])
+    used = (codes >= 0) & ~np.isnan(scores)
+    area = area_under_curve(codes[used], scores[used])
     if not math.isnan(area):
         alt = f"ROC curve of the {name} rows, area {decimals(area)}"
         caption = f"ROC curve of the {name} rows, with the point of {at}."

@@ -9,6 +9,7 @@ import pandas as pd
 from pegasos_stats.errors import counted
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.fits import UNCERTIFIED, above
+from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing
 from pegasos_stats.output.report.document import Text, prose
@@ -63,6 +64,7 @@ def _choice(subject: Subject) -> Text:
         "1se": "the largest value within a standard error of ",
         "min": "",
     }
+    rough = " That standard error is rough: fits of different folds share rows."
     ends = float(path.lambdas[-1]), float(path.lambdas[0])
     low, high = map(number, ends)
     return (
@@ -71,7 +73,8 @@ def _choice(subject: Subject) -> Text:
         f"by cross-validation of the training rows ({path.folds.description}) and the "
         f"rule “{rule}”: {words[rule]}",
         *least,
-        ". Standard errors and p-values take it as fixed, and are rather too small.",
+        f".{rough * (rule == '1se')} Standard errors and p-values take lambda as "
+        "fixed, and may be too small.",
         " It is at an end of the path: a better one may lie beyond." * (lam in ends),
     )
 
@@ -140,6 +143,7 @@ def _facts(subject: Subject) -> list[tuple[Text, Text]]:
     """Options of the run, its random numbers, its time, and the versions."""
     result = subject.result
     solver, drawn = result.solver, result.solver.uses_random_numbers
+    violations: Text = f"{result.n_violations:,}"
     seed = f"{result.seed}" + ("" if solver.seed is not None else ", drawn")
     found: list[tuple[Text, Text]] = [
         ("Solver", result.solver_name),
@@ -147,7 +151,7 @@ def _facts(subject: Subject) -> list[tuple[Text, Text]]:
         ("Form", solver.options or "plain"),
         *_epochs(result),
         ("Steps", f"{result.n_iter:,}"),
-        ("Margin violations", f"{result.n_violations:,}"),
+        *([("Margin violations", violations)] * counts_by_visit(result)),
         ("Seed", seed if drawn else "none needed: nothing is drawn"),
     ]
     if drawn:

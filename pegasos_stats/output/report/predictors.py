@@ -13,10 +13,12 @@ from pegasos_stats.output.report.formatting import NBSP, number
 from pegasos_stats.output.report.subject import Subject
 
 MOST = 30  # lines of the table
+ROUNDING = 1e-12  # of a 0 or a 1 that was standardized, and back again
 COMPLETE = (
-    "Rows with a missing value were left out. What is said is of complete rows; it "
-    "holds for others as well if being incomplete has nothing to do with the outcome, "
-    "given the predictors."
+    "Rows with a missing value were left out. What is said is of complete rows. It "
+    "holds for all rows if the complete ones are like a random sample of them; where "
+    "incomplete rows have other predictors, error rates change, and so do coefficients "
+    "that are penalised or of a model that does not hold."
 )
 
 
@@ -83,10 +85,22 @@ def moments(X: Any, rows: Any) -> tuple[Vector, Vector]:
 
 
 def are_shares(X: Any) -> Any:
-    """Which columns hold 0 and 1 alone."""
+    """Which columns hold 0 and 1 alone, or were so before they were standardized.
+
+    Undone scaling leaves rounding, which is not taken for a value of its own; nor are
+    columns of nothing but tiny values taken for zeros.
+
+    Examples
+    --------
+    >>> are_shares(np.array([[-1.4e-17, 1e-17, 0.0], [1.0 - 1e-16, 0.0, 0.5]]))
+    array([ True, False, False])
+    """
     if isinstance(X, np.ndarray):
-        return ((X == 0.0) | (X == 1.0)).all(axis=0)
-    others = (X.data != 0.0) & (X.data != 1.0)
+        one = np.abs(X - 1.0) <= ROUNDING
+        exact, near = X == 0.0, np.abs(X) <= ROUNDING
+        known: Any = (exact | one).all(axis=0)
+        return known | ((near | one).all(axis=0) & one.any(axis=0))
+    others = (X.data != 0.0) & (np.abs(X.data - 1.0) > ROUNDING)
     return np.bincount(X.indices[others], minlength=X.shape[1]) == 0
 
 

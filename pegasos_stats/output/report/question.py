@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.errors import counted
+from pegasos_stats.models.summaries import counts_by_visit
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Math, Strong, Text, prose
 from pegasos_stats.output.report.formatting import joined, number
@@ -46,13 +47,15 @@ WORDS: list[tuple[str, Text]] = [
     (
         "Log loss",
         prose(
-            "$\\log(1 + e^{-m_i})$: minus the logarithm of the probability that the "
-            "fit gives to the actual label."
+            "$\\log(1 + e^{-m_i})$ in the fit: minus the logarithm of the probability "
+            "of the actual label. In the tables weights of the classes, if there are "
+            "any, are first taken out of the probabilities."
         ),
     ),
     (
         "Margin violation",
-        "A visit of a row whose margin was below 1 (with the log loss, below 0).",
+        "A visit of a row whose margin was below 1 (with the log loss, below 0). A "
+        "step visits one row, or all rows of its batch.",
     ),
     (
         "Duality gap",
@@ -92,8 +95,8 @@ WORDS: list[tuple[str, Text]] = [
     ),
     (
         "Holm's adjustment",
-        "Of p-values that are looked at together: with adjusted ones the chance of one "
-        "below 0.05 or more is at most 5% if no coefficient differs from 0.",
+        "Of p-values that are looked at together: among coefficients that are 0, the "
+        "chance that any adjusted one is below 0.05 is at most 5%.",
     ),
     (
         "Calibration error",
@@ -218,8 +221,8 @@ def _row_counts(subject: Subject) -> list[list[Text]]:
         "Rows",
         "Left out: no label",
         "Left out: a predictor is missing",
-        prose("Labelled {}, coded −1", negative),
-        prose("Labelled {}, coded +1", positive),
+        prose("Used, labelled {}, coded −1", negative),
+        prose("Used, labelled {}, coded +1", positive),
     ]
     columns = [_counts(subject, rows) for rows in subject.with_data]
     return [
@@ -229,12 +232,17 @@ def _row_counts(subject: Subject) -> list[list[Text]]:
 
 
 def _counts(subject: Subject, rows: Judged) -> list[int]:
-    """Counts of all rows, of those left out for each reason, and of each level."""
+    """Counts of all rows, of those left out for each reason, and of each level used.
+
+    What was left out, for want of a predictor, is not counted again as of its level.
+    """
     table, dropped = rows.table, subject.result.dropped
-    by_level = [int(count) for count in table.counts.sum(axis=1)]
+    by_level = table.counts.sum(axis=1)
     if rows.data is None:
-        return [rows.rows, dropped.outcome, dropped.predictors, *by_level]
-    return [rows.rows, table.n_unlabelled, rows.n_unscored, *by_level]
+        return [rows.rows, dropped.outcome, dropped.predictors, *map(int, by_level)]
+    codes = rows.codes[rows.is_unscored]
+    by_level = by_level - np.bincount(codes, minlength=len(by_level))
+    return [rows.rows, table.n_unlabelled, len(codes), *map(int, by_level)]
 
 
 def _predictors(subject: Subject) -> list[tuple[Text, Text]]:
@@ -269,6 +277,8 @@ def constant_columns(X: Any) -> int:
 
 def glossary(subject: Subject) -> doc.Section:
     """Words that a newcomer may not know."""
-    unused = "Log loss" if subject.result.problem.loss == "hinge" else "Hinge loss"
-    rows: list[tuple[Text, Text]] = [pair for pair in WORDS if pair[0] != unused]
+    unused = {"Log loss" if subject.result.problem.loss == "hinge" else "Hinge loss"}
+    if not counts_by_visit(subject.result):
+        unused.add("Margin violation")
+    rows: list[tuple[Text, Text]] = [pair for pair in WORDS if pair[0] not in unused]
     return doc.Section("Words", "words", [doc.Definitions(rows)])

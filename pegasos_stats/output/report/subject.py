@@ -92,11 +92,16 @@ class Judged:
         return self.table.scored.codes
 
     @property
-    def n_unscored(self) -> int:
-        """Rows with a label and without a score, for a missing predictor."""
+    def is_unscored(self) -> NDArray[np.bool_]:
+        """Which rows have a label and no score, for a missing predictor."""
         if self.scores is None:
-            return 0
-        return int((self.scores.isna().to_numpy() & (self.codes >= 0)).sum())
+            return np.zeros(len(self.codes), dtype=bool)
+        return self.scores.isna().to_numpy() & (self.codes >= 0)
+
+    @property
+    def n_unscored(self) -> int:
+        """How many rows these are."""
+        return int(self.is_unscored.sum())
 
     @property
     def n_ties(self) -> int:
