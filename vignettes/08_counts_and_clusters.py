@@ -152,7 +152,9 @@ clustered.summary()
 # %% [markdown]
 # Pupils of one district share its teachers, and all predictors. They are not independent
 # trials, and `groups=` adds the scores of a district before they are squared. Compared
-# with standard errors that treat pupils as independent:
+# with standard errors that treat pupils as independent (`nonrobust` also takes the
+# model's probabilities for those of the pupils, and the means and standard deviations of
+# the predictors as known):
 
 # %%
 kinds = {
@@ -210,11 +212,14 @@ with styled():
     ax.legend(loc="lower left")
 
 # %% [markdown]
-# The numbers are those of `sandwich::vcovCL` in R. There can be two groupings
+# On the original scale of the predictors, `tidy(original=True)`, the numbers are those
+# of `sandwich::vcovCL` in R; the standardized ones above also count the means and
+# standard deviations of the predictors as estimated. There can be two groupings
 # (`groups=["district", "year"]`), and `cov_type="bootstrap"` with `groups=` draws whole
-# districts. Thirty clusters are few; tests are by Student's t with one degree of
-# freedom less than there are clusters. Cross-validation takes `groups=` as well, so
-# that no district is in the rows of a fit and among those that judge it.
+# districts. Tests are by Student's t with one degree of freedom less than there are
+# clusters, which matters where these are few, such as thirty. Cross-validation takes
+# `groups=` as well, so that no district is in the rows of a fit and among those that
+# judge it.
 #
 # ## Session
 

@@ -81,10 +81,15 @@ found.by_fold.head(5).round(3)
 
 
 # %%
-def cost(rows: pd.DataFrame, threshold: float) -> float:
-    """Mean cost of a row at this threshold."""
+def paid(rows: pd.DataFrame, threshold: float) -> pd.Series:
+    """Cost of each row at this threshold."""
     called = np.where(probability[rows.index] > threshold, "malignant", "benign")
-    return (rows["tumour"].map(costs) * (called != rows["tumour"])).mean()
+    return rows["tumour"].map(costs) * (called != rows["tumour"])
+
+
+def cost(rows: pd.DataFrame, threshold: float) -> float:
+    """Mean cost of a row."""
+    return paid(rows, threshold).mean()
 
 
 probability = result.predict_proba(data)["malignant"]
@@ -106,11 +111,10 @@ display(
     Markdown(
         f"The training rows promise {promises['promised'].iloc[0]:.3f} for each patient, "
         f"and {promises['came true'].iloc[0]:.3f} is what the {len(test)} patients cost "
-        f"at their threshold. The nested estimate is {found.estimate:.3f}, and "
-        f"{promises['came true'].iloc[2]:.3f} came true, "
-        f"{abs(promises['came true'].iloc[2] - found.estimate) / found.std_error:.1f} "
-        f"standard errors away. At the usual threshold they cost "
-        f"{cost(test, found.usual):.3f}."
+        f"at their threshold. The nested estimate is {found.estimate:.3f}, with a "
+        f"standard error of {found.std_error:.3f}, and {promises['came true'].iloc[2]:.3f} "
+        f"came true, with one of {paid(test, found.threshold).sem():.3f}. At the usual "
+        f"threshold they cost {cost(test, found.usual):.3f}."
     )
 )
 

@@ -65,9 +65,11 @@ display(
 
 # %% [markdown]
 # All models see the same folds, so a fold that is hard is hard for all, and the
-# difference has a smaller standard error than either mean. Fits of different folds
-# share rows; the standard error is Nadeau and Bengio's, which allows for that, and not
-# that of a plain paired t-test, which rejects too often.
+# difference is known better than from folds of their own. Fits of different folds share
+# rows; the standard error of a difference is Nadeau and Bengio's, which allows for
+# that, and not that of a plain paired t-test, which rejects too often. Those of the
+# means in the table below do not allow for it, so that they are not to be compared
+# with it.
 #
 # ## Side by side
 

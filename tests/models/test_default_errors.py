@@ -274,6 +274,13 @@ def test_what_errors_take_for_given_is_told():
         "Standard errors: nonrobust, from the information of the model, right only if "
         "the logistic model holds and the penalty is negligible."
     ) in plain.with_covariance("nonrobust").summary().notes
+    known = scaled.fit(TIGHT, cov_type="nonrobust").summary().notes
+    assert rows in known
+    (method,) = (note for note in known if note.startswith("Standard errors: "))
+    assert method.endswith(
+        "the penalty is negligible, means and standard deviations of the predictors "
+        "taken as known."
+    )
 
 
 def test_tests_and_intervals_come_from_the_same_resamples():

@@ -86,6 +86,14 @@ class Covariance:
         found: Vector = np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
         return found
 
+    @property
+    def counts_scaling(self) -> bool:
+        """Whether means and deviations of standardized predictors are estimates too.
+
+        Else the covariance is the same as for predictors that came as they are.
+        """
+        return self.fixed is not None and not np.allclose(self.fixed, self.matrix)
+
     def completed(self) -> "Covariance":
         """The same with `joint`, computed now if it was left for later."""
         if self.later is None:

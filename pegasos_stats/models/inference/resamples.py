@@ -113,6 +113,11 @@ class BootstrapResult:
         return self.options.interval == "symmetric"
 
     @property
+    def counts_scaling(self) -> bool:
+        """Whether predictors were standardized in every resample anew."""
+        return self.fixed is not None
+
+    @property
     def least_p_value(self) -> float:
         """The smallest p-value that the resamples can give."""
         return float(two_sided(np.zeros(1), len(self.estimates))[0])

@@ -234,7 +234,7 @@ def put_together(
         bandwidth=curvature.bandwidth,
         newton_step=_newton_step(problem, beta, given.slopes, inverse),
         df=float(df),
-        description=_described(curvature, options, groups),
+        description=_described(curvature, options, groups, given.is_scaled),
         notes=defects.notes_on(*facts),
         fixed=None if reason else fixed,
         pull=parts.pull_of(problem, beta, H, inverse),
@@ -382,12 +382,17 @@ def _newton_step(
 
 
 def _described(
-    curvature: parts.Curvature, options: Sandwich, groups: Groups | None
+    curvature: parts.Curvature,
+    options: Sandwich,
+    groups: Groups | None,
+    is_scaled: bool,
 ) -> str:
     kind = f"sandwich, {options.correction}"
     if options.correction == "nonrobust":
         kind = "nonrobust, from the information of the model, right only if the "
         kind += "logistic model holds and the penalty is negligible"
+        known = ", means and standard deviations of the predictors taken as known"
+        kind += known * is_scaled
     if groups is not None:
         kind = f"cluster {kind}, {groups}"
     if curvature.bandwidth is None:

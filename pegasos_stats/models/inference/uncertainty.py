@@ -226,7 +226,7 @@ class Uncertainty:
                     *self.covariance.notes,
                 ],
                 self.groups,
-                self.covariance.fixed is not None,
+                self.covariance.counts_scaling,
             ),
         ]
 

@@ -178,7 +178,7 @@ def estimated_by(
     method: str,
     remarks: Iterable[Note],
     groups: Groups | None = None,
-    standardized: bool = False,
+    counts_scaling: bool = False,
 ) -> list[Note]:
     """How standard errors were estimated, remarks on that, and what they are of.
 
@@ -188,8 +188,8 @@ def estimated_by(
     remarks : iterable of Note
     groups : Groups, optional
         Which are independent, instead of the rows.
-    standardized : bool
-        Whether predictors were, by means and deviations that are estimated too.
+    counts_scaling : bool
+        Whether means and deviations of standardized predictors are estimates too.
     """
     apart = (
         "Rows are taken as independent; where several belong together, as those of one "
@@ -197,7 +197,7 @@ def estimated_by(
     )
     if groups is not None:
         apart = "Groups are taken as independent of each other, rows of one are not."
-    if standardized:
+    if counts_scaling:
         apart += (
             " Means and standard deviations of the predictors count as estimated, not "
             "as known."
