@@ -383,7 +383,14 @@ def test_a_small_p_value_that_is_the_penaltys_is_named():
     strong = ps.SVM(y, X, lam=1.0).fit(TIGHT)
     assert strong.pvalues["x3"] < 0.05
     (note,) = (note for note in strong.notes_on_errors() if note.topic == "penalty")
-    assert note.text.startswith("the penalty is strong: 'x3' stands in for predictors")
+    assert note.text == (
+        "the penalty is strong: 'x3' stands in for predictors that are shrunk. Without "
+        "the penalty the coefficient would be nearer to 0 or have the other sign, by "
+        "more than a standard error: a small p-value is no evidence of an effect of "
+        "its own."
+    )
+    other = ps.SVM(y, X, lam=1e-6).fit(TIGHT).params["x3"]
+    assert other < strong.params["x3"] - strong.bse["x3"]
     weak = ps.SVM(y, X, lam=0.01).fit(TIGHT)
     assert not [note for note in weak.notes_on_errors() if note.topic == "penalty"]
 

@@ -138,3 +138,17 @@ def test_p_values_that_cannot_be_adjusted_below_5_percent_are_told():
         "The smallest p-value of 0.01 that the resamples can give is 0.05 when" in page
     )
     assert result.coefficient_table()["p_value"].min() == pytest.approx(0.01)
+
+
+def test_a_single_coefficient_may_grow_by_the_penalty(page):
+    """So nothing on the page says that the penalty draws all of them towards 0."""
+    assert (
+        "The penalty makes the coefficients smaller as a whole; single ones may be "
+        "larger than without it, or have the other sign."
+    ) in page
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(500, 1))
+    X = np.sqrt(0.3) * rng.normal(size=(500, 3)) + np.sqrt(0.7) * shared
+    y = X @ [1.5, 0.5, -0.3] + rng.logistic(size=500) > 0.0
+    strong, none = (ps.Logit(y, X, lam=lam).fit().coef["x3"] for lam in (1.0, 1e-9))
+    assert none < 0.0 < strong

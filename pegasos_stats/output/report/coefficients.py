@@ -70,8 +70,8 @@ def _reading(subject: Subject) -> Text:
         "A coefficient is the difference of the {} between rows that differ by {} in "
         "its predictor and in no other: above 0 it speaks for {}, below 0 for {}. It "
         "compares rows, and is not the effect of a change. The penalty makes the "
-        "coefficients smaller together; single ones may be larger than without it, or "
-        "have the other sign."
+        "coefficients smaller as a whole; single ones may be larger than without it, "
+        "or have the other sign."
     )
     if subject.is_scaled:
         sentence += " The last column is for predictors as they were, per unit."

@@ -172,7 +172,7 @@ def _symbols(subject: Subject) -> list[tuple[Text, Text]]:
     if subject.kernel is not None:
         unknown = (Math("f"), f"a function made of the kernel {subject.kernel}")
     margin = _score(subject).tex.replace("x'", "x_i'").replace("(x)", "(x_i)")
-    penalty = "the penalty; the larger, the smaller the coefficients"
+    penalty = "the penalty; the larger, the smaller the coefficients as a whole"
     free = "the intercept, which is not penalised"
     found: list[tuple[Text, Text]] = [
         (prose(r"$\lambda$ = {}", number(problem.lam, 6)), penalty),
