@@ -29,6 +29,7 @@ from pegasos_stats.models.inference.shrinkage import (
     not_below,
 )
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
+from pegasos_stats.models.notes.standard_errors import nonrobust
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -382,17 +383,11 @@ def _newton_step(
 
 
 def _described(
-    curvature: parts.Curvature,
-    options: Sandwich,
-    groups: Groups | None,
-    is_scaled: bool,
+    curvature: parts.Curvature, options: Sandwich, groups: Groups | None, scaled: bool
 ) -> str:
     kind = f"sandwich, {options.correction}"
     if options.correction == "nonrobust":
-        kind = "nonrobust, from the information of the model, right only if the "
-        kind += "logistic model holds and the penalty is negligible"
-        known = ", means and standard deviations of the predictors taken as known"
-        kind += known * is_scaled
+        kind = nonrobust(scaled)
     if groups is not None:
         kind = f"cluster {kind}, {groups}"
     if curvature.bandwidth is None:
@@ -400,6 +395,6 @@ def _described(
     rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
     told = ", rows moved to it" if options.move else ""
     return (
-        f"{kind}, kernel at the margin of width "
-        f"{curvature.bandwidth:.3g} ({rule}){told}"
+        f"{kind}, kernel at the margin of width {curvature.bandwidth:.3g} "
+        f"({rule}){told}"
     )

@@ -174,6 +174,22 @@ def shrunk(names: Sequence[str]) -> list[Note]:
     return [Note("penalty", "warning", text)]
 
 
+def nonrobust(is_scaled: bool) -> str:
+    """Errors from the information of the model in words, and what they take as known.
+
+    Examples
+    --------
+    >>> print(nonrobust(is_scaled=False))
+    nonrobust, from the information of the model, right only if the logistic model holds
+    and the penalty is negligible
+    """
+    known = ", means and standard deviations of the predictors taken as known"
+    return (
+        "nonrobust, from the information of the model, right only if the logistic "
+        f"model holds and the penalty is negligible{known * is_scaled}"
+    )
+
+
 def estimated_by(
     method: str,
     remarks: Iterable[Note],
