@@ -16,7 +16,6 @@ from pegasos_stats.models.notes.note import Note, listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
 
 INTERCEPT = "Intercept"
@@ -122,9 +121,7 @@ def counts_by_visit(result: Results) -> bool:
     A step of Newton's method looks at all rows, and counts the violations of all: their
     sum over such steps says nothing, and may be more than there are steps.
     """
-    solver = result.solver
-    newton = isinstance(solver, SDCA) and solver.algorithm == "newton"
-    return result.refinement is None and not newton
+    return result.refinement is None and result.solver.visits_rows
 
 
 def errors_of(table: ConfusionMatrix) -> str:

@@ -165,6 +165,11 @@ class SDCA(Solver):
         return self.arithmetic or ("reference" if self.algorithm == "perm" else "fast")
 
     @property
+    def visits_rows(self) -> bool:
+        """Whether a step visits a row, as those of SDCA-perm do."""
+        return self.algorithm == "perm"
+
+    @property
     def uses_random_numbers(self) -> bool:
         """Whether the order is drawn."""
         return True

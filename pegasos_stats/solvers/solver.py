@@ -90,6 +90,11 @@ class Solver(ABC):
         return True
 
     @property
+    def visits_rows(self) -> bool:
+        """Whether a step visits a row, or those of a batch, and not all rows."""
+        return True
+
+    @property
     def options(self) -> str:
         """Options of the run that differ from the default, in words."""
         return ", ".join(self.words("form"))
