@@ -81,6 +81,9 @@ class Target:
 def target_of(population: str, loss: str, lam: float) -> Target:
     """The minimiser in one large draw."""
     cell, known = Cell(population, loss, LARGE, lam), POPULATIONS[population]
+    if known.at_zero:
+        nothing = np.zeros(known.draw(cell.generator(), 2)[0].shape[1] + 1)
+        return Target(nothing, nothing)
     X, y = (known.at_large or known.draw)(cell.generator(), LARGE)
     found = cell.fitted(X, y, TARGET)
     return Target(found.params.to_numpy(), found.params_original.to_numpy())

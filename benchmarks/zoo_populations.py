@@ -121,6 +121,10 @@ def nulls(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
     return np.hstack([X, normals(rng, n, 9)]), y
 
 
+def no_effects(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    return normals(rng, n, 5), np.where(np.arange(n) < n // 2, 1.0, -1.0)
+
+
 def discrete_nulls(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
     X, y = two_effects(rng, n)
     return np.hstack([X, rng.random((n, 5)) < 0.4, rng.poisson(1, (n, 4))]), y
@@ -141,12 +145,17 @@ class Population:
         and of the label: their coefficients are 0 in the population.
     tested : int
         First of the coefficients that are tested together, the intercept being 0.
+    at_zero : bool
+        Whether all coefficients are 0 in the population: predictors say nothing, and
+        both classes weigh the same. The intercept may then be anything from -1 to 1
+        with the hinge; 0 stands for it.
     """
 
     draw: Draw
     options: dict[str, Any]
     at_large: Draw | None = None
     tested: int = 1
+    at_zero: bool = False
 
 
 PLAIN = (normal, correlated, heavy_tails, lognormal, binary, factor_of_3, factor_of_8)
@@ -158,6 +167,7 @@ POPULATIONS = {
     **{draw.__name__: Population(draw, {}) for draw in PLAIN},
     "ten_rows_each": Population(ten_rows_each, {}, effects),
     "nulls": Population(nulls, {}, two_effects, 3),
+    "no_effects": Population(no_effects, {}, at_zero=True),
     "discrete_nulls": Population(discrete_nulls, {}, two_effects, 3),
     "normal, standardized": Population(normal, STANDARDIZED),
     "lognormal, standardized": Population(lognormal, STANDARDIZED),

@@ -191,10 +191,12 @@ for _ in range(300):
 pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 
 # %% [markdown]
-# The intervals need a boundary that the data determine. Where one level is rare and
-# hardly separated from the other, the optimum of the hinge predicts the larger level
-# for every row, $\beta = 0$, in some samples and not in others; no interval of this
-# kind covers then, and `weights="balanced"` or the log loss is a better choice.
+# The intervals need a boundary that the data determine. Where predictors say next to
+# nothing, the best $\beta$ is 0, or next to it, and no density at the margin tells how
+# far that of a sample is from it: tests by the formula then reject far too often, also
+# with equal classes and with `weights="balanced"`. The default is the symmetric bootstrap
+# there, and the summary says that the predictors hardly tell the levels apart. Its
+# intervals are wide; the log loss finds more.
 #
 # ## Beside logistic regression
 #

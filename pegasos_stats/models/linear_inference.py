@@ -62,7 +62,7 @@ class LinearInference(Judged):
         """
         if self.errors_by != "default":
             return self.errors_by
-        given = self.problem, self.scaling, self.groups
+        given = self.problem, self.solution, self.scaling, self.groups
         return choosing.default_options(*given)
 
     @property
@@ -290,7 +290,7 @@ class LinearInference(Judged):
             found = (known or self.lines).groups(groups)
         elif not options.goes_with_groups(cov_type):
             found = None
-        given = cov_type, self.problem, self.scaling, found
+        given = cov_type, self.problem, self.solution, self.scaling, found
         other = replace(self, errors_by=estimating.chosen_options(*given), groups=found)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
         vars(other).update(kept)

@@ -173,7 +173,7 @@ def fit_from_files(
         If the tolerance is not reached.
     """
     assert isinstance(problem.X, Elsewhere)
-    options = chosen_options(cov_type, problem)
+    options = chosen_options(cov_type, problem, None)
     home, began = problem.X.home, time.perf_counter()
     keeper = None
     if checkpoint is not None:

@@ -16,6 +16,7 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
+from tests.models.fitted_problems import at, at_zero
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
 
@@ -73,7 +74,8 @@ def test_the_hinge_has_the_sandwich_where_rows_do_not_tie():
 def test_a_rare_class_and_its_share_are_named():
     X, y = normal_rows()
     y = np.where(np.arange(len(y)) < 12, 1.0, -1.0)
-    why = choosing.why_resampled(Problem(X, y, lam=0.01))
+    X[:, 0] += 3.0 * y  # which tells the levels apart
+    why = choosing.why_resampled(*at(Problem(X, y, lam=0.01)))
     assert why == "the smaller class has 10% of the rows, and the hinge may give it up"
 
 
@@ -110,8 +112,8 @@ def test_values_of_any_size_have_no_long_tails():
 
 def test_few_rows_to_a_coefficient_are_left_to_the_sandwich():
     X, y = binary_rows(120)
-    assert choosing.why_resampled(Problem(X[:20], y[:20], lam=0.01))
-    assert not choosing.why_resampled(Problem(X[:19], y[:19], lam=0.01))
+    assert choosing.why_resampled(*at(Problem(X[:20], y[:20], lam=0.01)))
+    assert not choosing.why_resampled(*at(Problem(X[:19], y[:19], lam=0.01)))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_few_rows_to_a_coefficient_are_left_to_the_sandwich():
 )
 def test_more_rows_have_fewer_resamples(n, replicates):
     X, y = np.tile([0.0, 1.0], (4, n // 2)).T.copy(), np.tile([-1.0, 1.0], n // 2)
-    options = choosing.default_options(Problem(X, y, lam=0.01))
+    options = choosing.default_options(*at_zero(Problem(X, y, lam=0.01)))
     assert options.replicates == replicates
     assert ((replicates + 1) * 0.025) % 1.0 == pytest.approx(0.0, abs=1e-9)
 
@@ -128,7 +130,7 @@ def test_very_many_rows_have_the_sandwich():
     X, y = np.zeros((3_000_000, 4), dtype=np.float32), np.ones(3_000_000)
     y[::2] = -1.0
     problem = Problem(X, y, lam=0.01)
-    assert choosing.default_options(problem) == Sandwich()
+    assert choosing.default_options(*at_zero(problem)) == Sandwich()
 
 
 def test_a_sandwich_where_rows_tie_warns():

@@ -13,6 +13,7 @@ from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.wald import biased, estimates
 from pegasos_stats.solvers.problem import Problem
+from tests.models.fitted_problems import at
 
 TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
 
@@ -27,11 +28,12 @@ def rows(rare, n=200, p=2):
 def test_fewer_than_20_rows_of_the_rarer_level_to_a_coefficient(sign):
     for rare, correction in ((59, "shrunk"), (60, "HC0")):  # three coefficients
         X, y = rows(rare)
-        chosen = default_options(Problem(X, sign * y, lam=0.1, loss="log"))
+        chosen = default_options(*at(Problem(X, sign * y, lam=0.1, loss="log")))
         assert chosen == Sandwich(correction=correction)
     for rare, correction in ((59, "HC3"), (60, "HC0")):  # of the hinge
         X, y = rows(rare)
-        chosen = default_options(Problem(X, sign * y, lam=0.1))
+        apart = Problem(X + 0.5 * y[:, None], sign * y, lam=0.1)  # by the hinge too
+        chosen = default_options(*at(apart))
         assert chosen == Sandwich(correction=correction)
 
 

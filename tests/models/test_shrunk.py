@@ -10,6 +10,7 @@ from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.shrinkage import drawn_to_model, model_meat
 from pegasos_stats.solvers.problem import Problem
+from tests.models.fitted_problems import at
 
 TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
 WEIGHTS = ["none", "given", "balanced"]
@@ -177,9 +178,9 @@ def test_intervals_do_not_depend_on_standardizing_where_the_penalty_is_nothing()
 def test_no_more_rows_than_coefficients_are_left_to_the_jackknife():
     X, y = rows(n=12, p=11, rare=6)
     problem = Problem(X, y, lam=0.1, loss="log")
-    assert default_options(problem) == Sandwich(correction="jackknife")
+    assert default_options(*at(problem)) == Sandwich(correction="jackknife")
     fewer = Problem(X[:, :10], y, lam=0.1, loss="log")
-    assert default_options(fewer) == Sandwich(correction="shrunk")
+    assert default_options(*at(fewer)) == Sandwich(correction="shrunk")
     fit = ps.Logit(y, X, lam=0.1).fit(TIGHT)
     few, plain = fit.with_covariance("shrunk"), fit.with_covariance("HC2")
     np.testing.assert_allclose(few.bse, plain.bse, rtol=1e-9)

@@ -1,5 +1,6 @@
 """Which estimate of standard errors a fit has by default: one whose intervals cover."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,9 @@ from pegasos_stats.models.inference.options import (
     Cluster,
     Sandwich,
 )
+from pegasos_stats.models.inference.telling_apart import hardly_told, in_words
 from pegasos_stats.models.notes.standard_errors import FEW
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 
 MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
 FEW_VALUES = 50  # that a column has, each counted by how often it occurs
@@ -41,7 +43,10 @@ def can_resample(groups: Groups | None) -> bool:
 
 
 def default_options(
-    problem: Problem, scaling: Scaling | None = None, groups: Groups | None = None
+    problem: Problem,
+    found: Solution,
+    scaling: Scaling | None = None,
+    groups: Groups | None = None,
 ) -> Sandwich | Bootstrap:
     """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
 
@@ -54,15 +59,17 @@ def default_options(
     Examples
     --------
     >>> X, y = np.arange(200.0)[:, None] // 50, np.tile([-1.0, 1.0], 100)
-    >>> default_options(Problem(X, y, lam=0.1)).interval
+    >>> at = Solution(np.zeros(1), 0.0, np.zeros(200), 0, 0, None)
+    >>> default_options(Problem(X, y, lam=0.1), at).interval
     'symmetric'
-    >>> default_options(Problem(X, y, lam=0.1, loss="log"))
+    >>> default_options(Problem(X, y, lam=0.1, loss="log"), at)
     Sandwich(bandwidth='silverman', factor=1.0, move=True, correction='HC0')
     """
     X = problem.X
     size = max(1.0, float(X.nnz if is_sparse(X) else X.size))
     slow = size * FEWEST_REPLICATES > MOST_NUMBERS
-    if slow or not can_resample(groups) or not why_resampled(problem, scaling):
+    never = slow or not can_resample(groups) or isinstance(X, Elsewhere)
+    if never or is_huge(problem) or not why_resampled(problem, found, scaling, groups):
         if groups is not None:
             return CLUSTER
         few = has_few_events(problem)
@@ -78,20 +85,46 @@ def default_options(
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
 
 
+def is_huge(problem: Problem) -> bool:
+    """Whether squares of the rows overflow: no refit then comes to an end.
+
+    Examples
+    --------
+    >>> is_huge(Problem(np.array([[1e154], [2e154]]), np.array([-1.0, 1.0]), lam=1.0))
+    True
+    """
+    return not math.isfinite(problem.n * problem.radius * problem.radius)
+
+
 def has_few_events(problem: Problem) -> bool:
     """Whether plain standard errors are too small for want of rows."""
     fewest = min((problem.y < 0.0).sum(), (problem.y > 0.0).sum())
     return bool(fewest < EVENTS * (problem.p + 1))
 
 
-def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
+def why_resampled(
+    problem: Problem,
+    found: Solution | Vector,
+    scaling: Scaling | None = None,
+    groups: Groups | None = None,
+) -> str:
     """Why the sandwich does not cover; empty if it does, or nothing would.
 
-    Groups of rows tie at the margin of the hinge where columns have few values: ``1 /
-    sum_v share_v^2`` is below 50, and below half of the rows. Where a class is rare,
-    all rows of the other do. Standardized columns with long tails, of a kurtosis above
-    6, may have a deviation that is known to 5% at best: ``sqrt((kurtosis - 1) / (4
-    n))``. Fewer than 5 rows to a coefficient are too few for resamples as well.
+    The hinge has no curvature to go by where predictors hardly tell the levels apart,
+    see `hardly_told`. Groups of rows tie at the margin of the hinge where columns have
+    few values: ``1 / sum_v share_v^2`` is below 50, and below half of the rows. Where a
+    class is rare, all rows of the other do. Standardized columns with long tails, of a
+    kurtosis above 6, may have a deviation that is known to 5% at best: ``sqrt((kurtosis
+    - 1) / (4 n))``. Fewer than 5 rows to a coefficient are too few for resamples as
+    well.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution, or float64 array, shape (n,)
+        The fit; or ``u_i = 1 - y_i f(x_i)`` at it, of rows in files.
+    scaling : Scaling, optional
+    groups : Groups, optional
     """
     n, p = problem.n, problem.p
     hinge = problem.loss == "hinge"
@@ -111,6 +144,8 @@ def why_resampled(problem: Problem, scaling: Scaling | None = None) -> str:
         if rare:
             share = f"the smaller class has {smaller:.0%} of the rows"
             reasons.append(f"{share}, and the hinge may give it up")
+        if gain := hardly_told(problem, found, groups):
+            reasons.append(in_words(gain))
     if scaling is not None:
         rough = int(is_rough(columns, n).sum())
         if rough:

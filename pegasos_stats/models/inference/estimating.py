@@ -34,6 +34,7 @@ from pegasos_stats.models.inference.options import (
 from pegasos_stats.models.inference.read_sandwich import read_sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import NEAR, sandwich
+from pegasos_stats.models.inference.telling_apart import hardly_told
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -57,16 +58,20 @@ NO_COVARIANCE = said(
 def chosen_options(
     cov_type: object,
     problem: Problem,
+    found: Solution | None,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
 ) -> CovType:
-    """What `checked_choice` returns; for the default the options that cover."""
+    """What `checked_choice` returns; for the default the options that cover.
+
+    The fit may be missing where rows are in files, where it makes no difference.
+    """
     options = checked_choice(cov_type, problem, groups)
     if options != "default":
         return options
-    if not has_rows(problem):
+    if found is None or not has_rows(problem):
         return SANDWICH if groups is None else CLUSTER
-    return default_options(problem, scaling, groups)
+    return default_options(problem, found, scaling, groups)
 
 
 def checked_choice(
@@ -173,7 +178,6 @@ def estimated_covariance(
         If it is larger than the machine's memory, or rows in files cannot be read.
     """
     check_memory(problem)
-    given, why = (problem, found.beta, found.alpha), why_resampled(problem, scaling)
     if isinstance(problem.X, Elsewhere):
         assert isinstance(options, Sandwich)  # or it was refused
         assert relative_gap is not None
@@ -183,17 +187,19 @@ def estimated_covariance(
         if scaling is not None:
             means, spread = scaling.apply(means[None])[0], spread / scaling.scale
         near = problem.loss == "hinge" and relative_gap <= NEAR
-        estimate = read_sandwich(
+        return read_sandwich(
             *(problem, problem.X.home, found, options),
             *(found.dual if near else None, scaling, centre, (means, spread**2)),
         )
-        return replace(estimate, why=why)
+    given = problem, found.beta, found.alpha
+    why = why_resampled(problem, found, scaling, groups)
     if isinstance(options, Sandwich):
         estimate = sandwich(*given, options, found.dual, scaling, groups)
         return replace(estimate, why=why)
     pull = sandwich(*given, SANDWICH, found.dual).pull
     resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
-    return replace(resampled, pull=pull, why=why)
+    hardly = hardly_told(problem, found, groups) is not None
+    return replace(resampled, pull=pull, why=why, hardly=hardly)
 
 
 def check_memory(problem: Problem) -> None:

@@ -316,9 +316,10 @@ def resampled_test(
     hypotheses it is drawn a fifth of the way to a multiple of ``(sum_i w_i z_i z_i' /
     n)^-1``: where rows tie at the margin in this sample alone, resamples hardly vary in
     some directions, in which the true values may be far away. Recoding a factor does
-    not change that. Where resamples agree, their statistics count as larger, see
-    `BootstrapResult.widening`. What is pinned at its hypothesis is no part of the
-    test; what is pinned elsewhere leaves it undefined.
+    not change that. Where resamples agree, or predictors hardly tell the levels apart,
+    their statistics count as larger, see `BootstrapResult.joint_widening`. What is
+    pinned at its hypothesis is no part of the test; what is pinned elsewhere leaves it
+    undefined.
 
     Parameters
     ----------
@@ -340,7 +341,8 @@ def resampled_test(
     whiten = whitening(middle)
     image = whiten @ apart[free]
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    far = statistics_of(images, share) * each.widening**2
+    several = each.joint_widening if len(whiten) > 1 else each.widening**2
+    far = statistics_of(images, share) * several
     as_large = far >= image @ image
     side = images @ image
     count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())

@@ -92,10 +92,13 @@ class Sandwich:
     is that of the log loss with 500 rows and classes 20/80 (92.8% to 95%). With few
     rows coverage falls: in the mean over the coefficients 10 rows for each give 93% to
     95% (single large effects 89%, ``benchmarks/zoo.py``), 5 give 89% to 94%, 1 or 2
-    less than 91%, down to 0% (``benchmarks/few_rows.py``). Coverage is too low for the
-    hinge where a rare level is hardly separated from the other, so that in some samples
-    the optimum is ``beta = 0``. Where predictors have few different values, a density
-    at the margin describes them poorly: use `Bootstrap` there.
+    less than 91%, down to 0% (``benchmarks/few_rows.py``). For the hinge the formula
+    fails where predictors hardly tell the levels apart: if they say nothing, the best
+    ``beta`` is 0, the margin has no rows, and tests reject in 20% to 90% of samples
+    (``benchmarks/zoo.py``, ``no_effects``), also with equal classes and
+    ``weights="balanced"``. The default resamples there. Where predictors have few
+    different values, a density at the margin describes them poorly: use `Bootstrap`
+    there.
 
     References
     ----------
@@ -259,7 +262,9 @@ class Bootstrap:
         estimate as the hypothesis is, on the side where there are more. How far is
         measured for several hypotheses ``R theta = q`` by ``t' (R M R')^-1 t``, with
         ``M = 0.8 V + 0.2 c S``: the covariance of the replicates, and ``S = (sum_i w_i
-        z_i z_i' / n)^-1`` times the ``c`` that makes both as large.
+        z_i z_i' / n)^-1`` times the ``c`` that makes both as large. Where predictors of
+        the hinge hardly tell the levels apart, the statistics of replicates count 1.7
+        times.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10

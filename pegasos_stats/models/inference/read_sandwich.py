@@ -16,7 +16,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.block_sums import BreadSums, Fitted, Kernel, Sums
-from pegasos_stats.models.inference.choosing import for_joint_tests
+from pegasos_stats.models.inference.choosing import for_joint_tests, why_resampled
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import Sandwich
@@ -41,6 +41,7 @@ class ReadFit:
         Where the rows are.
     problem : Problem
         Of all rows: penalty, loss, labels, weights.
+    found : Solution
     fitted : Fitted
     dual : Column or None
         As for `sandwich`.
@@ -48,6 +49,7 @@ class ReadFit:
 
     home: Home
     problem: Problem
+    found: Solution
     fitted: Fitted
     dual: Column | None
 
@@ -73,8 +75,10 @@ class ReadFit:
     ) -> Covariance:
         """Read the rows, and put the covariance together."""
         problem, n, kernel = self.problem, self.home.n, None
+        at: Solution | Vector = self.found
         if problem.loss == "hinge":
-            kernel = self.kernel(self.margins(None), options)
+            kernel = self.kernel(at := self.margins(None), options)
+        why = why_resampled(problem, at, scaling)
         sums: Sums = added(
             self.home.read(partial(self.fitted.sums, kernel, options), self.dual)
         )
@@ -98,6 +102,7 @@ class ReadFit:
                 scaling is not None,
             ),
         )
+        found = replace(found, why=why)
         if kernel is None or not found.is_defined:
             return found
         later = partial(self.with_joint, found, inverse, options, stacked)
@@ -206,6 +211,6 @@ def read_sandwich(
     kind = problem.lam, problem.loss, problem.intercept, parts.is_balanced(problem)
     fitted = Fitted(*kind, found.beta, alpha, centre)
     column = None if dual is None else home.column(dual)
-    fit = ReadFit(home, problem, fitted, column)
+    fit = ReadFit(home, problem, found, fitted, column)
     covariance = fit.covariance(options, scaling, moments)
     return covariance if centre is None else uncentred(covariance, centre)

@@ -146,7 +146,10 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
         and estimating.has_rows(problem)
         and (
             isinstance(options, Sandwich)
-            or options == choosing.default_options(problem, result.scaling, groups)
+            or options
+            == choosing.default_options(
+                problem, result.solution, result.scaling, groups
+            )
         )
         and estimating.is_quick(problem, options)
     )
@@ -266,6 +269,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
     for number in (found.relative_gap, found.distance):
         if type(number) is not float:
             raise ValueError(f"{number!r} is no distance")
+    header.flag(found.hardly, "whether levels are hardly told apart")
     if header.real(found.agreeing, "a share", 0.0) > 1.0:
         raise ValueError(f"{found.agreeing!r} is no share")
 

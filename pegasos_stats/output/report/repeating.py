@@ -220,7 +220,7 @@ def fit_arguments(result: Fitted) -> list[str]:
     arguments = [solver_call(result), *refine]
     if not isinstance(result, LinearResults):
         return arguments
-    given = result.problem, result.scaling, result.groups
+    given = result.problem, result.solution, result.scaling, result.groups
     arguments += filter(None, [_groups(result)])
     if result.cov_type == chosen_options("default", *given):
         return arguments
