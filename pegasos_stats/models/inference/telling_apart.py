@@ -12,7 +12,7 @@ from pegasos_stats.solvers.objective import best_intercept
 from pegasos_stats.solvers.problem import Problem, Solution
 
 # By simulation: see `hardly_told` for what they are.
-ERRORS, SHARE = 4.0, 0.15
+ERRORS, SHARE = 7.0, 0.15
 BY_CHANCE, POWER = 0.9, 2.0 / 3.0
 
 
@@ -84,7 +84,7 @@ def hardly_told(
     the margin, and the formula takes the density that they have there for that of the
     population. It does not cover near such a population either.
 
-    The gain is below 15% of the loss and below ``4 + sqrt(p)`` standard errors. To the
+    The gain is below 15% of the loss and below ``7 + sqrt(p)`` standard errors. To the
     15% comes what ``p`` coefficients gain by chance, ``0.9 (p / n)^(2/3)``.
 
     References
