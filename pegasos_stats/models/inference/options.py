@@ -257,9 +257,10 @@ class Bootstrap:
         distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
         floor((m + 1) (1 - level) / 2)``, times ``1 + min(1, a / 0.01) / 4`` where a
         share ``a`` of the pairs of replicates of the hinge are the same in all
-        coefficients; p-values then come from the replicates as
-        well, ``2 (1 + c) / (1 + m)`` for the ``c`` replicates that are as far from the
-        estimate as the hypothesis is, on the side where there are more. How far is
+        coefficients; levels above ``1 - 2 / (m + 1)`` have no such interval. P-values
+        then come from the replicates as well, ``2 (1 + c) / (1 + m)`` for the ``c``
+        replicates that are as far from the estimate as the hypothesis is, on the side
+        where there are more. How far is
         measured for several hypotheses ``R theta = q`` by ``t' (R M R')^-1 t``, with
         ``M = 0.8 V + 0.2 c S``: the covariance of the replicates, and ``S = (sum_i w_i
         z_i z_i' / n)^-1`` times the ``c`` that makes both as large. Where predictors of

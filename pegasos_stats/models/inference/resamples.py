@@ -1,5 +1,6 @@
 """Inference from bootstrap resamples: spread, intervals, p-values."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,12 +8,14 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import least_p_value
 
 ROUNDING = 1e-9  # of a rank
+USUAL = 0.95  # level of intervals
+MOST_ASKED = 100_000  # resamples that a message may ask for
 MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
 OFTEN = 0.01  # share of pairs of resamples that agree, from which on it is the most
 
@@ -50,6 +53,9 @@ class BootstrapResult:
     reference : float64 array, shape (k, k), optional
         ``(sum_i w_i z_i z_i' / n)^-1`` with ``z = (1, x)``: what the covariance would
         be, but for a factor, if rows of all predictors were at the margin alike.
+    priors : float64 array, shape (m,), optional
+        Where balanced weights were made anew for each resample: ``log(n- / n+)`` of
+        its rows, which probabilities take off scores.
     pull : float64 array, shape (k,), optional
         By how much coefficients without penalty differ from these, to first order.
     why : str
@@ -75,6 +81,7 @@ class BootstrapResult:
     tolerance: Vector | None = None
     fixed: Matrix | None = None
     reference: Matrix | None = None
+    priors: Vector | None = None
     pull: Vector | None = None
     why: str = ""
     groups: str = ""
@@ -138,8 +145,10 @@ class BootstrapResult:
         """Coefficients that vary, but not within a symmetric interval of 95%.
 
         That is then of the tie that holds nearly all resamples, and not of the others,
-        from which the standard error is.
+        from which the standard error is. None where resamples are too few to tell.
         """
+        if two_sided(np.zeros(1), len(self.estimates))[0] > 1.0 - USUAL + ROUNDING:
+            return np.zeros(len(self.estimate), dtype=bool)
         low, high = self.conf_int(interval="symmetric").T
         reach = (1.0 + ROUNDING) * (1.0 + self.widening) * self.solver_noise
         return np.asarray((high - low <= 2.0 * reach) & ~self.pinned)
@@ -152,6 +161,7 @@ class BootstrapResult:
         return self.tolerance
 
     @property
+    @np.errstate(over="ignore", invalid="ignore")
     def pinned(self) -> NDArray[np.bool_]:
         """Coefficients that are the same in all resamples, but for the solver.
 
@@ -183,6 +193,7 @@ class BootstrapResult:
         """
         return self.widening**2 * (1.0 / (2.0 - np.sqrt(2.0)) if self.hardly else 1.0)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
         reference = None if self.reference is None else R @ self.reference @ R.T
@@ -205,13 +216,15 @@ class BootstrapResult:
         known = replace(self, estimates=self.fixed, covariance=covariance)
         return known.combined(R)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
         """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
 
         Raises
         ------
         OptionError
-            If the level is not between 0 and 1, or the kind not known.
+            If the level is not between 0 and 1, or above what as many resamples give of
+            symmetric intervals; or the kind not known.
         """
         level = check_fraction("level", level)
         kind = self.options.interval if interval is None else interval
@@ -219,7 +232,9 @@ class BootstrapResult:
         shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
         if kind == "symmetric":
             m, apart = len(self.estimates), np.sort(self.estimates, axis=0)
-            k = max(1, int(shares[0] * (m + 1) + ROUNDING))
+            k = int(shares[0] * (m + 1) + ROUNDING)
+            if k < 1:
+                raise too_few(level, m)
             apart -= self.estimate
             reach = np.maximum(-apart[k - 1], apart[m - k]) * self.widening
             reach += self.solver_noise
@@ -235,6 +250,7 @@ class BootstrapResult:
             ends = 2.0 * self.estimate[:, None] - ends[:, ::-1]
         return ends
 
+    @np.errstate(over="ignore", invalid="ignore")
     def p_values(self, null: Vector) -> Vector:
         """Those of ``theta = null``, shape (k,), that go with symmetric intervals.
 
@@ -256,6 +272,25 @@ def behind_tests(estimate: object) -> BootstrapResult | None:
     if isinstance(estimate, BootstrapResult) and estimate.is_symmetric:
         return estimate
     return None
+
+
+def too_few(level: float, m: int) -> OptionError:
+    """The error for a level of which m resamples have no symmetric interval.
+
+    Examples
+    --------
+    >>> print(too_few(0.999, 99))
+    A symmetric interval of level 0.999 takes 1,999 resamples, and there are 99: give
+    a level of at most 0.98, or Bootstrap(replicates=1999, interval='symmetric').
+    """
+    needed = math.ceil(2.0 / (1.0 - level) - 1.0 - ROUNDING / (1.0 - level))
+    most = math.floor(1e4 * (1.0 - 2.0 / (1.0 + m))) / 1e4
+    more = f", or Bootstrap(replicates={needed}, interval='symmetric')"
+    return OptionError(
+        f"A symmetric interval of level {level:.15g} takes {needed:,} resamples, and "
+        f"there are {m:,}: give a level of at most {most:g}"
+        f"{more if needed <= MOST_ASKED else ''}."
+    )
 
 
 def two_sided(count: Vector, m: int) -> Vector:

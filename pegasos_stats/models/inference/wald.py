@@ -103,18 +103,23 @@ class ContrastTests:
 
     def estimates(self, level: float = 0.95) -> Estimates:
         """Statistics, p-values and intervals of this level."""
+        found = self._tested(level)
+        if self.resampled is None:
+            return found
+        low, high = self.resampled.conf_int(level).T
+        return replace(found, conf_low=low, conf_high=high)
+
+    def _tested(self, level: float = 0.95) -> Estimates:
+        """Statistics and p-values; intervals but for those from resamples."""
         given = self.effect, self.sd, self.df_denom, level, self.null
         found = estimates(*given) if self.bias is None else biased(*given, self.bias)
         resampled = self.resampled
         if resampled is None:
             return found
-        low, high = resampled.conf_int(level).T
         tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
         pinned = resampled.pinned
         return replace(
             found,
-            conf_low=low,
-            conf_high=high,
             statistic=np.where(pinned, np.nan, found.statistic),
             p_value=np.where(pinned, np.nan, tested),
         )
@@ -127,7 +132,7 @@ class ContrastTests:
     @property
     def statistic(self) -> Vector:
         """``(effect - null) / sd``, shape (m,)."""
-        return self.estimates().statistic
+        return self._tested().statistic
 
     @property
     def tvalue(self) -> Vector:
@@ -137,7 +142,7 @@ class ContrastTests:
     @property
     def pvalue(self) -> Vector:
         """Two-sided p-values, shape (m,)."""
-        return self.estimates().p_value
+        return self._tested().p_value
 
     def conf_int(self, alpha: float = 0.05) -> Matrix:
         """Intervals of level ``1 - alpha``, shape (m, 2)."""
