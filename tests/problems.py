@@ -61,6 +61,9 @@ def problems(
     X = X + draw(st.sampled_from([0.0, -3.0, 2.0])) * (rng.random(p) < 0.5)
     loss, form = draw(st.sampled_from(losses)), draw(st.sampled_from(forms))
     has = draw(st.booleans()) if intercept is None else intercept
-    w = weights_of(draw(st.sampled_from(weights)), y, rng)
+    kind = draw(st.sampled_from(weights))
+    w = weights_of(kind, y, rng)
     lam = 2.0 ** draw(st.integers(-8, 2))
-    return Problem(in_form(X, form), y, lam, loss, has, weights=w)
+    rows = in_form(X, form)
+    asked = kind == "balanced"
+    return Problem(rows, y, lam, loss, has, weights=w, balanced=asked)

@@ -24,7 +24,7 @@ from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.weights import given_weights, row_weights
+from pegasos_stats.data.weights import are_balanced, given_weights, row_weights
 from pegasos_stats.errors import (
     ColumnWarning,
     DataError,
@@ -97,6 +97,8 @@ class Sample:
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
+    balanced : bool
+        Whether weights were asked for by which both classes weigh the same.
     counted : Counts or None
         How rows were counted, where each stands for several.
     lines : Lines or None
@@ -115,6 +117,7 @@ class Sample:
     dropped: Dropped
     kept: Mask
     weights: Vector | None = None
+    balanced: bool = False
     counted: Counts | None = None
     lines: Lines | None = None
     offset: Vector | None = None
@@ -301,6 +304,7 @@ def _complete(
         dropped=dropped,
         kept=kept,
         weights=weights,
+        balanced=are_balanced(given.weights),
         counted=given.counts,
         lines=Lines.of(given.data, given.rows[kept], given.index),
         offset=None if offset is None else offset[kept],

@@ -46,9 +46,7 @@ def given_weights(weights: object, data: object, index: pd.Index) -> Vector | No
     DataError
         If they are not one number of 0 or more for each row, rows in the same order.
     """
-    if weights is None or isinstance(weights, Mapping):
-        return None
-    if isinstance(weights, str) and weights == "balanced":
+    if weights is None or isinstance(weights, Mapping) or are_balanced(weights):
         return None
     return numbers_of_rows("weights", weights, data, index, ALLOWED)
 
@@ -104,6 +102,17 @@ def numbers_of_rows(
     return _checked(option, numbers, index, "rows", allowed, signed)
 
 
+def are_balanced(weights: object) -> bool:
+    """Whether weights are asked for by which both classes weigh the same.
+
+    Examples
+    --------
+    >>> are_balanced("balanced"), are_balanced({"a": 2.0, "b": 1.0})
+    (True, False)
+    """
+    return isinstance(weights, str) and weights == "balanced"
+
+
 def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
     """Weights by level, for every row: ``"balanced"``, or a dictionary.
 
@@ -115,7 +124,7 @@ def class_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | N
     OptionError
         If a dictionary does not name both levels.
     """
-    if isinstance(weights, str) and weights == "balanced":
+    if are_balanced(weights):
         counts = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
         low, high = (y.size / (2.0 * counts[sign]) for sign in (-1.0, 1.0))
         return _by_level(y, low, high)

@@ -172,7 +172,7 @@ class Trials:
                 problem = replace(problem, X=X)
             elif setting.name == "weights":
                 balanced = class_weights(value, problem.y, self.coding)
-                problem = replace(problem, weights=balanced)
+                problem = replace(problem, weights=balanced, balanced=True)
             elif setting.name == "lam":
                 problem = replace(problem, lam=check_positive("lam", value))
             elif setting.name == "solver":

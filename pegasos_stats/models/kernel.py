@@ -206,6 +206,7 @@ class KernelSVM(Model):
             kernel,
             memory,
             weights=sample.weights,
+            balanced=sample.balanced,
         )
 
     def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Any:

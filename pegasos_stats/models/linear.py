@@ -145,6 +145,7 @@ class LinearModel(Model):
             self.loss,
             intercept,
             weights=sample.weights,
+            balanced=sample.balanced,
             offset=sample.offset,
         )
 

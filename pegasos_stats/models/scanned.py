@@ -19,6 +19,7 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.measuring import Counting, Measuring, measure
 from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.weights import are_balanced
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.checkpoints import Checkpoint, facts_of
@@ -117,6 +118,7 @@ def sample_of_scan(
         dropped=found.dropped,
         kept=np.broadcast_to(np.True_, n),
         weights=found.weights,
+        balanced=are_balanced(weights),
         counted=None if counts is None else Counts(counts, lines),
         offset=found.offset,
         offsets=agreed.offsets,

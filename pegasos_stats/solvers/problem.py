@@ -41,6 +41,9 @@ class Problem:
         of a row is then in [0, w_i].
     offset : float64 array, shape (n,), optional
         Known part of each row's score; 0 if not given.
+    balanced : bool
+        Whether weights were asked to be such that both classes weigh the same: of other
+        rows they would be others. Where both classes have as many rows there are none.
 
     Its arrays are read-only.
     """
@@ -52,6 +55,7 @@ class Problem:
     intercept: bool = True
     weights: Vector | None = field(default=None, kw_only=True)
     offset: Vector | None = field(default=None, kw_only=True)
+    balanced: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("X", "y", "weights", "offset"):

@@ -7,7 +7,7 @@ from scipy.stats import f, ncf, t
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.models.inference.bread_and_meat import is_balanced, meat_of
+from pegasos_stats.models.inference.bread_and_meat import meat_of
 from pegasos_stats.models.inference.choosing import default_options
 from pegasos_stats.models.inference.degrees_of_freedom import degrees_of_freedom
 from pegasos_stats.models.inference.options import Cluster, Sandwich
@@ -173,7 +173,7 @@ def centred_scores(problem, s, stretch):
     Z = np.column_stack([np.ones(problem.n), problem.X])
     w, g = problem.row_weights, -(s * problem.y)[:, None] * Z
     for rows in (
-        [problem.y > 0, problem.y < 0] if is_balanced(problem) else [problem.y != 0]
+        [problem.y > 0, problem.y < 0] if problem.balanced else [problem.y != 0]
     ):
         g[rows] -= np.average(g[rows], axis=0, weights=w[rows])
     return g * (w * stretch)[:, None]
@@ -188,7 +188,8 @@ def test_degrees_of_freedom_are_those_of_the_scores(weights):
     s, stretch = np.linspace(0.1, 0.9, 200), np.linspace(1.0, 1.2, 200)
 
     def found(columns):
-        problem = Problem(columns, y, lam=0.1, loss="log", weights=w)
+        asked = weights == "balanced"
+        problem = Problem(columns, y, 0.1, "log", weights=w, balanced=asked)
         meat = meat_of(problem, s, stretch)
         return problem, degrees_of_freedom(problem, s, stretch, meat)
 

@@ -90,7 +90,8 @@ def problem_of(loss, intercept=True, weights=None, n=80, p=3, lam=0.05):
     drawn = rng.integers(0, 4, n).astype(float)
     shares = np.where(y > 0, (y > 0).mean(), (y < 0).mean())
     w = {None: None, "random": drawn / drawn.mean(), "balanced": 0.5 / shares}[weights]
-    return Problem(X, y, lam, loss, intercept, weights=w)
+    asked = weights == "balanced"
+    return Problem(X, y, lam, loss, intercept, weights=w, balanced=asked)
 
 
 def fitted(problem, tol=1e-10):

@@ -36,7 +36,8 @@ def problem_of(X, y, weights):
     w = {"none": None, "given": given / given.mean()}.get(
         weights, np.where(y > 0, high, low)
     )
-    return Problem(X, y, lam=0.1, loss="log", weights=w)
+    asked = weights == "balanced"
+    return Problem(X, y, lam=0.1, loss="log", weights=w, balanced=asked)
 
 
 def fitted_slopes(problem):

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.wald import ContrastTests
@@ -25,14 +26,14 @@ class Heights:
     curve : "probability", "share" or "score"
         ``1 / (1 + exp(-(f - shift)))`` of a score ``f``; whether it is above 0; or the
         score itself.
-    shift : float
-        What weights of the classes have added to scores.
+    shift : float, or float64 array, shape (b,)
+        What weights of the classes have added to scores; of several fits each.
     tie : float
         The share of a score that is exactly 0.
     """
 
     curve: Curve
-    shift: float = 0.0
+    shift: float | Vector = 0.0
     tie: float = 0.5
 
     def of(self, scores: Matrix) -> Matrix:
@@ -87,19 +88,24 @@ class Estimand:
     direction: Matrix | None = None
     offset: Vector | None = None
 
-    def values(self, thetas: Matrix, heights: Heights) -> Vector:
+    def values(
+        self, thetas: Matrix, heights: Heights, shifts: Vector | None = None
+    ) -> Vector:
         """The mean by each of several fits, shape (b,).
 
         Parameters
         ----------
         thetas : float64 array, shape (b, k)
         heights : Heights
+        shifts : float64 array, shape (b,), optional
+            Of each fit, in the place of that of `heights`.
         """
         size = max(1, int(TOGETHER / len(self.rows)))
-        parts = [
-            self._some(thetas[first : first + size].T, heights)
-            for first in range(0, len(thetas), size)
-        ]
+        parts = []
+        for first in range(0, len(thetas), size):
+            some = slice(first, first + size)
+            at = heights if shifts is None else replace(heights, shift=shifts[some])
+            parts.append(self._some(thetas[some].T, at))
         return np.concatenate(parts)
 
     def _some(self, thetas: Matrix, heights: Heights) -> Vector:
@@ -124,6 +130,19 @@ class Estimand:
             found = found - self.shares * heights.slope(scores) @ self.other
         return np.asarray(found)
 
+    def by_shift(self, theta: Vector, heights: Heights) -> float:
+        """Derivative of the mean by what is taken off the scores."""
+        if heights.curve != "probability":
+            return 0.0
+        scores = self._scores(self.rows, theta)
+        if self.direction is not None:
+            bend = heights.bend(scores) * (self.direction @ theta)
+            return -float(self.shares @ bend)
+        slope = heights.slope(scores)
+        if self.other is not None:
+            slope = slope - heights.slope(self._scores(self.other, theta))
+        return -float(self.shares @ slope)
+
     def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
         """Scores by one fit, or by several, a column for each."""
         scores = np.asarray(rows @ thetas)
@@ -143,7 +162,8 @@ def tested(
     The rows are taken as they are: errors are those of the coefficients. By the delta
     method the variance is ``g' V g``, with the gradient ``g`` of the mean and the
     covariance ``V`` of the coefficients; from resamples it is that of the mean by the
-    coefficients of each resample, and so are intervals.
+    coefficients of each resample, and so are intervals. Where balanced weights were
+    taken off, both allow for what that depends on, the shares of the classes.
 
     Parameters
     ----------
@@ -160,13 +180,15 @@ def tested(
     array([0.5])
     """
     resampled = errors if isinstance(errors, BootstrapResult) else None
-    names, values, gradients, replicates = [], [], [], []
+    priors = None if resampled is None else resampled.priors
+    names, values, gradients, replicates, by_shift = [], [], [], [], []
     for name, estimand in estimands:
         names.append(name)
         values.append(estimand.values(theta[None], heights)[0])
         gradients.append(estimand.gradient(theta, heights))
+        by_shift.append(estimand.by_shift(theta, heights))
         if resampled is not None:
-            replicates.append(estimand.values(resampled.estimates, heights))
+            replicates.append(estimand.values(resampled.estimates, heights, priors))
     effect, J = np.array(values), np.array(gradients)
     sd, df = np.full(len(effect), np.nan), np.inf
     if resampled is not None:
@@ -182,7 +204,11 @@ def tested(
             pull=None,
         )
         sd = resampled.std_error
-    elif errors is not None:
+    elif isinstance(errors, Covariance):
         variances = np.einsum("ij,jk,ik->i", J, errors.matrix, J)
+        if errors.prior is not None:
+            *mixed, variance = errors.prior
+            slope = np.array(by_shift)
+            variances += slope * (2.0 * J @ np.array(mixed) + slope * variance)
         sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
     return ContrastTests(names, effect, sd, np.zeros(len(effect)), df, resampled)

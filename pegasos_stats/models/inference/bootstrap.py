@@ -14,7 +14,6 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.bread_and_meat import is_balanced
 from pegasos_stats.models.inference.joint_tests import whitening
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult, agreeing
@@ -38,7 +37,8 @@ NOWHERE = 0.5
 SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
-KNOWN = range(3)  # of a refit: gap, distance, status
+KNOWN = range(4)  # of a refit: gap, distance, status, and the prior
+PRIOR = 3
 
 
 def bootstrap(
@@ -195,6 +195,7 @@ def summarised(
         notes=notes,
         tolerance=tolerance,
         fixed=fixed,
+        priors=found[:, PRIOR].copy() if problem.balanced else None,
         agreeing=agreeing(estimates, tolerance) if hinge else 0.0,
     )
 
@@ -251,7 +252,7 @@ class Refit:
         standardizes: bool = False,
     ) -> None:
         self._problem, self._tol = problem, tol
-        self._balances, self._standardizes = is_balanced(problem), standardizes
+        self._balances, self._standardizes = problem.balanced, standardizes
         w, norm2 = np.zeros(arithmetic.lanes.padded(problem.p)), np.zeros(problem.n)
         w[: problem.p] = solution.beta
         dual.sdca.put_norms(problem.rows, norm2)
@@ -267,8 +268,9 @@ class Refit:
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
 
-        The facts are gap, distance and status; then means and deviations of its rows,
-        if resamples are standardized. Coefficients are for predictors as they are here.
+        The facts are gap, distance, status and prior, the ``log(n- / n+)`` of balanced
+        weights; then means and deviations of its rows, if resamples are standardized.
+        Coefficients are for predictors as they are here.
         """
         if not (self._balances or self._standardizes):
             return self._refitted(self._problem, self._origin, rows)
@@ -278,23 +280,27 @@ class Refit:
 
     def _refitted_anew(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Fit one resample with weights, means and deviations of its own."""
-        problem, origin = self._problem, self._origin
+        problem, origin, prior = self._problem, self._origin, 0.0
         drawn = np.bincount(rows[0], minlength=problem.n).astype(np.float64)
         if self._balances:
             totals = [max(1.0, drawn[problem.y == sign].sum()) for sign in (-1.0, 1.0)]
             weights = np.where(
                 problem.y < 0.0, *(problem.n / (2.0 * t) for t in totals)
             )
+            prior = float(np.log(totals[0] / totals[1]))
             a = origin.dual * weights / origin.weights
             problem = replace(problem, weights=weights)
             origin = origin._replace(weights=read_only(weights), dual=a)
         if not self._standardizes:
-            return self._refitted(problem, origin, rows)
+            estimates, found = self._refitted(problem, origin, rows)
+            found[:, PRIOR] = prior
+            return estimates, found
         means, deviations = moments(problem.X, drawn)
         scaling = Scaling(np.zeros(problem.p), deviations)
         scaled = replace(problem, X=scaling.apply(problem.X))
         estimates, found = self._refitted(scaled, origin, rows)
         estimates[:, 1:] /= deviations
+        found[:, PRIOR] = prior
         return estimates, np.hstack([found, means[None], deviations[None]])
 
     def _refitted(

@@ -25,7 +25,6 @@ from pegasos_stats.models.inference.row_sums import (
 from pegasos_stats.solvers.problem import Problem
 
 PUSHED = 0.75  # of the way out, by simulation (benchmarks/zoo.py)
-SAME_SUM = 1e-9  # relative; weights that balance both classes, to rounding
 
 
 class Line(NamedTuple):
@@ -249,8 +248,8 @@ def meat_of(problem: Problem, s: Vector, stretch: Vector | float = 1.0) -> Matri
     """``G = (1/n) sum_i (r_i w_i)^2 (g_i - mean)(g_i - mean)'``.
 
     Here ``g_i = -s_i y_i z_i``. The mean is weighted: weights of mean 1 make the risk a
-    ratio of two means. Weights that are constant in each class and have the same sum in
-    both make it a sum of two such ratios, and the mean is that of the row's class.
+    ratio of two means. Weights that are made to have the same sum in both classes make
+    it a sum of two such ratios, and the mean is that of the row's class.
 
     Parameters
     ----------
@@ -375,16 +374,6 @@ def pull_of(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vecto
 
 def groups_of(problem: Problem) -> list[NDArray[np.bool_]]:
     """Rows whose scores have a mean of their own: all, or those of each class."""
-    if is_balanced(problem):
+    if problem.balanced:
         return [problem.y < 0.0, problem.y > 0.0]
     return [np.ones(problem.n, dtype=bool)]
-
-
-def is_balanced(problem: Problem) -> bool:
-    """Whether weights are the same in each class, and make both weigh the same."""
-    w, classes = problem.weights, [problem.y < 0.0, problem.y > 0.0]
-    if w is None or not all(rows.any() for rows in classes):
-        return False
-    constant = all(np.ptp(w[rows]) == 0.0 for rows in classes)
-    low, high = (float(w[rows].sum()) for rows in classes)
-    return constant and abs(high - low) <= SAME_SUM * high

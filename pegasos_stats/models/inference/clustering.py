@@ -78,20 +78,49 @@ def clustered_meat(problem: Problem, s: Vector, groups: Groups) -> Matrix:
     array([[2.37 , 4.148],
            [4.148, 7.259]])
     """
+    k = problem.p + int(problem.intercept)
+    total = np.zeros((k, k))
+    for factor, _, sums in _sums_of_scores(problem, s, groups):
+        total += factor * (sums.T @ sums)
+    return total / problem.n
+
+
+def scores_with(
+    problem: Problem, s: Vector, groups: Groups, c: Vector
+) -> tuple[Vector, float]:
+    """``sum_ways c sum_g S_g C_g`` and ``sum_ways c sum_g C_g^2``, ``C_g`` sums of `c`.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [3.0], [2.0]]), np.array([-1.0, 1, 1]), 1.0)
+    >>> groups = Groups(("",), (2,), (np.array([0, 1, 1]),))
+    >>> mixed, squares = scores_with(problem, np.ones(3), groups, np.array([1, 0, -1]))
+    >>> mixed.round(3), squares
+    (array([5.333, 9.333]), 4.0)
+    """
+    mixed, squares = np.zeros(problem.p + int(problem.intercept)), 0.0
+    for factor, indicator, sums in _sums_of_scores(problem, s, groups):
+        each = indicator @ c
+        mixed += factor * (each @ sums)
+        squares += factor * float(each @ each)
+    return mixed, squares
+
+
+def _sums_of_scores(
+    problem: Problem, s: Vector, groups: Groups
+) -> Iterator[tuple[float, Any, Matrix]]:
+    """Factor of the way, which rows are of some groups, and ``S_g`` of these."""
     w, g = problem.row_weights, -s * problem.y
     offsets = []
     for rows in groups_of(problem):
         weights = np.where(rows, w, 0.0)
         offsets.append((weights, column_sums(problem, weights * g) / weights.sum()))
-    k = problem.p + int(problem.intercept)
-    total = np.zeros((k, k))
     for way in ways_of(groups):
-        for indicator in _some_at_a_time(way.indicator, k):
+        for indicator in _some_at_a_time(way.indicator, len(offsets[0][1])):
             sums = _row_sums(problem, indicator * (w * g)[None, :])
             for weights, mean in offsets:
                 sums -= np.outer(indicator @ weights, mean)
-            total += way.factor * (sums.T @ sums)
-    return total / problem.n
+            yield way.factor, indicator, sums
 
 
 def _some_at_a_time(indicator: Any, k: int) -> Iterator[Any]:

@@ -45,6 +45,9 @@ class Covariance:
         from these, to first order.
     bias : float64 array, shape (k,), optional
         Of the coefficients, for intervals and tests that allow for it.
+    prior : float64 array, shape (k + 1,), optional
+        Of balanced weights with the log loss the covariances of the coefficients with
+        ``log(n- / n+)``, and its variance, see `prior_of`.
     why : str
         Why the sandwich does not cover; empty if it does.
     separated : int
@@ -66,6 +69,7 @@ class Covariance:
     fixed: Matrix | None = None
     pull: Vector | None = None
     bias: Vector | None = None
+    prior: Vector | None = None
     why: str = ""
     separated: int = 0
     later: "Callable[[], Covariance] | None" = None
@@ -105,8 +109,11 @@ class Covariance:
         """The covariance of the linear combinations ``R theta``."""
         joint = None if self.joint is None else R @ self.joint @ R.T
         bias = None if self.bias is None else R @ self.bias
+        prior = self.prior
+        if prior is not None:
+            prior = np.append(R @ prior[:-1], prior[-1])
         plain = replace(self, joint=joint, fixed=None, pull=None, later=None, bias=bias)
-        return replace(plain, matrix=R @ self.matrix @ R.T)
+        return replace(plain, matrix=R @ self.matrix @ R.T, prior=prior)
 
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""

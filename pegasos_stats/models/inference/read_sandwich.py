@@ -20,6 +20,7 @@ from pegasos_stats.models.inference.choosing import for_joint_tests, why_resampl
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.sandwich import (
     Matrices,
     check_size,
@@ -100,6 +101,7 @@ class ReadFit:
                 None if kernel else sums.slopes,
                 stacked,
                 scaling is not None,
+                prior_of(problem, np.zeros(0), inverse),
             ),
         )
         found = replace(found, why=why)
@@ -208,7 +210,7 @@ def read_sandwich(
     """
     check_size(problem)
     alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
-    kind = problem.lam, problem.loss, problem.intercept, parts.is_balanced(problem)
+    kind = problem.lam, problem.loss, problem.intercept, problem.balanced
     fitted = Fitted(*kind, found.beta, alpha, centre)
     column = None if dual is None else home.column(dual)
     fit = ReadFit(home, problem, found, fitted, column)

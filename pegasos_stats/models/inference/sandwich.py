@@ -21,6 +21,7 @@ from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
+from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
 from pegasos_stats.models.inference.separation import separated_rows
 from pegasos_stats.models.inference.shrinkage import (
@@ -58,7 +59,7 @@ def sandwich(
     ``z = (1, x)``; ``s_i`` is 1 beyond the margin and 0 inside for the hinge, and
     ``1 / (1 + exp(m_i))`` for the log loss; `Sandwich` says what ``H`` is. Weights of
     mean 1 count as ratios, ``w_i (score_i - weighted mean of scores)``, and weights
-    that make both classes equal are taken class by class.
+    that were asked to make both classes equal are taken class by class.
 
     Parameters
     ----------
@@ -159,8 +160,9 @@ def _of_rows(
     slopes = None
     if problem.loss == "log":
         slopes = column_sums(problem, problem.row_weights * s * problem.y)
+    prior = prior_of(problem, s, inverse, groups)
     matrices = Matrices(
-        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None)
+        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None, prior)
     )
     found = put_together(problem, beta, options, curvature, matrices, groups)
     if not found.is_defined:
@@ -188,6 +190,8 @@ class Matrices(NamedTuple):
     stacked : Stacked or None
         Of standardized predictors whose means and deviations are estimates too.
     is_scaled : bool
+    prior : float64 array, shape (k + 1,), or None
+        As of a `Covariance`.
     """
 
     bread: Matrix
@@ -198,6 +202,7 @@ class Matrices(NamedTuple):
     slopes: Vector | None
     stacked: Stacked | None
     is_scaled: bool
+    prior: Vector | None
 
 
 def put_together(
@@ -239,6 +244,7 @@ def put_together(
         notes=defects.notes_on(*facts),
         fixed=None if reason else fixed,
         pull=parts.pull_of(problem, beta, H, inverse),
+        prior=given.prior,
     )
 
 
@@ -327,6 +333,9 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
     pull, bias = (
         None if vector is None else back @ vector for vector in (found.pull, found.bias)
     )
+    prior = found.prior
+    if prior is not None:
+        prior = np.append(back @ prior[:-1], prior[-1])
     if np.isfinite(found.matrix).all() and (reason := defects.overflow(matrix)):
         matrix = np.full_like(C, np.nan)
         found = replace(found, notes=defects.notes_on(reason, 0, len(C)))
@@ -340,6 +349,7 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
         fixed=fixed,
         pull=pull,
         bias=bias,
+        prior=prior,
         later=later,
     )
 

@@ -8,7 +8,6 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.bias import bias_of
-from pegasos_stats.models.inference.bread_and_meat import is_balanced
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.degrees_of_freedom import (
     degrees_of_freedom,
@@ -132,7 +131,7 @@ def model_meat(problem: Problem, s: Vector) -> Matrix:
     array([[0.1875]])
     """
     w, n = problem.row_weights, problem.n
-    if not is_balanced(problem):
+    if not problem.balanced:
         return cross_product(problem, w * w * s * (1.0 - s)) / n
     positive = problem.y > 0.0
     p = np.where(positive, 1.0 - s, s)

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.counts import Counts
 from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.digests import rows_digest
@@ -31,9 +32,12 @@ OF_DATA = {
     "freq_weights",
     "offset",
     "missing",
+    "balanced",
 }
+EARLIER_DATA: Header = {"balanced": None}  # what earlier files do not say
 SHA256 = re.compile("[0-9a-f]{64}")
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
+SAME_SUM = 1e-9  # relative, of the weights of both classes, to rounding
 
 
 def data_of(fitted: Fitted) -> Header:
@@ -50,6 +54,7 @@ def data_of(fitted: Fitted) -> Header:
         and [fitted.counted.column, fitted.counted.lines],
         "offset": fitted.offsets and designs.packed_offset(fitted.offsets),
         "missing": [list(pair) for pair in dropped.missing],
+        "balanced": problem.balanced,
     }
 
 
@@ -99,6 +104,7 @@ class DataFields:
             if not (self.weights >= 0.0).all() or off > ROUNDING:
                 raise ValueError("weights do not have the mean 1")
 
+        self.balanced = balanced_in(fit["balanced"], self.y, self.weights)
         self.design = _design(fit["design"], archive.checked, functions)
         self.coding = values.unpacked_coding(fit["coding"])
         left_out = (whole(n, "rows left out") for n in items(fit["dropped"], "rows", 2))
@@ -125,6 +131,7 @@ class DataFields:
             "loss": self.loss,
             "intercept": self.intercept,
             "weights": self.weights,
+            "balanced": self.balanced,
             "offset": self.offset,
         }
 
@@ -132,6 +139,23 @@ class DataFields:
         """Raise ValueError unless the design has so many columns."""
         if len(self.design.names) != width:
             raise ValueError(f"{len(self.design.names)} names for {width} columns")
+
+
+def balanced_in(stored: Json, y: Vector, weights: Vector | None) -> bool:
+    """Whether weights were asked for by which both classes weigh the same.
+
+    Earlier files do not say it: there weights that do so count as asked for.
+    """
+    if stored is not None and not header.flag(stored, "whether weights are balanced"):
+        return False
+    classes = [y < 0.0, y > 0.0]
+    w = np.ones(y.size) if weights is None else weights
+    constant = all(np.ptp(w[rows]) == 0.0 for rows in classes)
+    low, high = (float(w[rows].sum()) for rows in classes)
+    are = constant and abs(high - low) <= SAME_SUM * high
+    if stored and not are:
+        raise ValueError("balanced weights are not")
+    return are and (stored is not None or weights is not None)
 
 
 def _missing(stored: Json) -> tuple[tuple[str, int], ...]:

@@ -15,6 +15,7 @@ from pegasos_stats.models.persist import header, judged, values
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.data_fields import (
+    EARLIER_DATA,
     OF_DATA,
     DataFields,
     arrays_of_data,
@@ -43,7 +44,7 @@ FIELDS = {
 }
 # What earlier files do not say.
 EARLIER: Header = {"seconds": None, "freq_weights": None, "ran": None, "missing": []}
-EARLIER |= {"judged": None, "digest": None, "offset": None}
+EARLIER |= {"judged": None, "digest": None, "offset": None} | EARLIER_DATA
 SOLVERS: dict[str, type[Pegasos] | type[SDCA]] = {"Pegasos": Pegasos, "SDCA": SDCA}
 TRACE = {
     "epoch": "i8",

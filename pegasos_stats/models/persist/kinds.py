@@ -220,13 +220,15 @@ def covariance_in(
 def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
     if name in ("estimate", "newton_step", "tolerance", "pull", "bias"):
         return (k,)
+    if name in ("prior", "priors"):
+        return (k + 1 if name == "prior" else None,)
     return (None if name in ("estimates", "fixed") else k, k)
 
 
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
     perhaps = found.newton_step, found.joint, found.fixed, found.pull, found.bias
-    there = [array for array in perhaps if array is not None]
+    there = [array for array in (*perhaps, found.prior) if array is not None]
     for array in (found.matrix, found.bread, found.meat, *there):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")
@@ -248,6 +250,8 @@ def check_sandwich(found: Covariance) -> None:
 
 def check_bootstrap(found: BootstrapResult) -> None:
     """Raise ValueError for numbers that no bootstrap has."""
+    if found.priors is not None and len(found.priors) != len(found.estimates):
+        raise ValueError(f"{len(found.priors)} resamples have priors")
     for array in (found.tolerance, found.fixed, found.pull, found.reference):
         if not isinstance(array, np.ndarray | None):
             raise ValueError(f"{array!r} is no array")

@@ -200,15 +200,14 @@ def _offset(offset: Offset | None) -> list[str]:
 def _weights(subject: Subject) -> str:
     """Weights of a call: by level where each level has one weight, else by name."""
     weights, result = subject.weights, subject.result
+    if result.problem.balanced:
+        return literal("balanced")
     if weights is None:
         return ""
     each = [np.unique(weights[result.problem.y == sign]) for sign in (-1.0, 1.0)]
     if any(len(values) > 1 for values in each):
         return subject.origin.weights
     low, high = (float(values[0]) for values in each)
-    counts = [(result.problem.y == sign).sum() for sign in (-1.0, 1.0)]
-    if [low, high] == [result.nobs / (2.0 * count) for count in counts]:
-        return literal("balanced")
     first, second = (literal(level) for level in result.coding.levels)
     return f"{{{first}: {low!r}, {second}: {high!r}}}"
 

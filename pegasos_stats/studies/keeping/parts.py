@@ -13,6 +13,7 @@ from pegasos_stats.models.persist import designs, header
 from pegasos_stats.models.persist.archive import Inside
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.data_fields import (
+    EARLIER_DATA,
     OF_DATA,
     DataFields,
     arrays_of_data,
@@ -110,11 +111,12 @@ def model_in(stored: Json, emptying: Emptying) -> Model:
     """Undo `model_out`."""
     head, _ = items(stored, "a model", 2)
     record(head, "a model", ("kind", "data", "kernel", "index"))
-    record(head["data"], "a model", sorted(OF_DATA))
+    data = EARLIER_DATA | head["data"]
+    record(data, "a model", sorted(OF_DATA))
     index = index_in(head["index"], emptying)
     inside = inside_in(stored, emptying)
     kind = MODELS[one_of(head["kind"], "the kind of a model", MODELS)]
-    fields = DataFields(head["data"], inside, emptying.functions)
+    fields = DataFields(data, inside, emptying.functions)
     n, p = fields.n, fields.p
     if len(index) != n:
         raise ValueError(f"there are {len(index)} labels of {n} rows")
@@ -132,6 +134,7 @@ def model_in(stored: Json, emptying: Emptying) -> Model:
         dropped=fields.dropped,
         kept=kept,
         weights=fields.weights,
+        balanced=fields.balanced,
         counted=fields.freq_weights,
         offset=fields.offset,
         offsets=fields.offsets,

@@ -312,7 +312,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     weights = None if whole.weights is None else mean_one(whole.weights[rows])
     offset = None if whole.offset is None else whole.offset[rows]
     given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
-    return replace(whole, **given), held_out, scored
+    return replace(whole, **given, balanced=False), held_out, scored
 
 
 def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] | None:

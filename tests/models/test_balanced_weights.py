@@ -1,0 +1,189 @@
+"""Weights that were asked to balance the classes, and those that happen to."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import pegasos_stats as ps
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.prior import prior_of
+from pegasos_stats.models.persist.data_fields import balanced_in
+from pegasos_stats.studies.selection.fold_fits import training
+from pegasos_stats.studies.selection.folds import Split
+
+TIGHT = ps.SDCA(tol=1e-12, epochs=2000, seed=1)
+CLOSE = ps.SDCA(tol=1e-9, epochs=2000, seed=1)
+
+
+def rows(n=300, seed=1):
+    """Rows of a logistic model with a third of the labels 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    return X, (rng.random(n) < expit(X[:, 0] - 0.8)).astype(int)
+
+
+def thirds():
+    rng = np.random.default_rng(3)
+    y = np.where(np.arange(300) < 100, "a", "b")
+    return pd.DataFrame(rng.standard_normal((300, 2)), columns=["u", "v"]).assign(y=y)
+
+
+@pytest.mark.parametrize("model", [ps.svm, ps.logit])
+def test_given_weights_are_known_even_if_they_balance(model):
+    """The errors of {a: 2, b: 1} are those of weights next to it, not half of them."""
+    data = thirds()
+    data["u"] += 2.0 * (data["y"] == "a")
+    found = [
+        model("y ~ u + v", data, lam=0.1, weights=weights).fit(CLOSE, cov_type="HC0")
+        for weights in ({"a": 2.0, "b": 1.0}, {"a": 2.0002, "b": 1.0}, "balanced")
+    ]
+    given, near, balanced = (fit.bse for fit in found)
+    # a weight 1e-4 larger moves a row or two of the hinge off the margin
+    np.testing.assert_allclose(given, near, rtol=0.01)
+    assert balanced["Intercept"] < 0.8 * given["Intercept"]
+    np.testing.assert_allclose(found[0].params, found[2].params, atol=1e-4)
+    assert [fit.problem.balanced for fit in found] == [False, False, True]
+
+
+def test_resamples_make_anew_what_was_asked_for_alone():
+    data = thirds()
+    boot = Bootstrap(60, seed=1, tol=1e-9)
+    spread = [
+        ps.logit("y ~ u", data, lam=0.1, weights=weights).fit(cov_type=boot).bse
+        for weights in ({"a": 2.0, "b": 1.0}, "balanced")
+    ]
+    # by the formula the intercept's is about 0.122 and 0.006: its own, and the slope's
+    assert spread[1]["Intercept"] < 0.3 * spread[0]["Intercept"]
+
+
+def test_classes_of_the_same_size_are_balanced_if_asked():
+    X, y = rows()
+    y = np.sort(y) * 0 + (np.arange(300) < 150)
+    X[:, 0] += y
+    found = {
+        weights: ps.Logit(y, X, lam=0.1, weights=weights).fit(CLOSE, cov_type="HC0")
+        for weights in (None, "balanced")
+    }
+    assert found["balanced"].problem.weights is None
+    plain, balanced = (fit.bse["Intercept"] for fit in found.values())
+    assert balanced < 0.95 * plain
+    boot = found["balanced"].with_covariance(Bootstrap(200, seed=1, tol=1e-8))
+    assert boot.bse["Intercept"] == pytest.approx(balanced, rel=0.2)  # 200: to 5%
+
+
+@pytest.mark.parametrize("weights", [{0: 1.0, 1: 2.0}, "balanced"])
+def test_a_saved_fit_keeps_what_was_asked(tmp_path, weights):
+    X, y = rows()
+    y = (np.arange(300) < 100).astype(int)
+    result = ps.Logit(y, X, lam=0.1, weights=weights).fit(CLOSE)
+    expected = result.predictions().tidy(), result.bse
+    ps.save(result, tmp_path / "fit.pegasos")
+    loaded = ps.load(tmp_path / "fit.pegasos")
+    assert loaded.problem.balanced == (weights == "balanced")
+    frame = pd.DataFrame(X, columns=result.design.names)
+    again = loaded.predictions(data=frame).tidy()
+    np.testing.assert_allclose(again["std_error"], expected[0]["std_error"], rtol=1e-12)
+    assert loaded.bse.equals(expected[1])
+
+
+def test_files_have_what_was_asked(tmp_path):
+    data = thirds()
+    data.to_parquet(tmp_path / "rows.parquet")
+    scan = ps.scan(tmp_path / "rows.parquet")
+    for weights in ({"a": 2.0, "b": 1.0}, "balanced"):
+        given = {"lam": 0.1, "weights": weights}
+        there = ps.logit("y ~ u + v", scan, **given).fit(ps.SDCA(tol=1e-9))
+        here = ps.logit("y ~ u + v", data, **given).fit(CLOSE, cov_type="HC0")
+        assert there.problem.balanced == here.problem.balanced
+        np.testing.assert_allclose(there.bse, here.bse, rtol=1e-3)  # of both gaps
+        prior, same = there.covariance.prior, here.covariance.prior
+        assert (prior is None) == (weights != "balanced")
+        assert prior is None or prior[-1] == same[-1] == 1 / 100 + 1 / 200
+
+
+def test_folds_have_weights_that_are_given():
+    """Those of all rows, which do not balance the rows of a fold."""
+    model = ps.logit("y ~ u", thirds(), lam=0.1, weights="balanced")
+    problem, *_ = training(model, Split(1, 1, np.arange(150), 300))
+    assert model.problem.balanced
+    assert not problem.balanced
+
+
+def test_earlier_files_balance_by_their_numbers():
+    y = np.array([-1.0, 1.0, 1.0])
+    weights = np.array([1.5, 0.75, 0.75])
+    assert balanced_in(None, y, weights)
+    assert not balanced_in(None, y, np.array([1.4, 0.8, 0.8]))
+    assert not balanced_in(None, y[:2], None)  # which nobody weighed
+    assert balanced_in(True, y[:2], None)
+    assert not balanced_in(False, y, weights)
+    with pytest.raises(ValueError, match="balanced weights are not"):
+        balanced_in(True, y, None)
+
+
+def errors_of(result, **at):
+    """Standard errors of mean predictions and of the slope."""
+    at = at or None
+    tables = result.predictions(at=at).tidy(), result.margins("x1").tidy()
+    return np.concatenate([table["std_error"] for table in tables])
+
+
+def test_errors_of_probabilities_are_those_of_the_same_fit_without_the_detour():
+    """Without penalty or slope, the probability is the share of the rows.
+
+    Its standard error is ``sqrt(q (1 - q) / n)``, and of an unweighted fit as well.
+    """
+    y = (np.arange(400) < 100).astype(int)
+    X = np.random.default_rng(1).standard_normal((400, 1))
+    for weights in (None, "balanced"):
+        fit = ps.Logit(y, X, lam=1e4, weights=weights).fit(TIGHT, cov_type="HC0")
+        (row,) = fit.predictions().tidy().itertuples()
+        assert row.estimate == pytest.approx(0.25, abs=1e-4)
+        assert row.std_error == pytest.approx(np.sqrt(0.25 * 0.75 / 400), rel=1e-3)
+
+
+def test_errors_of_probabilities_are_those_of_samples():
+    """200 samples know a standard deviation to 5%: four of these are 20%."""
+    found, errors = [], []
+    at = {"x1": [0.0, 1.0]}
+    for seed in range(200):
+        X, y = rows(seed=seed)
+        data = pd.DataFrame(X, columns=["x1", "x2"])
+        fit = ps.Logit(y, data, lam=1e-4, weights="balanced").fit(TIGHT)
+        table = fit.predictions(at=at).tidy()
+        found.append(table["estimate"])
+        errors.append(table["std_error"])
+    spread, mean = np.std(found, axis=0), np.mean(errors, axis=0)
+    np.testing.assert_allclose(mean, spread, rtol=0.2)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_resamples_allow_for_the_shares_of_the_classes_too(standardize):
+    """400 resamples know a standard error to 3.5%."""
+    X, y = rows()
+    given = {"lam": 0.01, "weights": "balanced", "standardize": standardize}
+    fit = ps.Logit(y, X, **given).fit(TIGHT, cov_type="HC0")
+    boot = fit.with_covariance(Bootstrap(400, seed=1, tol=1e-8))
+    assert boot.covariance.priors.shape == (400,)
+    np.testing.assert_allclose(errors_of(boot), errors_of(fit), rtol=0.15)
+    known = ps.Logit(y, X, **given | {"weights": {0: 1.0, 1: 2.0}}).fit(TIGHT)
+    assert known.covariance.prior is None
+
+
+def test_groups_have_shares_of_their_own():
+    """Every row nine times, in a group: errors are those of the rows themselves."""
+    X, y = rows()
+    given = {"lam": 0.01, "weights": "balanced"}
+    one = ps.Logit(y, X, **given).fit(TIGHT, groups=np.arange(300))
+    again = np.repeat(np.arange(300), 9)
+    nine = ps.Logit(y[again], X[again], **given).fit(TIGHT, groups=again)
+    # HC1 counts rows: (n - 1) / (n - 3)
+    np.testing.assert_allclose(errors_of(nine), errors_of(one), rtol=0.01)
+    plain = ps.Logit(y, X, **given).fit(TIGHT, cov_type="HC1")
+    np.testing.assert_allclose(errors_of(plain), errors_of(one), rtol=0.01)
+    alone = prior_of(one.problem, np.zeros(0), np.eye(3))
+    factor = 300 / 299
+    np.testing.assert_allclose(one.covariance.prior[-1], factor * alone[-1], rtol=1e-12)
+    # mean 0 of scores in each class: no covariance, but for rounding
+    assert np.abs(one.covariance.prior[:-1]).max() < 1e-9 * alone[-1]
