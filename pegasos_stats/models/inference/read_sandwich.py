@@ -25,9 +25,9 @@ from pegasos_stats.models.inference.sandwich import (
     Matrices,
     check_size,
     put_together,
-    uncentred,
 )
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
+from pegasos_stats.models.inference.uncentring import uncentred
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Column, Home, added
 
