@@ -45,8 +45,8 @@ class SDCA(Solver):
     counted as an epoch. They find the optimum with an unpenalised intercept, and a dual
     point with ``sum_i a_i y_i = 0``; or the optimum without intercept. With more
     columns than rows such epochs go on while they close the gap; for the hinge, steps
-    on pairs of rows (on single rows without intercept) follow, ``n`` per epoch. So they
-    do on 100 dense columns or more with up to 1.25 times as many rows, 1.5 times without
+    on pairs of rows (on single rows without intercept) follow, ``n`` per epoch; on 100
+    dense columns or more also with up to 1.25 times as many rows, or 1.5 times without
     intercept. Dense rows of which most entries are 0 are taken as sparse ones.
 
     Without intercept the hinge on 100 columns or more, sparse rows or no more columns
