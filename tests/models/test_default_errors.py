@@ -1,7 +1,5 @@
 """Standard errors by default: which estimate, its tests, and what it says of itself."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,11 +10,9 @@ from pegasos_stats.models.inference import choosing
 from pegasos_stats.models.inference.bootstrap import moments
 from pegasos_stats.models.inference.joint_tests import hotelling_test, resampled_test
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
-from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.uncertainty import Uncertainty
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem
 from tests.models.fitted_problems import at, at_zero
+from tests.models.made_resamples import resampled
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
 
@@ -36,24 +32,6 @@ def binary_rows(n=120):
     rng = np.random.default_rng(5)
     X = (rng.random((n, 3)) < 0.5).astype(float)
     return X, outcome(rng, X, [1.0, -1.0, 0.0])
-
-
-def resampled(estimates, estimate=0.0, tolerance=0.0):
-    """A bootstrap with these estimates of coefficients, a column each."""
-    estimates = np.asarray(estimates, dtype=float).reshape(len(estimates), -1)
-    k = estimates.shape[1]
-    return BootstrapResult(
-        estimate=np.full(k, estimate),
-        estimates=estimates,
-        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
-        seed=1,
-        n_left_out=0,
-        n_not_converged=0,
-        relative_gap=0.0,
-        distance=0.0,
-        options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
-        tolerance=np.full(k, tolerance),
-    )
 
 
 def test_the_hinge_resamples_where_predictors_have_few_values():
@@ -141,26 +119,6 @@ def test_a_sandwich_where_rows_tie_warns():
     assert "cov_type='default' resamples" in said[0].written()
 
 
-def test_symmetric_intervals_reach_to_the_farther_quantile():
-    # Of 39 estimates 1 to 39, with 20, the outer 2.5% begin at the first and the last.
-    found = resampled(np.arange(1.0, 40.0), estimate=15.0)
-    np.testing.assert_allclose(found.conf_int(0.95), [[15.0 - 24.0, 15.0 + 24.0]])
-    # 10% on each side: the fourth on each side, 4 and 36.
-    np.testing.assert_allclose(found.conf_int(0.8), [[15.0 - 21.0, 15.0 + 21.0]])
-
-
-def test_a_symmetric_interval_holds_what_its_test_does_not_reject():
-    rng = np.random.default_rng(2)
-    for skew in (0.0, 1.0, 3.0):
-        draws = rng.standard_normal(199)
-        found = resampled(np.exp(skew * draws) if skew else draws, 0.7, 1e-3)
-        for level in (0.8, 0.95):
-            (low, high), alpha = found.conf_int(level)[0], 1.0 - level
-            for value in np.linspace(-4.0, 6.0, 301):
-                p = found.p_values(np.array([value]))[0]
-                assert (low <= value <= high) == (p > alpha * (1.0 + 1e-9))
-
-
 def test_a_joint_test_of_one_hypothesis_is_that_of_the_interval():
     draws = np.random.default_rng(3).standard_normal((199, 2)) + 1.5
     found = resampled(draws, 1.5)
@@ -185,39 +143,6 @@ def test_what_is_pinned_has_no_statistic():
     (note,) = (note for note in result.notes_on_errors() if "pinned" in note.text)
     assert note.text.startswith("'Intercept', 'x1' are pinned")
     assert np.isnan(result.wald_test("x1 = 0").pvalue)
-
-
-@pytest.mark.parametrize(
-    ("above", "below", "told"),
-    [(4, 4, True), (4, 0, True), (5, 0, False), (0, 5, False), (0, 0, False)],
-)
-def test_an_interval_of_a_tie_is_told_beside_its_standard_error(above, below, told):
-    """Ends are the fifth farthest of 199 resamples on each side; none is pinned."""
-    draws = np.zeros((199, 2))
-    draws[:, 1] = np.random.default_rng(1).standard_normal(199)
-    draws[:above, 0], draws[above : above + below, 0] = 0.5, -0.5
-    found = replace(resampled(draws, tolerance=1e-6), pull=None)
-    nearly = [note for note in remarks(found) if "nearly pinned" in note]
-    assert bool(nearly) == told
-    if told:
-        assert nearly == [
-            "'a' is nearly pinned: the same in at least 95% of the resamples, held by "
-            "a tie of rows at the margin. The interval is that of the tie; the "
-            "standard error is of the few resamples without it, so that the two do not "
-            "go together."
-        ]
-        low, high = found.conf_int()[0]
-        assert high - low < 1e-4 < 0.05 < found.std_error[0]
-    normal = replace(found, options=Bootstrap(199, seed=1))
-    assert not any("nearly pinned" in note for note in remarks(normal))
-
-
-def remarks(covariance):
-    """Notes on standard errors of two coefficients, a and b."""
-    theta = pd.Series(covariance.estimate, ["a", "b"])
-    certificate = Certificate(1.0, 1.0, 0)
-    known = Uncertainty(theta, covariance, 199, 0.1, certificate, 1.0, None)
-    return [note.text for note in known.remarks()]
 
 
 def test_headings_of_resampled_tests_do_not_say_z():
@@ -412,33 +337,6 @@ def test_saved_defaults_are_there_again(tmp_path):
     assert (
         loaded.wald_test(np.eye(4)[1:]).pvalue == kernel.wald_test(np.eye(4)[1:]).pvalue
     )
-
-
-def test_intervals_and_tests_of_resamples_that_agree_are_wider_alike():
-    draws = np.random.default_rng(4).standard_normal((199, 2))
-    plain = resampled(draws)
-    for share, factor in ((0.0, 1.0), (0.004, 1.1), (0.01, 1.25), (1.0, 1.25)):
-        wider = replace(plain, agreeing=share)
-        np.testing.assert_allclose(
-            wider.conf_int(), factor * plain.conf_int(), rtol=1e-12
-        )  # about 0: rounding alone
-        null = np.array([1.7, 2.1])
-        assert (wider.p_values(factor * null) == plain.p_values(null)).all()
-        joint = resampled_test(plain, np.eye(2), null).pvalue
-        assert resampled_test(wider, np.eye(2), factor * null).pvalue == joint
-        for column in range(2):
-            R, q = np.eye(2)[[column]], null[[column]]
-            assert resampled_test(wider, R, q).pvalue == wider.p_values(null)[column]
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [(0.0, ""), (1e-4, ", 0.25% wider"), (0.004, ", 10% wider"), (1.0, ", 25% wider")],
-)
-def test_by_how_much_intervals_are_wider_is_told(share, said):
-    found = replace(resampled(np.arange(199.0)), agreeing=share).description
-    because = " because resamples tie" if said else ""
-    assert f"intervals: symmetric{said}{because}; tests from" in found
 
 
 def test_resamples_of_a_hinge_agree_where_rows_tie_and_of_a_log_loss_do_not():

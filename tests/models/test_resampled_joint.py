@@ -11,23 +11,7 @@ from pegasos_stats.models.inference.joint_tests import (
     steadied,
     whitening,
 )
-from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.resamples import BootstrapResult
-
-
-def resampled(estimates, estimate, reference=None):
-    return BootstrapResult(
-        estimate=estimate,
-        estimates=estimates,
-        covariance=np.cov(estimates, rowvar=False),
-        seed=1,
-        n_left_out=0,
-        n_not_converged=0,
-        relative_gap=0.0,
-        distance=0.0,
-        options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
-        reference=reference,
-    )
+from tests.models.made_resamples import resampled
 
 
 def test_a_resample_is_left_out_of_the_covariance_of_its_statistic():
@@ -95,10 +79,12 @@ def test_another_coding_of_a_factor_has_the_same_test():
     draws, estimate, reference = drawn(rng)
     recode = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.5, 0.0, 2.0]])
     other = resampled(
-        draws @ recode.T, recode @ estimate, recode @ reference @ recode.T
+        draws @ recode.T, recode @ estimate, reference=recode @ reference @ recode.T
     )
     zero = np.zeros(3)
-    one = resampled_test(resampled(draws, estimate, reference), np.eye(3), zero)
+    one = resampled_test(
+        resampled(draws, estimate, reference=reference), np.eye(3), zero
+    )
     two = resampled_test(other, np.eye(3), zero)
     assert one.pvalue == two.pvalue
     # Covariances of condition 3e3 at most, solved in doubles.
@@ -114,7 +100,10 @@ def test_a_direction_without_spread_among_resamples_does_not_decide():
     draws, estimate, reference = drawn(rng)
     normal = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)
     draws -= np.outer((draws - estimate) @ normal, normal) * (1.0 - 1e-4)
-    found, away = resampled(draws, estimate, reference), estimate - 0.1 * normal
+    found, away = (
+        resampled(draws, estimate, reference=reference),
+        estimate - 0.1 * normal,
+    )
     inverse = np.linalg.inv(reference)
     scale = np.trace(found.covariance @ inverse) / 3
     bound = 0.01 * (normal @ inverse @ normal) / (TOWARDS * scale)
@@ -143,7 +132,7 @@ def test_one_hypothesis_needs_no_reference():
     rng = np.random.default_rng(7)
     draws, estimate, reference = drawn(rng)
     R, q = np.array([[1.0, -1.0, 0.0]]), np.array([0.3])
-    one = resampled_test(resampled(draws, estimate, reference), R, q)
+    one = resampled_test(resampled(draws, estimate, reference=reference), R, q)
     two = resampled_test(resampled(draws, estimate), R, q)
     assert (one.statistic, one.pvalue) == (two.statistic, two.pvalue)
 

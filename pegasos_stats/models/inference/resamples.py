@@ -147,7 +147,7 @@ class BootstrapResult:
         That is then of the tie that holds nearly all resamples, and not of the others,
         from which the standard error is. None where resamples are too few to tell.
         """
-        if two_sided(np.zeros(1), len(self.estimates))[0] > 1.0 - USUAL + ROUNDING:
+        if self.least_p_value > 1.0 - USUAL + ROUNDING:
             return np.zeros(len(self.estimate), dtype=bool)
         low, high = self.conf_int(interval="symmetric").T
         reach = (1.0 + ROUNDING) * (1.0 + self.widening) * self.solver_noise

@@ -1,0 +1,36 @@
+"""Bootstraps of given estimates, as if a model had been refitted to resamples."""
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.solvers.objective import Certificate
+
+
+def resampled(estimates, estimate=0.0, tolerance=0.0, reference=None):
+    """A bootstrap with these estimates of coefficients, a column each."""
+    estimates = np.asarray(estimates, dtype=float).reshape(len(estimates), -1)
+    k = estimates.shape[1]
+    return BootstrapResult(
+        estimate=np.full(k, estimate),
+        estimates=estimates,
+        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
+        seed=1,
+        n_left_out=0,
+        n_not_converged=0,
+        relative_gap=0.0,
+        distance=0.0,
+        options=Bootstrap(len(estimates), seed=1, interval="symmetric"),
+        tolerance=np.full(k, tolerance),
+        reference=reference,
+    )
+
+
+def remarks(covariance):
+    """Notes on standard errors of two coefficients, a and b."""
+    theta = pd.Series(covariance.estimate, ["a", "b"])
+    certificate = Certificate(1.0, 1.0, 0)
+    known = Uncertainty(theta, covariance, 199, 0.1, certificate, 1.0, None)
+    return [note.text for note in known.remarks()]
