@@ -1,13 +1,14 @@
 """Processor time of a row, from ten thousand rows to ten million.
 
-    python benchmarks/linear_time.py [--most 1e7] [--columns 20] [--write docs]
+    python benchmarks/linear_time.py [--most 1e7] [--columns 20] [--copy] [--write docs]
 
 Fits normal predictors of two classes, in memory and from Parquet files, with both
 losses and to two tolerances, and prints microseconds of processor time for each row:
-the least of repeats, as other work on the machine only adds to it; all threads, the
-checks and the copy of the data included. Rows are in a file for each million, in a
-folder that is removed. Compilation is not timed. Needs 5 GB of memory and 2 GB of disk
-for 1e7 rows of 20 columns.
+the least of repeats, as other work on the machine only adds to it; all threads and the
+checks of the data included. In memory they are read-only, so that the model need not
+copy them; with ``--copy`` it does. Rows are in a file for each million, in a folder
+that is removed. Compilation is not timed. Needs 5 GB of memory and 2 GB of disk for 1e7
+rows of 20 columns.
 """
 
 import argparse
@@ -58,9 +59,12 @@ def write(X: Any, y: Any, folder: Path) -> None:
         )
 
 
-def times(n: int, p: int, repeats: int) -> Iterator[tuple[str, str, float, float]]:
+def times(
+    n: int, p: int, repeats: int, copy: bool
+) -> Iterator[tuple[str, str, float, float]]:
     """Where the rows are, loss, tolerance, and microseconds a row."""
     X, y = rows(n, p)
+    X.flags.writeable = copy
     with tempfile.TemporaryDirectory() as folder:
         write(X, y, Path(folder))
         for loss, (of_arrays, of_formula) in MODELS.items():
@@ -84,13 +88,16 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=1e7)
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--copy", action="store_true")
     parser.add_argument("--write", type=Path)
     given = parser.parse_args()
-    list(times(60_000, given.columns, 1)), list(times(LEAST, given.columns, 1))
+    for n in (60_000, LEAST):
+        list(times(n, given.columns, 1, given.copy))
     found: dict[tuple[str, str, float], list[float]] = {}
     sizes = [n for n in (LEAST * 10**k for k in range(4)) if n <= given.most]
     for n in sizes:
-        for home, loss, tol, spent in times(n, given.columns, given.repeats):
+        cell = n, given.columns, given.repeats, given.copy
+        for home, loss, tol, spent in times(*cell):
             found.setdefault((home, loss, tol), []).append(spent)
             print(f"{n:>10,} rows in {home}, {loss}, {tol:g}: {spent:.3g}", flush=True)
     if given.write:

@@ -1,4 +1,4 @@
-"""Names for types of arrays and columns, and views that cannot be written to."""
+"""Names for types of arrays and columns, and arrays that nobody writes to."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
@@ -38,3 +38,58 @@ def read_only(values: Values) -> Values:
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+def owned(values: Predictors, data: object) -> Predictors:
+    """Return rows that the caller cannot change: a copy if memory may be shared.
+
+    An array that is read-only itself, and not a view of one that can be written to, is
+    taken as it is; so is the memory map of a file that was opened for reading.
+
+    Parameters
+    ----------
+    values : C-contiguous array or CSR array, shape (n, p)
+    data : any
+        What they were read from.
+
+    Returns
+    -------
+    The same, read-only
+    """
+    if isinstance(data, np.ndarray) and is_frozen(values):
+        return read_only(values)
+    if not isinstance(values, np.ndarray):
+        values = values.copy()
+        parts = [values.data, values.indices, values.indptr]
+    else:
+        # What pandas gives a view of, read-only, the caller may still change.
+        new = values.flags.owndata and values.flags.writeable
+        if not new or (
+            isinstance(data, np.ndarray) and np.may_share_memory(values, data)
+        ):
+            values = values.copy()
+        parts = [values]
+    for part in parts:
+        part.flags.writeable = False
+    return values
+
+
+def is_frozen(values: Any) -> bool:
+    """Whether values are an array that nobody can write to, nor to what it views.
+
+    Examples
+    --------
+    >>> values = np.zeros(3)
+    >>> is_frozen(read_only(values))
+    False
+    >>> values.flags.writeable = False
+    >>> is_frozen(values), is_frozen(values[1:])
+    (True, True)
+    """
+    if isinstance(values, np.ndarray) and not values.flags.aligned:
+        return False  # kernels read numbers where they are aligned
+    while isinstance(values, np.ndarray) and not values.flags.writeable:
+        if isinstance(values, np.memmap):
+            return bool(values.mode == "r")
+        values = values.base
+    return values is None

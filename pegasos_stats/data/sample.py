@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import DataColumn, Predictors, Vector
+from pegasos_stats.arrays import DataColumn, Predictors, Vector, owned
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.counts import Counts, Positions, repeated
@@ -290,11 +290,13 @@ def _complete(
     levels = coding_of(labels, coding, name, design.formula)
     y = coded(labels, levels)
     weights = row_weights(given.weights if each is None else each[kept], y, levels)
-    X = owned(selected(matrix.values, kept[matrix.kept]), given.data)
+    X = selected(matrix.values, kept[matrix.kept])
     check_flag("standardize", standardize)
     if standardize:
         scaling = Scaling.of(X, intercept)
         X, design = scaling.apply(X), ScaledDesign(design, scaling)
+    else:
+        X = owned(X, given.data)
     return Sample(
         X=X,
         y=y,
@@ -310,35 +312,6 @@ def _complete(
         offset=None if offset is None else offset[kept],
         offsets=given.offsets,
     )
-
-
-def owned(values: Predictors, data: object) -> Predictors:
-    """Return rows that the caller cannot change: a copy if memory may be shared.
-
-    Parameters
-    ----------
-    values : C-contiguous array or CSR array, shape (n, p)
-    data : any
-        What they were read from.
-
-    Returns
-    -------
-    The same, read-only
-    """
-    if not isinstance(values, np.ndarray):
-        values = values.copy()
-        parts = [values.data, values.indices, values.indptr]
-    else:
-        # What pandas gives a view of, read-only, the caller may still change.
-        new = values.flags.owndata and values.flags.writeable
-        if not new or (
-            isinstance(data, np.ndarray) and np.may_share_memory(values, data)
-        ):
-            values = values.copy()
-        parts = [values]
-    for part in parts:
-        part.flags.writeable = False
-    return values
 
 
 def _name_of(labels: DataColumn) -> str:

@@ -68,7 +68,8 @@ class Scaling:
         if not isinstance(X, np.ndarray) and self.centre.any():
             X = X.toarray()
         if isinstance(X, np.ndarray):
-            scaled = (X - self.centre) / self.scale
+            scaled = X - self.centre
+            scaled /= self.scale
             return np.ascontiguousarray(scaled, dtype=X.dtype)
         scaled = X.copy()
         scaled.data = (X.data / self.scale[X.indices]).astype(X.dtype)

@@ -296,7 +296,9 @@ class SVM(LinearModel):
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
         columns of a frame, stay sparse. The model keeps a copy, which takes as much
-        memory again, so later changes of `X` do not affect it.
+        memory again, so later changes of `X` do not affect it; no copy of an array of
+        floats that is read-only (``X.flags.writeable = False``, or a memory map by
+        ``np.load(file, mmap_mode="r")``).
     lam : float, default 1.0
         Penalty, above zero (lambda in the literature).
     intercept : bool, default True

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Vector, owned
 from pegasos_stats.data.design import FrameDesign
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.sample import Dropped, Sample, owned
+from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.errors import LabelError, OptionError, listing
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults

@@ -173,3 +173,41 @@ def test_what_has_no_rows_is_named_by_its_type(X):
     model = ps.SVM(["a", "b"], [[1.0], [2.0]])
     with pytest.raises(DataError, match=f"of type {type(X).__name__}"):
         model.fit(trace=True, test=(["a", "b"], X))
+
+
+def read_only(X):
+    X.flags.writeable = False
+    return X
+
+
+def mapped(X, folder, mode):
+    np.save(folder / "rows.npy", X)
+    return np.load(folder / "rows.npy", mmap_mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("give", "is_shared"),
+    [
+        (lambda X, folder: read_only(X), True),
+        (lambda X, folder: read_only(X)[2:], True),
+        (lambda X, folder: read_only(X.astype(np.float32)), True),
+        (lambda X, folder: mapped(X, folder, "r"), True),
+        (lambda X, folder: mapped(X, folder, "r")[2:], True),
+        (lambda X, folder: mapped(X, folder, "c"), False),
+        (lambda X, folder: X, False),
+        (lambda X, folder: read_only(X[:]), False),  # X itself can be written to
+        (lambda X, folder: read_only(X).T[:2].T, False),  # not row by row
+        (lambda X, folder: pd.DataFrame(read_only(X)), False),
+    ],
+)
+def test_rows_are_not_copied_where_nobody_can_write_to_them(tmp_path, give, is_shared):
+    X = np.random.default_rng(1).standard_normal((40, 3))
+    expected = ps.SVM(np.tile([0, 1], 20), X.copy(), lam=0.1).fit(ps.SDCA(seed=1))
+    given = give(X, tmp_path)
+    y = np.tile([0, 1], 20)[-len(given) :]
+    model = ps.SVM(y, given, lam=0.1)
+    assert np.shares_memory(model.problem.X, np.asarray(given)) == is_shared
+    assert not model.problem.X.flags.writeable
+    result = model.fit(ps.SDCA(seed=1))
+    if given.shape == X.shape and np.asarray(given).dtype == X.dtype:
+        assert result.params.tolist() == expected.params.tolist()
