@@ -54,8 +54,13 @@ def test_tests_need_no_interval():
     few = Bootstrap(9, seed=1, interval="symmetric")
     result = ps.SVM(y, X, lam=0.1).fit(TIGHT, cov_type=few)
     assert result.t_test("x1 = 0").pvalue[0] == pytest.approx(0.2)
-    with pytest.raises(OptionError, match="takes 39 resamples, and there are 9"):
-        result.tidy()
+    assert result.tidy()[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert result.tidy()["p_value"].tolist() == [*result.pvalues]
+    assert "no symmetric interval of 95%, which takes 39" in " ".join(
+        str(result.summary()).split()
+    )
+    with pytest.raises(OptionError, match="takes 19 resamples, and there are 9"):
+        result.conf_int(0.1)
 
 
 def test_an_interval_of_a_tie_is_said_to_be_one():

@@ -137,7 +137,13 @@ class BootstrapResult:
         """How small p-values can be, where they are counted from the resamples."""
         if not self.is_symmetric:
             return []
-        return least_p_value(len(self.estimates), self.least_p_value)
+        m, least = len(self.estimates), self.least_p_value
+        return least_p_value(m, least, has_interval=not self._is_few)
+
+    @property
+    def _is_few(self) -> bool:
+        """Whether there is no symmetric interval of 95%."""
+        return self.least_p_value > 1.0 - USUAL + ROUNDING
 
     @property
     @np.errstate(over="ignore", invalid="ignore")  # of a fit whose file was edited
@@ -147,7 +153,7 @@ class BootstrapResult:
         That is then of the tie that holds nearly all resamples, and not of the others,
         from which the standard error is. None where resamples are too few to tell.
         """
-        if self.least_p_value > 1.0 - USUAL + ROUNDING:
+        if self._is_few:
             return np.zeros(len(self.estimate), dtype=bool)
         low, high = self.conf_int(interval="symmetric").T
         reach = (1.0 + ROUNDING) * (1.0 + self.widening) * self.solver_noise
@@ -220,6 +226,9 @@ class BootstrapResult:
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
         """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
 
+        Symmetric ones of 95%, which tables show unasked, are NaN if there are too few
+        resamples for them; a note says so.
+
         Raises
         ------
         OptionError
@@ -233,8 +242,10 @@ class BootstrapResult:
         if kind == "symmetric":
             m, apart = len(self.estimates), np.sort(self.estimates, axis=0)
             k = int(shares[0] * (m + 1) + ROUNDING)
-            if k < 1:
+            if k < 1 and abs(level - USUAL) > ROUNDING:
                 raise too_few(level, m)
+            if k < 1:
+                return np.full((len(self.estimate), 2), np.nan)
             apart -= self.estimate
             reach = np.maximum(-apart[k - 1], apart[m - k]) * self.widening
             reach += self.solver_noise

@@ -152,12 +152,14 @@ def nearly_pinned(names: Sequence[str]) -> list[Note]:
     return [Note("standard errors", "note", text)]
 
 
-def least_p_value(m: int, least: float) -> list[Note]:
-    """How small p-values from m resamples can be."""
+def least_p_value(m: int, least: float, has_interval: bool) -> list[Note]:
+    """How small p-values from m resamples can be, and if they have no interval."""
     text = (
         f"The smallest p-value that {counted(m, 'resample')} can give is 2 / "
         f"({m:,} + 1) = {significant(least)}."
     )
+    if not has_interval:
+        text += " They have no symmetric interval of 95%, which takes 39 resamples."
     return [Note("standard errors", "note", text)]
 
 
