@@ -240,7 +240,7 @@ def column_labels(X: object) -> pd.Index:
 @lru_cache(maxsize=4)
 def numbered_labels(count: int) -> pd.Index:
     """Return ``x1, x2, ...``, made once: a wide model asks for them more than once."""
-    return pd.Index([f"x{j + 1}" for j in range(count)])
+    return pd.Index([f"x{j + 1}" for j in range(count)], dtype=object)
 
 
 def as_frame(X: object) -> pd.DataFrame:
