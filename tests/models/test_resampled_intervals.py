@@ -173,3 +173,10 @@ def test_by_how_much_intervals_are_wider_is_told(share, said):
     found = replace(resampled(np.arange(199.0)), agreeing=share).description
     because = " because resamples tie" if said else ""
     assert f"intervals: symmetric{said}{because}; tests from" in found
+
+
+def test_nothing_is_said_of_p_values_where_there_are_none():
+    pinned = np.zeros((199, 2))
+    assert not any("smallest p-value" in text for text in remarks(resampled(pinned)))
+    pinned[:, 1] = np.arange(199)
+    assert any("smallest p-value" in text for text in remarks(resampled(pinned)))

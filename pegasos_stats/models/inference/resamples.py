@@ -135,7 +135,7 @@ class BootstrapResult:
     @property
     def notes_on_tests(self) -> list[Note]:
         """How small p-values can be, where they are counted from the resamples."""
-        if not self.is_symmetric:
+        if not self.is_symmetric or self.pinned.all():
             return []
         m, least = len(self.estimates), self.least_p_value
         return least_p_value(m, least, has_interval=not self._is_few)
