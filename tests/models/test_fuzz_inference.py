@@ -19,11 +19,10 @@ from pegasos_stats.models.inference.bread_and_meat import (
     meat_of,
     slopes_of,
 )
-from pegasos_stats.models.inference.inverse import ROUNDING
+from pegasos_stats.models.inference.inverse import ROUNDING, inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import (
     check_size,
-    inverse_of,
     sandwich,
 )
 from pegasos_stats.solvers.problem import Problem

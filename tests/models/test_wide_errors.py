@@ -1,6 +1,7 @@
 """Standard errors of wide fits: by way of the rows, and only what is asked for."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,14 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference import bread_and_meat as parts
-from pegasos_stats.models.inference import defects
+from pegasos_stats.models.inference import defects, symmetric
 from pegasos_stats.models.inference import sandwich as sandwiches
+from pegasos_stats.models.inference.bias import bias_of
+from pegasos_stats.models.inference.by_rows import inverse_of_bread, sandwiched
 from pegasos_stats.models.inference.inverse import inverse_of, solved
+from pegasos_stats.models.inference.options import Sandwich
+from pegasos_stats.models.inference.row_sums import cross_product, products
+from pegasos_stats.models.inference.shrinkage import model_meat
 from pegasos_stats.solvers.problem import Problem
 
 N = 60
@@ -40,16 +46,91 @@ def test_few_rows_give_the_product_of_the_matrices(
     stretch = RNG.uniform(1.0, 2.0, N) if stretched else 1.0
     for p in (N - 2, N - 1, N, 150):  # around as many as there are rows, and more
         problem = problem_of(p, weights, sparse, intercept)
-        s = RNG.uniform(size=N)
+        s = RNG.uniform(size=N) * (RNG.uniform(size=N) < 0.8)  # as of the hinge
         k = p + intercept
         A = RNG.normal(size=(k, k))
         inverse = A @ A.T / k
         meat = parts.meat_of(problem, s, stretch)
-        found = parts.sandwiched(problem, s, stretch, meat, inverse)
+        found = sandwiched(problem, s, stretch, meat, inverse)
         expected = inverse @ meat @ inverse
         # Sums of some hundred products of numbers near 1, in another order.
         size = np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("k", [3, symmetric.NARROW - 1, symmetric.NARROW, 200])
+def test_products_by_half_of_a_matrix_are_those_with_the_whole(k):
+    B, A = RNG.normal(size=(50, k)), RNG.normal(size=(k, k))
+    A += A.T
+    expected = B @ A @ B.T
+    size = np.abs(B) @ np.abs(A) @ np.abs(B.T)  # sums of k^2 numbers, in another order
+    assert (np.abs(symmetric.around(B, A) - expected) <= 1e-13 * size).all()
+    forms = symmetric.forms(B, A)
+    assert (np.abs(forms - np.diag(expected)) <= 1e-13 * np.diag(size)).all()
+    half = symmetric.by_half(B, A)
+    np.testing.assert_allclose(
+        half + B @ np.triu(A, 1), B @ (A - np.diag(np.diag(A)) / 2)
+    )
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_few_rows_give_the_inverse_of_the_curvature(loss, sparse, intercept):
+    for lam, p in ((0.3, 150), (1e-3, 150), (1e-12, 150), (0.3, 100)):
+        problem = replace(problem_of(p, GIVEN, sparse, intercept), loss=loss, lam=lam)
+        u = RNG.normal(size=N) + 50.0 * (np.arange(N) % 2)  # no curvature far off
+        s = parts.slopes_of(problem, np.clip(u, -5.0, 5.0))
+        curvature = parts.curvature_of(problem, u, s, Sandwich(bandwidth=1.0))
+        assert len(curvature.lines) == 2 * (loss == "hinge")
+        H = parts.bread(problem, curvature)
+        found, expected = inverse_of_bread(problem, curvature, H), inverse_of(H)
+        if not np.isfinite(expected).all():
+            assert np.isnan(found).all()
+            continue
+        # Both are off by the condition, of which 1e4 is the most here.
+        np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("weights", [None, BALANCED, GIVEN])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_all_pairs_of_rows_give_the_bias_and_the_leverages(weights, sparse, intercept):
+    for p in (5, 50, 150):
+        problem = problem_of(p, weights, sparse, intercept)
+        problem = replace(problem, balanced=weights is BALANCED)
+        s = RNG.uniform(0.1, 0.9, N)
+        curvature = parts.curvature_of(problem, np.zeros(N), s, Sandwich())
+        inverse = inverse_of(parts.bread(problem, curvature))
+        pairs = products(problem, inverse)
+        found = bias_of(problem, s, inverse, pairs)
+        np.testing.assert_allclose(found, bias_of(problem, s, inverse), rtol=1e-9)
+        given = problem, curvature, inverse
+        leverages = parts.leverages(*given, pairs)
+        np.testing.assert_allclose(leverages, parts.leverages(*given), rtol=1e-10)
+
+
+def test_the_meat_of_the_model_is_the_curvature_without_penalty_and_weights():
+    for weights in (None, BALANCED, GIVEN):
+        problem, s = problem_of(4, weights), RNG.uniform(0.1, 0.9, N)
+        cross = cross_product(problem, problem.row_weights * s * (1.0 - s))
+        found = model_meat(problem, s, cross)
+        np.testing.assert_allclose(found, model_meat(problem, s), rtol=1e-12)
+
+
+def test_least_errors_of_shrunk_ones_do_not_depend_on_where_the_rows_are():
+    X = np.random.default_rng(4).standard_t(3, size=(N, 6))
+    y = np.where(X[:, 0] + RNG.normal(size=N) > 0.5, "a", "b")
+    near, far = (
+        ps.Logit(y, X + shift, lam=0.05).fit(
+            ps.SDCA(tol=1e-12, seed=1), cov_type="shrunk"
+        )
+        for shift in (0.0, 2.0**30)
+    )
+    least = near.with_covariance("HC2").bse
+    assert (near.bse == least).any()
+    assert (near.bse > least).any()
+    np.testing.assert_allclose(far.bse.iloc[1:], near.bse.iloc[1:], rtol=1e-6)
 
 
 def test_inverses_and_solutions_are_those_of_numpy():

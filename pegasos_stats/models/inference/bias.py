@@ -3,16 +3,15 @@
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.models.inference.bread_and_meat import (
-    groups_of,
-    meat_of,
-    sandwiched,
-)
+from pegasos_stats.models.inference.bread_and_meat import groups_of, meat_of
+from pegasos_stats.models.inference.by_rows import sandwiched
 from pegasos_stats.models.inference.row_sums import column_sums, images, quadratic_forms
 from pegasos_stats.solvers.problem import Problem
 
 
-def bias_of(problem: Problem, s: Vector, inverse: Matrix) -> Vector:
+def bias_of(
+    problem: Problem, s: Vector, inverse: Matrix, pairs: Matrix | None = None
+) -> Vector:
     """By how much coefficients are too large on average, to the order ``1 / n``.
 
     ::
@@ -32,6 +31,8 @@ def bias_of(problem: Problem, s: Vector, inverse: Matrix) -> Vector:
         ``1 / (1 + exp(m_i))``, with the margins ``m_i`` of the optimum.
     inverse : float64 array, shape (k, k)
         ``H^-1``.
+    pairs : float64 array, shape (n, n), optional
+        ``z_i'H^-1 z_j``: with not many more rows than coefficients the shorter way.
 
     Returns
     -------
@@ -54,13 +55,33 @@ def bias_of(problem: Problem, s: Vector, inverse: Matrix) -> Vector:
     >>> bias_of(problem, s, np.diag([1.0 / 0.16, 1.0 / 0.1])).round(4)
     array([-0.1875,  0.    ])
     """
-    n, y, w = problem.n, problem.y, problem.row_weights
-    d = w * s * (1.0 - s)
-    same_rows = -w * s * y * quadratic_forms(problem, inverse)
+    n, d = problem.n, problem.row_weights * s * (1.0 - s)
+    same_rows, v = (
+        _by_matrices(problem, s, inverse)
+        if pairs is None
+        else _by_pairs(problem, s, pairs)
+    )
+    bends = problem.y * (s - 0.5) * v
+    return np.asarray(inverse @ column_sums(problem, d * (same_rows / n - bends)) / n)
+
+
+def _by_matrices(problem: Problem, s: Vector, inverse: Matrix) -> tuple[Vector, Vector]:
+    """``z_i'H^-1 (g_i - mean)`` and ``v_i`` from matrices of shape (k, k)."""
+    w, n = problem.row_weights, problem.n
+    same_rows = -w * s * problem.y * quadratic_forms(problem, inverse)
     for group in groups_of(problem):
         weights = np.where(group, w, 0.0)
-        mean = column_sums(problem, -weights * s * y) / weights.sum()
+        mean = column_sums(problem, -weights * s * problem.y) / weights.sum()
         same_rows -= weights * images(problem, inverse @ mean)
     V = sandwiched(problem, s, 1.0, meat_of(problem, s), inverse) / n
-    bends = y * (s - 0.5) * quadratic_forms(problem, V)
-    return np.asarray(inverse @ column_sums(problem, d * (same_rows / n - bends)) / n)
+    return same_rows, quadratic_forms(problem, V)
+
+
+def _by_pairs(problem: Problem, s: Vector, pairs: Matrix) -> tuple[Vector, Vector]:
+    """The same from ``z_i'H^-1 (g_j - mean)`` of all pairs of rows."""
+    w = problem.row_weights
+    images = pairs * (-w * s * problem.y)
+    for group in groups_of(problem):
+        weights = np.where(group, w, 0.0)
+        images -= np.outer(images[:, group].sum(axis=1) / weights.sum(), weights)
+    return np.diag(images), np.square(images).sum(axis=1) / problem.n**2

@@ -16,7 +16,6 @@ from pegasos_stats.models.inference.bandwidth import RULES, SAME
 from pegasos_stats.models.inference.inverse import solved
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.row_sums import (
-    blocks_of,
     column_sums,
     cross_product,
     images,
@@ -136,17 +135,21 @@ def lines_to_margin(problem: Problem, u: Vector) -> list[Line]:
     return lines
 
 
-def bread(problem: Problem, curvature: Curvature) -> Matrix:
+def bread(
+    problem: Problem, curvature: Curvature, cross: Matrix | None = None
+) -> Matrix:
     """``H = (1/n) sum_i d_i z~_i z~_i' + lam J``, shape (k, k).
 
-    ``J`` is the identity with a 0 for the intercept, which is not penalised.
+    ``J`` is the identity with a 0 for the intercept, which is not penalised. What may
+    be known is ``sum_i d_i z_i z_i'``.
     """
     d = curvature.d
     moved = [
         (slope, column_sums(problem, d * u), float(d @ (u * u)))
         for u, slope in curvature.lines
     ]
-    return bread_of_sums(problem, cross_product(problem, d), moved)
+    cross = cross_product(problem, d) if cross is None else cross
+    return bread_of_sums(problem, cross, moved)
 
 
 def bread_of_sums(
@@ -164,9 +167,10 @@ def bread_of_sums(
     """
     n, first = problem.n, int(problem.intercept)
     H = cross / n
-    for slope, mixed_sums, squares in moved:
-        mixed = np.outer(mixed_sums, slope) / n
-        H += np.outer(slope, slope) * float(squares / n) - mixed - mixed.T
+    if moved:
+        slopes, mixed, squares = (np.array(each) for each in zip(*moved, strict=True))
+        half = (0.5 * squares[:, None] * slopes - mixed).T @ slopes / n
+        H += half + half.T
     penalised = np.arange(first, problem.p + first)
     H[penalised, penalised] += problem.lam
     return H
@@ -194,16 +198,22 @@ def margins_of_others(
     return u + PUSHED * (s - 0.5) * push
 
 
-def leverages(problem: Problem, curvature: Curvature, inverse: Matrix) -> Vector:
+def leverages(
+    problem: Problem,
+    curvature: Curvature,
+    inverse: Matrix,
+    pairs: Matrix | None = None,
+) -> Vector:
     """``d_i z~_i' H^-1 z~_i / n`` of every row, shape (n,); their sum is ``d``.
 
     To first order, without row ``i`` the coefficients change by ``H^-1`` times its
-    score divided by ``n (1 - h_i)``.
+    score divided by ``n (1 - h_i)``. The pairs are ``z_i'H^-1 z_j``, where they are
+    known.
     """
-    forms = quadratic_forms(problem, inverse)
+    forms = quadratic_forms(problem, inverse) if pairs is None else np.diag(pairs)
     for u, slope in curvature.lines:
         image = inverse @ slope
-        forms += u * u * float(slope @ image) - 2.0 * u * images(problem, image)
+        forms = forms + u * (u * float(slope @ image) - 2.0 * images(problem, image))
     return curvature.d * forms / problem.n
 
 
@@ -293,13 +303,12 @@ class MeatSums(NamedTuple):
     squared: Vector
 
     def meat(self, n: int) -> Matrix:
-        """``G`` of n rows."""
-        total = self.total.copy()
-        for scores, squares, weights, squared in zip(*self[1:], strict=True):
-            mean = scores / weights
-            mixed = np.outer(squares, mean)
-            total += np.outer(mean, mean) * float(squared) - mixed - mixed.T
-        return total / n
+        """``G`` of n rows; of no group the total alone, as the model has it."""
+        if not self.weights.size:
+            return self.total / n
+        means = self.scores / self.weights[:, None]
+        half = (0.5 * self.squared[:, None] * means - self.squares).T @ means
+        return (self.total + half + half.T) / n
 
 
 def meat_sums(
@@ -321,52 +330,14 @@ def meat_sums(
     )
 
 
-def sandwiched(
-    problem: Problem, s: Vector, stretch: Vector | float, meat: Matrix, inverse: Matrix
-) -> Matrix:
-    """``H^-1 G H^-1``; with fewer rows than coefficients by way of the rows.
-
-    Parameters
-    ----------
-    problem : Problem
-    s, stretch
-        As for `meat_of`.
-    meat, inverse : float64 array, shape (k, k)
-        ``G`` and ``H^-1``.
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
-    >>> given = problem, np.ones(2), 1.0, meat_of(problem, np.ones(2))
-    >>> sandwiched(*given, np.diag([1.0, 0.5]))
-    array([[1., 1.],
-           [1., 1.]])
-    """
-    n, k = problem.n, len(inverse)
-    if n >= k:
-        return inverse @ meat @ inverse
-    first, w, g = int(problem.intercept), problem.row_weights, -s * problem.y
-    scores = np.ones((n, k))
-    for block, rows in blocks_of(problem.X):
-        scores[rows, first:] = (
-            block if isinstance(block, np.ndarray) else block.toarray()
-        )
-    scores *= (w * g)[:, None]
-    for group in groups_of(problem):
-        weights = np.where(group, w, 0.0)
-        scores -= np.outer(weights, scores[group].sum(axis=0) / weights.sum())
-    scores *= np.broadcast_to(stretch, (n,))[:, None]
-    half = scores @ inverse
-    return half.T @ half / n
-
-
 def pull_of(problem: Problem, beta: Vector, H: Matrix, inverse: Matrix) -> Vector:
     """``(H - lam J)^-1 lam J theta``; with ``H`` itself where that is singular."""
-    first = int(problem.intercept)
-    free = H.copy()
-    penalised = np.arange(first, len(H))
-    free[penalised, penalised] -= problem.lam
-    pull = solved(free, np.concatenate([np.zeros(first), problem.lam * beta]))
+    first, pull = int(problem.intercept), None
+    if problem.n >= len(H):
+        free = H.copy()
+        penalised = np.arange(first, len(H))
+        free[penalised, penalised] -= problem.lam
+        pull = solved(free, np.concatenate([np.zeros(first), problem.lam * beta]))
     if pull is None:
         return np.asarray(problem.lam * inverse[:, first:] @ beta)
     return pull

@@ -82,10 +82,13 @@ def raise_to_rounding(
     what is left after cancellation. It is no more than that of ``(|H^-1| g)_j^2`` with
     ``g`` the roots of the largest ``|G_jl|`` of a row, which is enough for most.
     """
-    sizes, middle = np.abs(inverse), np.abs(meat)
-    most = ROUNDING * factor * np.square(sizes @ np.sqrt(middle.max(axis=1)))
-    near = np.flatnonzero(~(np.diag(matrix) > MARGIN * most))
-    bound = ROUNDING * factor * ((sizes[near] @ middle) * sizes[near]).sum(axis=1)
+    largest = np.maximum(meat.max(axis=1), -meat.min(axis=1))
+    most = ROUNDING * factor * np.square(np.abs(inverse) @ np.sqrt(largest))
+    near = np.flatnonzero((np.diag(matrix) <= MARGIN * most) & (most > 0.0))
+    if not near.size:
+        return 0
+    sizes = np.abs(inverse[near])
+    bound = ROUNDING * factor * ((sizes @ np.abs(meat)) * sizes).sum(axis=1)
     lost = matrix[near, near] < bound
     matrix[near[lost], near[lost]] = bound[lost]
     return int(np.count_nonzero(lost))

@@ -25,8 +25,12 @@ def inverse_of(H: Matrix) -> Matrix:
     if root is None:
         return np.full_like(H, np.nan)
     with np.errstate(over="ignore"):
-        found = dpotri(root, lower=1, overwrite_c=1)[0] * scale * scale[:, None]
-    return np.asarray(np.tril(found) + np.tril(found, -1).T)
+        found = dpotri(root, lower=1, overwrite_c=1)[0]  # 0 above the diagonal
+        found *= scale
+        found *= scale[:, None]
+    found += found.T
+    found[np.diag_indices_from(found)] *= 0.5
+    return np.asarray(found)
 
 
 def solved(H: Matrix, b: Vector) -> Vector | None:
@@ -54,7 +58,8 @@ def _factored(H: Matrix) -> tuple[Vector, Matrix | None]:
         return diagonal, None
     scale = 1.0 / np.sqrt(diagonal)
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = H * scale * scale[:, None]
+        scaled = H * scale
+        scaled *= scale[:, None]
     if not np.isfinite(scaled).all():
         return scale, None
     root, failed = dpotrf(scaled.T, lower=1, overwrite_a=1)  # symmetric, so its own

@@ -14,6 +14,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.models.inference import bread_and_meat as parts
+from pegasos_stats.models.inference.assembling import Matrices, put_together
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.block_sums import BreadSums, Fitted, Kernel, Sums
 from pegasos_stats.models.inference.choosing import for_joint_tests, why_resampled
@@ -21,12 +22,9 @@ from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.prior import prior_of
-from pegasos_stats.models.inference.sandwich import (
-    Matrices,
-    check_size,
-    put_together,
-)
+from pegasos_stats.models.inference.sandwich import check_size
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
+from pegasos_stats.models.inference.symmetric import around
 from pegasos_stats.models.inference.uncentring import uncentred
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Column, Home, added
@@ -96,7 +94,7 @@ class ReadFit:
             options,
             parts.Curvature(np.zeros(0), [], width, *counts),
             Matrices(
-                *(H, inverse, meat, inverse @ meat @ inverse),
+                *(H, inverse, meat, around(inverse, meat)),
                 self.factor(inverse, options),
                 None if kernel else sums.slopes,
                 stacked,
@@ -151,7 +149,7 @@ class ReadFit:
                 return found
         factor = self.factor(inverse, narrow)
         if stacked is None:
-            matrix = inverse @ found.meat @ inverse * (factor / n)
+            matrix = around(inverse, found.meat) * (factor / n)
         else:
             matrix, _ = stacked.covariances(inverse, n / factor)
         there = effective_rows(problem.y, problem.weights)

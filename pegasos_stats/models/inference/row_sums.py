@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.models.inference.symmetric import around, forms
 from pegasos_stats.solvers.problem import Problem
 
 BLOCK = 1 << 20  # numbers that are taken as float64 at a time
@@ -39,7 +40,11 @@ def cross_product(problem: Problem, d: Vector) -> Matrix:
     inner, root = found[first:, first:], np.sqrt(d)
     for block, rows in blocks_of(problem.X):
         if isinstance(block, np.ndarray):
-            scaled = block * root[rows, None]
+            each = root[rows]
+            used = np.flatnonzero(each)
+            if 2 * used.size < len(block):
+                block, each = block[used], each[used]
+            scaled = block * each[:, None]
             inner += scaled.T @ scaled  # half of the products, as BLAS sees
         else:
             inner += (block.T @ block.multiply(d[rows, None]).tocsr()).toarray()
@@ -80,7 +85,7 @@ def images(problem: Problem, v: Vector) -> Vector:
 
 
 def quadratic_forms(problem: Problem, A: Matrix) -> Vector:
-    """``z_i' A z_i`` of every row, shape (n,), for ``A`` of shape (k, k).
+    """``z_i' A z_i`` of every row, shape (n,), for a symmetric ``A`` of shape (k, k).
 
     Examples
     --------
@@ -89,12 +94,45 @@ def quadratic_forms(problem: Problem, A: Matrix) -> Vector:
     array([ 2., 10.])
     """
     first = int(problem.intercept)
-    inner = A[first:, first:]
+    inner = np.ascontiguousarray(A[first:, first:])
     found = np.empty(problem.n)
     for block, rows in blocks_of(problem.X):
-        found[rows] = np.asarray((block * (block @ inner)).sum(axis=1)).ravel()
+        if isinstance(block, np.ndarray):
+            found[rows] = forms(block, inner)
+        else:
+            found[rows] = np.asarray((block * (block @ inner)).sum(axis=1)).ravel()
     if problem.intercept:
         found += images(problem, np.concatenate([[A[0, 0]], 2.0 * A[0, 1:]]))
+    return found
+
+
+def products(problem: Problem, A: Matrix) -> Matrix:
+    """``z_i' A z_j`` of every two rows, shape (n, n), for a symmetric ``A``.
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [3.0]]), np.array([-1.0, 1.0]), lam=1.0)
+    >>> products(problem, np.eye(2))
+    array([[ 2.,  4.],
+           [ 4., 10.]])
+    """
+    from scipy.sparse import csr_array, hstack
+
+    if isinstance(problem.X, np.ndarray):
+        return around(dense_rows(problem), A)
+    ones = csr_array(np.ones((problem.n, int(problem.intercept))))
+    Z = hstack([ones, problem.X], format="csr")
+    return np.asarray(Z @ (Z @ A).T)
+
+
+def dense_rows(problem: Problem) -> Matrix:
+    """``Z``, a row ``z_i`` each, shape (n, k)."""
+    first = int(problem.intercept)
+    found = np.ones((problem.n, problem.p + first))
+    for block, rows in blocks_of(problem.X):
+        found[rows, first:] = (
+            block if isinstance(block, np.ndarray) else block.toarray()
+        )
     return found
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,27 +9,40 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import bread_and_meat as parts
-from pegasos_stats.models.inference import defects
+from pegasos_stats.models.inference.assembling import (
+    Matrices,
+    estimated,
+    put_together,
+)
 from pegasos_stats.models.inference.bandwidth import effective_rows
+from pegasos_stats.models.inference.by_rows import inverse_of_bread, sandwiched
 from pegasos_stats.models.inference.choosing import for_joint_tests
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.inverse import inverse_of
-from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
+from pegasos_stats.models.inference.options import (
+    FOR_FEW_ROWS,
+    OF_LEVERAGES,
+    Cluster,
+    Sandwich,
+)
 from pegasos_stats.models.inference.prior import prior_of
-from pegasos_stats.models.inference.row_sums import column_sums, cross_product
+from pegasos_stats.models.inference.row_sums import (
+    column_sums,
+    cross_product,
+    products,
+)
 from pegasos_stats.models.inference.separation import separated_rows
 from pegasos_stats.models.inference.shrinkage import (
+    Drawn,
     drawn_to_model,
     for_few_rows,
     not_below,
 )
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
+from pegasos_stats.models.inference.symmetric import around, forms
 from pegasos_stats.models.inference.uncentring import uncentred
-from pegasos_stats.models.notes.standard_errors import nonrobust
 from pegasos_stats.solvers.centring import centred, far_centre, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -39,6 +51,8 @@ LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 WIDE = 1000  # coefficients, of more of which only what is asked for is computed
+
+MOST_PAIRS = 1.5  # rows to a coefficient, with which all pairs of them are quicker
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -107,20 +121,13 @@ def sandwich(
     check_size(problem)
     centre = far_centre(problem)
     given = options, dual, scaling, groups
-    if options.correction == "shrunk":
-        plain = replace(options, correction="HC2"), dual, scaling, groups
-        found = _about_centre(problem, beta, alpha, centre, *given)
-        return not_below(found, _about_centre(problem, beta, alpha, centre, *plain))
-    return _about_centre(problem, beta, alpha, centre, *given)
-
-
-def _about_centre(
-    problem: Problem, beta: Vector, alpha: float, centre: Vector | None, *given: Any
-) -> Covariance:
     if centre is None:
-        return _of_rows(problem, beta, alpha, *given)
-    inner, there = centred(problem, centre), float(alpha + centre @ beta)
-    return uncentred(_of_rows(inner, beta, there, *given), centre)
+        found, least = _of_rows(problem, beta, alpha, *given, scaling is not None)
+    else:
+        inner, there = centred(problem, centre), float(alpha + centre @ beta)
+        found, least = _of_rows(inner, beta, there, *given, True)
+        found, least = uncentred(found, centre), least and uncentred(least, centre)
+    return found if least is None else not_below(found, least)
 
 
 def _of_rows(
@@ -131,121 +138,80 @@ def _of_rows(
     dual: Vector | None,
     scaling: Scaling | None,
     groups: Groups | None,
-) -> Covariance:
+    whole: bool,
+) -> tuple[Covariance, Covariance | None]:
+    """The covariance; and if it is drawn, the one before, or variances alone of it."""
     beta = np.asarray(beta, dtype=np.float64)
+    u, s = _margins(problem, beta, alpha, dual)
+    curvature = parts.curvature_of(problem, u, s, options)
+    cross = cross_product(problem, curvature.d)
+    H = parts.bread(problem, curvature, cross)
+    inverse = inverse_of_bread(problem, curvature, H)
+    few = options.correction in FOR_FEW_ROWS and problem.n <= MOST_PAIRS * len(H)
+    pairs = products(problem, inverse) if few else None
+    stretch, factor = _corrected(problem, curvature, inverse, options, pairs)
+    meat = _meat(problem, s, stretch, options, groups)
+    sums, slopes, drawn, least = None, None, None, None
+    if scaling is not None and options.correction != "nonrobust":
+        sums = stacked(problem, beta, s, stretch, bool(scaling.centre.any()), groups)
+    if problem.loss == "log":
+        slopes = column_sums(problem, problem.row_weights * s * problem.y)
+    if options.correction == "shrunk":
+        drawn = drawn_to_model(problem, s, stretch, meat, cross)
+    if drawn and drawn.share > 0.0 and not whole:
+        middle = np.diag(forms(inverse, meat))
+    elif groups is not None or options.correction == "nonrobust":
+        middle = around(inverse, meat)
+    else:
+        middle = sandwiched(problem, s, stretch, meat, inverse)
+    prior = prior_of(problem, s, inverse, groups)
+    matrices = Matrices(
+        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None, prior)
+    )
+    if drawn and drawn.share > 0.0:
+        least = estimated(matrices, problem.n, groups)
+        matrices = _drawn(matrices, drawn, problem, beta, scaling)
+    found = put_together(problem, beta, options, curvature, matrices, groups)
+    if not found.is_defined:
+        return found, None
+    if problem.loss == "hinge":
+        add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
+        return replace(found, later=add) if len(H) > WIDE else add(), None
+    if apart := separated_rows(problem, s, found.pull):
+        found = replace(found, separated=apart, notes=())  # this says more
+    rows = options, s, stretch, meat, inverse, drawn, pairs
+    return (
+        for_few_rows(found, problem, *rows),
+        least and replace(found, matrix=least.matrix, fixed=least.fixed),
+    )
+
+
+def _margins(
+    problem: Problem, beta: Vector, alpha: float, dual: Vector | None
+) -> tuple[Vector, Vector]:
+    """``u_i``, and the slope weights."""
     f = arithmetic.risk.scores(problem.rows, beta, alpha) + problem.row_offsets
     u = 1.0 - problem.y * f
     if dual is not None and problem.loss == "hinge":
         at = certificate(problem, beta, alpha, dual)
         dual = dual if at.relative_gap <= NEAR else None
-    s = parts.slopes_of(problem, u, dual)
-    curvature = parts.curvature_of(problem, u, s, options)
-    H = parts.bread(problem, curvature)
-    inverse = inverse_of(H)
-    stretch, factor = _corrected(problem, curvature, inverse, options)
-    of_rows_alone = _meat(problem, s, stretch, options, groups)
-    meat, sums, drawn = of_rows_alone, None, None
-    if options.correction == "shrunk":
-        drawn = drawn_to_model(problem, s, stretch, meat)
-        meat = drawn.meat(meat)
-    of_rows = groups is None and options.correction != "nonrobust"
-    given = problem, s, stretch, meat, inverse
-    middle = parts.sandwiched(*given) if of_rows else inverse @ meat @ inverse
-    if scaling is not None and options.correction != "nonrobust":
-        centred_too = bool(scaling.centre.any())
-        sums = stacked(problem, beta, s, stretch, centred_too, groups)
-        if drawn is not None:
-            none = stacked(problem, beta, np.zeros(problem.n), 1.0, centred_too)
-            sums = drawn.stacked(sums, none)
-    slopes = None
-    if problem.loss == "log":
-        slopes = column_sums(problem, problem.row_weights * s * problem.y)
-    prior = prior_of(problem, s, inverse, groups)
-    matrices = Matrices(
-        *(H, inverse, meat, middle, factor, slopes, sums, scaling is not None, prior)
-    )
-    found = put_together(problem, beta, options, curvature, matrices, groups)
-    if not found.is_defined:
-        return found
-    if problem.loss == "log":
-        if apart := separated_rows(problem, s, found.pull):
-            found = replace(found, separated=apart, notes=())  # this says more
-        few = options, s, stretch, of_rows_alone, inverse, drawn
-        return for_few_rows(found, problem, *few)
-    add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
-    return replace(found, later=add) if len(H) > WIDE else add()
+    return u, parts.slopes_of(problem, u, dual)
 
 
-class Matrices(NamedTuple):
-    """What a covariance is put together from.
-
-    Attributes
-    ----------
-    bread, inverse, meat, middle : float64 array, shape (k, k)
-        ``H``, ``H^-1``, ``G`` and ``H^-1 G H^-1``.
-    factor : float
-        By which the covariance is multiplied, as the correction has it.
-    slopes : float64 array, shape (k,), or None
-        ``sum_i w_i s_i y_i z_i``, of the log loss.
-    stacked : Stacked or None
-        Of standardized predictors whose means and deviations are estimates too.
-    is_scaled : bool
-    prior : float64 array, shape (k + 1,), or None
-        As of a `Covariance`.
-    """
-
-    bread: Matrix
-    inverse: Matrix
-    meat: Matrix
-    middle: Matrix
-    factor: float
-    slopes: Vector | None
-    stacked: Stacked | None
-    is_scaled: bool
-    prior: Vector | None
-
-
-def put_together(
+def _drawn(
+    plain: Matrices,
+    drawn: Drawn,
     problem: Problem,
     beta: Vector,
-    options: Sandwich,
-    curvature: parts.Curvature,
-    given: Matrices,
-    groups: Groups | None = None,
-) -> Covariance:
-    """The covariance, or why it is not defined; without `joint`."""
-    n, H, inverse = problem.n, given.bread, given.inverse
-    matrix, fixed = given.middle * (given.factor / n), None
-    matrix, below = defects.without_negative(matrix, groups)
-    lost = defects.raise_to_rounding(matrix, inverse, given.meat, given.factor / n)
-    if given.stacked is not None:
-        matrix, fixed = given.stacked.covariances(inverse, n / given.factor)
-        matrix, below = defects.without_negative(matrix, groups)
-        fixed = defects.without_negative(fixed, groups)[0]
-    elif given.is_scaled:
-        fixed = matrix  # given the predictors: their means and deviations are known
-    reason = defects.reason_of(
-        problem, curvature, inverse, given.meat
-    ) or defects.overflow(matrix)
-    can_resample = not isinstance(problem.X, Elsewhere) and (
-        groups is None or len(groups.numbers) == 1
-    )
-    facts = reason, lost, len(H), below, can_resample, given.is_scaled
-    clusters = options if isinstance(options, Cluster) else None
-    df = groups.fewest - 1.0 if groups and clusters and clusters.use_t else np.inf
-    return Covariance(
-        matrix=np.full_like(H, np.nan) if reason else (matrix + matrix.T) / 2.0,
-        bread=H,
-        meat=given.meat,
-        bandwidth=curvature.bandwidth,
-        newton_step=_newton_step(problem, beta, given.slopes, inverse),
-        df=float(df),
-        description=_described(curvature, options, groups, given.is_scaled),
-        notes=defects.notes_on(*facts),
-        fixed=None if reason else fixed,
-        pull=parts.pull_of(problem, beta, H, inverse),
-        prior=given.prior,
-    )
+    scaling: Scaling | None,
+) -> Matrices:
+    """The same with the meat that is drawn to the model."""
+    meat, sums = drawn.meat(plain.meat), plain.stacked
+    if sums is not None and scaling is not None:
+        none = np.zeros(problem.n), 1.0, bool(scaling.centre.any())
+        sums = drawn.stacked(sums, stacked(problem, beta, *none))
+    middle = around(plain.inverse, meat)
+    return plain._replace(meat=meat, middle=middle, stacked=sums)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -294,7 +260,8 @@ def _with_joint(
             s,
             narrow,
         )
-        inverse = inverse_of(parts.bread(problem, curvature))
+        H = parts.bread(problem, curvature)
+        inverse = inverse_of_bread(problem, curvature, H)
         if not np.isfinite(inverse).all():
             return found
     n, stretch = problem.n, _corrected(problem, curvature, inverse, narrow)
@@ -302,7 +269,7 @@ def _with_joint(
         plain = np.ndim(stretch[0]) == 0  # as it was
         meat = found.meat if plain else _meat(problem, s, stretch[0], options, groups)
         given = problem, s, stretch[0], meat, inverse
-        middle = inverse @ meat @ inverse if groups else parts.sandwiched(*given)
+        middle = around(inverse, meat) if groups else sandwiched(*given)
         matrix = middle * (stretch[1] / n)
     else:
         matrix, _ = sums.covariances(inverse, n / stretch[1])
@@ -326,13 +293,17 @@ def check_size(problem: Problem) -> None:
 
 
 def _corrected(
-    problem: Problem, curvature: parts.Curvature, inverse: Matrix, options: Sandwich
+    problem: Problem,
+    curvature: parts.Curvature,
+    inverse: Matrix,
+    options: Sandwich,
+    pairs: Matrix | None = None,
 ) -> tuple[Vector | float, float]:
     """What scores and covariance are multiplied by, as the correction has it."""
     plain = options.correction in ("HC0", "nonrobust")
     if plain or not np.isfinite(inverse).all():
         return 1.0, 1.0
-    leverage = parts.leverages(problem, curvature, inverse)
+    leverage = parts.leverages(problem, curvature, inverse, pairs)
     if options.correction in OF_LEVERAGES:
         left = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
         half = options.correction in ("HC2", "shrunk")
@@ -340,32 +311,3 @@ def _corrected(
     n, used = problem.n, float(leverage.sum())
     above = n - 1.0 if isinstance(options, Cluster) else n
     return 1.0, above / (n - used) if n > used else np.nan
-
-
-def _newton_step(
-    problem: Problem, beta: Vector, slopes: Vector | None, inverse: Matrix
-) -> Vector | None:
-    """``-H^-1 grad P`` for the log loss."""
-    if slopes is None:
-        return None
-    gradient = -slopes / problem.n
-    gradient[int(problem.intercept) :] += problem.lam * beta
-    return -inverse @ gradient
-
-
-def _described(
-    curvature: parts.Curvature, options: Sandwich, groups: Groups | None, scaled: bool
-) -> str:
-    kind = f"sandwich, {options.correction}"
-    if options.correction == "nonrobust":
-        kind = nonrobust(scaled)
-    if groups is not None:
-        kind = f"cluster {kind}, {groups}"
-    if curvature.bandwidth is None:
-        return kind
-    rule = options.bandwidth if isinstance(options.bandwidth, str) else "given"
-    told = ", rows moved to it" if options.move else ""
-    return (
-        f"{kind}, kernel at the margin of width {curvature.bandwidth:.3g} "
-        f"({rule}){told}"
-    )

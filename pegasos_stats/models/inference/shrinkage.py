@@ -60,7 +60,11 @@ class Drawn(NamedTuple):
 
 
 def drawn_to_model(
-    problem: Problem, s: Vector, stretch: Vector | float, meat: Matrix
+    problem: Problem,
+    s: Vector,
+    stretch: Vector | float,
+    meat: Matrix,
+    cross: Matrix | None = None,
 ) -> Drawn:
     """How far ``G`` is drawn towards ``M``, which it is if the model holds.
 
@@ -84,6 +88,8 @@ def drawn_to_model(
         By which the score of a row is multiplied.
     meat : float64 array, shape (k, k)
         ``G``.
+    cross : float64 array, shape (k, k), optional
+        As for `model_meat`.
 
     References
     ----------
@@ -99,7 +105,7 @@ def drawn_to_model(
     >>> drawn_to_model(problem, s, 1.0, meat_of(problem, s)).target[0].round(4)
     array([0.16, 0.  ])
     """
-    n, M = problem.n, model_meat(problem, s)
+    n, M = problem.n, model_meat(problem, s, cross)
     if n <= len(M):
         return Drawn(0.0, M)
     inverse, rank = inverse_and_rank(M)
@@ -116,12 +122,20 @@ def drawn_to_model(
     return Drawn(share if known else 0.0, scale * M)
 
 
-def model_meat(problem: Problem, s: Vector) -> Matrix:
+def model_meat(problem: Problem, s: Vector, cross: Matrix | None = None) -> Matrix:
     """``G`` if labels are as probable as the fit has them, shape (k, k).
 
     ``(1/n) sum_i w_i^2 s_i (1 - s_i) z_i z_i'``. Weights that balance the classes move
     the fitted odds by their ratio, which is taken back, and each class has a mean of
     its own.
+
+    Parameters
+    ----------
+    problem : Problem
+    s : float64 array, shape (n,)
+        Slope weights.
+    cross : float64 array, shape (k, k), optional
+        ``sum_i w_i s_i (1 - s_i) z_i z_i'``, which is the same without weights.
 
     Examples
     --------
@@ -131,6 +145,8 @@ def model_meat(problem: Problem, s: Vector) -> Matrix:
     array([[0.1875]])
     """
     w, n = problem.row_weights, problem.n
+    if problem.weights is None and cross is not None:
+        return cross / n
     if not problem.balanced:
         return cross_product(problem, w * w * s * (1.0 - s)) / n
     positive = problem.y > 0.0
@@ -154,6 +170,7 @@ def for_few_rows(
     meat: Matrix,
     inverse: Matrix,
     drawn: Drawn | None = None,
+    pairs: Matrix | None = None,
 ) -> Covariance:
     """Add what tests and intervals of few rows need, as the correction has it.
 
@@ -170,6 +187,8 @@ def for_few_rows(
     inverse : float64 array, shape (k, k)
         ``H^-1``.
     drawn : Drawn, optional
+    pairs : float64 array, shape (n, n), optional
+        As for `bias_of`.
     """
     if options.correction == "HC3":
         rows = effective_rows(problem.y, problem.weights)
@@ -179,12 +198,14 @@ def for_few_rows(
     share = 0.0 if drawn is None else drawn.share
     to_model = f"HC2 drawn {share:.0%} of the way to the model, errors not below HC2's"
     kind = "HC3 (jackknife)" if drawn is None else to_model
-    df = degrees_of_freedom(problem, s, stretch, meat)
-    known = share == 1.0 or df / (1.0 - share) ** 2 > MANY
-    df = np.inf if known else df / (1.0 - share) ** 2
+    df = np.inf
+    if share < 1.0:
+        df = degrees_of_freedom(problem, s, stretch, meat) / (1.0 - share) ** 2
+    known = df > MANY
+    df = np.inf if known else df
     law = "normal" if known else f"Student's t, {df:.3g} degrees of freedom"
     words = f"sandwich, {kind}; intervals and tests allow for bias; {law}"
-    bias = bias_of(problem, s, inverse)
+    bias = bias_of(problem, s, inverse, pairs)
     found = replace(found, description=words, bias=bias, df=df)
     return replace(found, joint=found.matrix, rows=df)
 
@@ -200,7 +221,7 @@ def not_below(found: Covariance, other: Covariance) -> Covariance:
     Angrist & Pischke, *Mostly harmless econometrics* (2009), section 8.1, for the
     larger of two standard errors.
     """
-    if not other.is_defined:
+    if not np.isfinite(other.matrix).all():
         return found
     matrix = _raised(found.matrix, other.matrix)
     fixed = found.fixed

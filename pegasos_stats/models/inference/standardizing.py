@@ -18,6 +18,7 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.models.inference.bread_and_meat import groups_of
 from pegasos_stats.models.inference.clustering import ways_of
 from pegasos_stats.models.inference.row_sums import blocks_of, column_sums
+from pegasos_stats.models.inference.symmetric import around
 from pegasos_stats.solvers.problem import Problem
 
 
@@ -50,7 +51,7 @@ class Stacked(NamedTuple):
         That is of the coefficients on the standardized scale; and, with the scaling of
         the fit undone, on the original one.
         """
-        fixed = inverse @ self.scores @ inverse / n
+        fixed = around(inverse, self.scores) / n
         turned = inverse @ self.mixed / n
         return fixed - turned - turned.T + self.moves / n, fixed
 
