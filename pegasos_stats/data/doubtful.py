@@ -1,8 +1,8 @@
 """Text columns that probably should not be factors: identifiers, dates, numbers."""
 
 import re
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ class Doubtful:
     words : tuple of str
         The values among numbers that are none, in order of appearance.
     row : str
-        Label of the first row with such a value, if there is one.
+        Label of the first row with such a value, if there is one and it is known.
     outcome : str
         Left side of the formula.
     """
@@ -89,8 +89,8 @@ class Doubtful:
         cure = "make it a column of numbers"
         if self.words:
             verb = "is not a number" if len(self.words) == 1 else "are not numbers"
-            place = f" in row {self.row}"
-            if len(self.words) > 1:
+            place = f" in row {self.row}" if self.row else ""
+            if len(self.words) > 1 and place:
                 place = f", the first{place},"
             why = f"as {listing(self.words, 3)}{place} {verb}"
             cure = "give such values as numbers, or leave them empty"
@@ -151,6 +151,25 @@ def doubtful_columns(
             Doubtful(name, kind, len(known), n_rows, words, row, sides(formula)[0])
         )
     return tuple(found)
+
+
+def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
+    """Those that still are doubtful where the rows they were found in are not all.
+
+    Levels are, so that only what names its rows can have been found wrongly. Where the
+    rows stand among all is not known.
+
+    Examples
+    --------
+    >>> few = Doubtful("ward", "names", 20, 30), Doubtful("day", "dates", 20, 30)
+    >>> [column.name for column in of_all_rows(few, 1000)]
+    ['day']
+    """
+    return tuple(
+        replace(column, n_rows=n_rows, row="")
+        for column in found
+        if column.kind != "names" or n_rows < ROWS * column.n_levels
+    )
 
 
 def _like_numbers(texts: "pd.Series[str]") -> "pd.Series[bool]":

@@ -19,21 +19,19 @@ from pegasos_stats.data.formula import (
     offset_terms,
     outcome_of,
 )
-from pegasos_stats.data.formula_design import design_of, doubtful_in
+from pegasos_stats.data.formula_design import design_of, warn_of_doubtful
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import are_balanced, given_weights, row_weights
 from pegasos_stats.errors import (
-    ColumnWarning,
     DataError,
     LabelError,
     OptionError,
     counted,
     listing,
     shown,
-    warn_caller,
 )
 
 NaAction = Literal["drop", "raise"]
@@ -178,8 +176,7 @@ def sample_of_formula(
     for values in given.offset.values():
         usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
-    for column in doubtful_in(design):
-        warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
+    warn_of_doubtful(design)
     scaled = standardize, kept
     sample = _complete(labels, design, matrix, coding, na_action, given, *scaled)
     return sample, kept

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_flag, check_fraction
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models import summaries
 from pegasos_stats.models.effects import averages
@@ -107,8 +108,9 @@ class LinearResults(Results, LinearInference):
 
         ``H`` is the curvature of the penalised risk. Without penalty it is the number
         of coefficients including the intercept; the penalty makes it smaller. NaN for
-        the hinge loss, where it would take long, and for a loaded fit that was saved
-        without the sandwich.
+        the hinge loss, where it would take long, for a loaded fit that was saved
+        without the sandwich, and for rows in files or Dask by ``cov_type="none"``; with
+        another one it takes the reads of standard errors.
 
         References
         ----------
@@ -117,7 +119,9 @@ class LinearResults(Results, LinearInference):
         """
         if self.problem.loss != "log":
             return float("nan")
-        bread = getattr(vars(self).get("estimated"), "bread", None)
+        reads = isinstance(self.problem.X, Elsewhere) and self.cov_type is not None
+        found = self.estimated if reads else vars(self).get("estimated")
+        bread = getattr(found, "bread", None)
         if estimating.has_rows(self.problem) and estimating.is_quick(self.problem):
             bread = bread_at(self.problem, self.solution)
         if bread is None:

@@ -1,6 +1,6 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.scan.files import NOTHING, Scan
+from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
 from pegasos_stats.errors import ColumnError, DataError, counted, listing
@@ -147,7 +148,7 @@ def agree(
         coding=levels,
         intercept=any(str(term) == "1" for term in terms),
         outcome=tuple(outcome),
-        plain=set(design.names) <= set(design.numeric),
+        plain=set(design.names) == {*design.numeric} == {*design.variables},
         rows=repeating,
         offsets=telling.offsets,
         known=tuple(telling.known),
@@ -334,7 +335,8 @@ class Factors:
         """Row labels, at least one for each level that was not seen before."""
         found = {name: complete[name] for name in self._by_name}
         for expression, tree in self._trees.items():
-            value = column_value(tree, Evaluation(complete))
+            with np.errstate(all="ignore"):  # what is not finite is refused later
+                value = column_value(tree, Evaluation(complete))
             plain = getattr(value, "__wrapped__", value)
             if isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf":
                 found[expression] = plain
@@ -352,45 +354,3 @@ class Factors:
                     "leave it out, or group them."
                 )
         return complete.index[sorted(places)]
-
-
-def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
-    """Rows as a frame, as pandas reads them, decimals as doubles."""
-    import pyarrow as pa
-
-    columns = [
-        column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
-        for column in piece.columns
-    ]
-    plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
-    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True)
-    return found
-
-
-def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Columns of frames after each other, see `joined`."""
-    columns = {name: joined([part[name] for part in parts]) for name in names}
-    return pd.DataFrame(columns, index=pd.RangeIndex(sum(map(len, parts))))
-
-
-def joined(parts: list[DataColumn]) -> DataColumn:
-    """Parts of a column after each other; categories in the order of the first.
-
-    Of an empty part counts which numbers it would hold.
-
-    Examples
-    --------
-    >>> one, other = pd.Series(["b", "a"]), pd.Series(["c", "a"])
-    >>> joined([one.astype("category"), other.astype("category")]).cat.categories
-    Index(['a', 'b', 'c'], dtype='str')
-    >>> joined([pd.Series([1, 2]), pd.Series([], dtype=float)]).dtype
-    dtype('float64')
-    """
-    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        union = pd.api.types.union_categoricals(parts)
-        return pd.Series(union, name=parts[0].name)
-    filled = [part for part in parts if len(part)] or parts[:1]
-    kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
-    if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):
-        filled = [part.astype(np.result_type(*kinds)) for part in filled]
-    return pd.concat(filled, ignore_index=True)

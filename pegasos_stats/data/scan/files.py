@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
@@ -278,7 +279,7 @@ def kind_of(arrow_type: "pa.DataType") -> str:
     numbers = types.is_integer, types.is_floating, types.is_decimal
     if any(is_kind(arrow_type) for is_kind in numbers):
         return "numbers"
-    texts = types.is_string, types.is_large_string
+    texts = types.is_string, types.is_large_string, types.is_string_view
     if any(is_kind(arrow_type) for is_kind in texts):
         return "text"
     return str(arrow_type)
@@ -382,7 +383,7 @@ def bytes_of(memory: object) -> int:
     size: float = -1.0
     if isinstance(memory, str) and (found := SIZE.fullmatch(memory.strip())):
         size = float(found.group(1)) * UNITS[found.group(2).upper()]
-    elif isinstance(memory, int) and not isinstance(memory, bool):
+    elif isinstance(memory, int | np.integer) and not isinstance(memory, bool):
         size = float(memory)
     if not LEAST <= size < 2**60:
         raise OptionError(

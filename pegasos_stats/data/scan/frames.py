@@ -8,8 +8,8 @@ import pandas as pd
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.agreeing import frame_of
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.joining import frame_of
 
 
 def scanned_frames(

@@ -9,7 +9,9 @@ from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.agreeing import Agreed, frame_of
+from pegasos_stats.data.scan.agreeing import Agreed
+from pegasos_stats.data.scan.files import kind_of
+from pegasos_stats.data.scan.joining import frame_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +57,12 @@ class Matrices:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = [each.sum() for each in found]
         return found if np.isfinite(sums).all() else None
+
+    def has_numbers(self, piece: "pa.RecordBatch") -> bool:
+        """Whether columns are of numbers, and lack none, as those of a clean piece."""
+        columns = [piece.column(name) for name in self._names or ()]
+        numbers = "numbers", "booleans"
+        return all(kind_of(c.type) in numbers and not c.null_count for c in columns)
 
     def numbers(self, piece: "pa.RecordBatch") -> list[Vector]:
         """Columns of a piece that is known to be clean, before any scaling."""

@@ -1,7 +1,7 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import Mask
+from pegasos_stats.data.doubtful import of_all_rows
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.scan.agreeing import Agreed, Source, frame_of, no_rows
+from pegasos_stats.data.scan.agreeing import Agreed, Source, no_rows
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.joining import frame_of
 from pegasos_stats.data.scan.matrices import Matrices
 from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
@@ -108,6 +110,8 @@ class Measured:
             piece = next(known, None)
             if piece is None or piece.size != table.num_rows:
                 raise self.changed()
+            if piece.clean and not self.matrices.has_numbers(table):
+                raise self.changed()
             yield piece, first, table
             first += piece.used
         if next(known, None) is not None:
@@ -152,7 +156,7 @@ def measure(
         If no row is complete, or some row is not and none may be dropped.
     """
     measuring = Measuring.of(scan, agreed, weights)
-    step = scan.rows_at_once(measuring.wanted)
+    step = scan.rows_at_once(max(measuring.wanted, agreed.design.names, key=len))
     count = measuring.counted(agreed.rows.pieces(measuring.wanted, step), most)
     return count.finished(scan, weights, standardize, na_action, step)
 
@@ -362,11 +366,16 @@ class Counting:
         given, each = np.concatenate(self._weights) if self._weights else weights, None
         if given is not None:
             each = row_weights(given, y.astype(np.float64), agreed.coding)
+        design = replace(
+            agreed.design, doubtful=of_all_rows(agreed.design.doubtful, y.size)
+        )
+        agreed = replace(agreed, design=design)
+        matrices = Matrices(agreed, matrices.single)
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
-            design = ScaledDesign(agreed.design, scaling)
-            matrices = Matrices(agreed, matrices.single, design)
+            scaled = ScaledDesign(design, scaling)
+            matrices = Matrices(agreed, matrices.single, scaled)
             samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
         low, high = samples
         return Measured(

@@ -59,7 +59,8 @@ class Partition:
         size = rows or self.rows_at_once(columns)
         for first in range(0, len(self.frame), size):
             part = self.frame[list(columns)].iloc[first : first + size]
-            yield pa.RecordBatch.from_pandas(part, preserve_index=False)
+            whole = pa.Table.from_pandas(part, preserve_index=False).combine_chunks()
+            yield from whole.to_batches()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,64 @@
+"""Pieces of files as frames, and frames after each other."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import DataColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
+    """Rows as a frame, as pandas reads them, decimals as doubles.
+
+    Whole numbers among which some lack stay whole numbers.
+    """
+    import pyarrow as pa
+
+    columns = [
+        column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+        for column in piece.columns
+    ]
+    plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
+    found: pd.DataFrame = plain.to_pandas(ignore_metadata=True)
+    for name, column in zip(piece.schema.names, columns, strict=True):
+        if pa.types.is_integer(column.type) and column.null_count:
+            numbers = column.fill_null(0).to_numpy(zero_copy_only=False).copy()
+            lacking = column.is_null().to_numpy(zero_copy_only=False).copy()
+            found[name] = pd.arrays.IntegerArray(numbers, lacking)
+    return found
+
+
+def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Columns of frames after each other, see `joined`."""
+    columns = {name: joined([part[name] for part in parts]) for name in names}
+    return pd.DataFrame(columns, index=pd.RangeIndex(sum(map(len, parts))))
+
+
+def joined(parts: list[DataColumn]) -> DataColumn:
+    """Parts of a column after each other; categories in the order of the first.
+
+    They stay ordered if they are the same in all parts. Of an empty part counts which
+    numbers it would hold.
+
+    Examples
+    --------
+    >>> one, other = pd.Series(["b", "a"]), pd.Series(["c", "a"])
+    >>> joined([one.astype("category"), other.astype("category")]).cat.categories
+    Index(['a', 'b', 'c'], dtype='str')
+    >>> joined([pd.Series([1, 2]), pd.Series([], dtype=float)]).dtype
+    dtype('float64')
+    """
+    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+        differ = len({part.dtype for part in parts}) > 1
+        union = pd.api.types.union_categoricals(parts, ignore_order=differ)
+        return pd.Series(union, name=parts[0].name)
+    filled = [part for part in parts if len(part)] or parts[:1]
+    kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
+    if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):
+        filled = [part.astype(np.result_type(*kinds)) for part in filled]
+    return pd.concat(filled, ignore_index=True)

@@ -1,0 +1,192 @@
+"""Rows in files and partitions mean what they mean in memory."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnWarning, DataError
+
+dd = pytest.importorskip("dask.dataframe")
+HOMES = ["parquet", "arrow", "csv", "dask"]
+CLOSE = 2e-3  # two fits, each within sqrt(2 gap / lam) of the optimum
+
+
+def data_of(n=600):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(n)
+    y = np.where(rng.random(n) < expit(x), "yes", "no")
+    return pd.DataFrame({"y": y, "x": x, "g": rng.choice(["a", "b"], n)})
+
+
+def placed(data, home, folder):
+    """The rows in two files, or in partitions."""
+    if home == "dask":
+        return dd.from_pandas(data, npartitions=2, sort=False)
+    for i, part in enumerate(np.array_split(np.arange(len(data)), 2)):
+        rows, file = data.iloc[part], folder / f"part{i}.{home}"
+        if home == "csv":
+            rows.to_csv(file, index=False)
+        elif home == "arrow":
+            rows.reset_index(drop=True).to_feather(file, compression="uncompressed")
+        else:
+            rows.to_parquet(file, index=False)
+    return ps.scan(folder / f"*.{home}")
+
+
+def fitted(formula, data):
+    with dask_here():
+        return ps.logit(formula, data, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=1))
+
+
+def dask_here():
+    import dask
+
+    return dask.config.set(scheduler="synchronous")
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("formula", ["y ~ x + flag", "y ~ x + C(flag)", "y ~ x:flag"])
+def test_rows_without_the_one_level_of_a_factor_are_left_out(home, formula, tmp_path):
+    data = data_of()
+    data["flag"] = np.where(data["x"] > 0.2, "X", None)
+    expected = fitted(formula, data)
+    assert expected.nobs < len(data)
+    found = fitted(formula, placed(data, home, tmp_path))
+    assert found.nobs == expected.nobs
+    assert found.dropped.total == expected.dropped.total
+    pd.testing.assert_series_equal(found.params, expected.params, atol=CLOSE)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_large_whole_numbers_stay_levels_where_some_lack(home, tmp_path):
+    data = data_of()
+    codes = 2**60 + np.random.default_rng(1).integers(0, 3, len(data))
+    data["h"] = pd.array(codes, dtype="Int64")
+    data.loc[::50, "h"] = pd.NA
+    expected = fitted("y ~ x + C(h)", data)
+    found = fitted("y ~ x + C(h)", placed(data, home, tmp_path))
+    assert found.nobs == expected.nobs == len(data) - 12
+    assert list(found.params.index) == list(expected.params.index)
+    assert len(found.params) == 4
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_criteria_do_not_depend_on_what_was_asked_for_before(home, tmp_path):
+    data = data_of()
+    expected = fitted("y ~ x + g", data)
+    result = fitted("y ~ x + g", placed(data, home, tmp_path))
+    with dask_here():
+        assert result.aic == pytest.approx(expected.aic, rel=1e-4)
+        assert result.glance()["bic"][0] == pytest.approx(expected.bic, rel=1e-4)
+
+
+def test_text_in_several_chunks_is_text():
+    data = data_of()
+    expected = fitted("y ~ x + g", data)
+    several = [
+        dd.from_pandas(data, npartitions=4, sort=False).repartition(npartitions=2),
+        dd.from_pandas(pd.concat([data[:200], data[200:]]), npartitions=1),
+    ]
+    for frame in several:
+        found = fitted("y ~ x + g", frame)
+        assert found.nobs == len(data)
+        np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+def test_text_as_views_is_text(tmp_path):
+    pl = pytest.importorskip("polars")
+    data = data_of()
+    pl.from_pandas(data).write_ipc(tmp_path / "rows.arrow")
+    found = fitted("y ~ x + g", ps.scan(tmp_path / "rows.arrow"))
+    expected = fitted("y ~ x + g", data)
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+@pytest.mark.parametrize("ordered", [(True, True), (True, False)])
+@pytest.mark.parametrize("home", ["parquet", "dask"])
+def test_files_may_order_different_categories(home, ordered, tmp_path):
+    data = data_of()
+    data.loc[:40, "g"] = "b"
+    halves = data[:300].copy(), data[300:].copy()
+    for half, levels, is_ordered in zip(
+        halves, (["a", "b"], ["a", "b", "c"]), ordered, strict=True
+    ):
+        half["g"] = pd.Categorical(half["g"], categories=levels, ordered=is_ordered)
+    if home == "dask":
+        frame = dd.from_delayed(
+            [__import__("dask").delayed(half) for half in halves],
+            meta=halves[0].iloc[:0],
+            verify_meta=False,
+        )
+    else:
+        for i, half in enumerate(halves):
+            half.to_parquet(tmp_path / f"part{i}.parquet", index=False)
+        frame = ps.scan(tmp_path / "*.parquet")
+    found = fitted("y ~ x + g", frame)
+    expected = fitted("y ~ x + g", pd.concat(halves))
+    assert list(found.params.index) == list(expected.params.index)
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_text_meant_as_numbers_is_warned_of(home, tmp_path):
+    data = data_of()
+    data["crp"] = [f"{value:.2f}" for value in data["x"]]
+    data.loc[5, "crp"] = "<5"
+    with pytest.warns(ColumnWarning, match="'<5' in row 5 is not a number"):
+        ps.logit("y ~ crp", data)
+    with dask_here(), pytest.warns(ColumnWarning, match="'<5' is not a number: "):
+        ps.logit("y ~ crp", placed(data, home, tmp_path))
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_names_of_rows_are_judged_by_all_rows(home, tmp_path):
+    data = data_of()
+    data["id"] = [f"p{i}" for i in range(len(data))]
+    data["ward"] = [f"w{i % 40}" for i in range(len(data))]
+    with dask_here(), pytest.warns(ColumnWarning, match="600 levels in 600 rows"):
+        ps.logit("y ~ id", placed(data, home, tmp_path))
+    with dask_here(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ps.logit("y ~ ward", placed(data, home, tmp_path))
+
+
+def test_what_is_not_finite_is_not_warned_of_by_numpy(tmp_path):
+    data = data_of()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fitted("y ~ log(x) + g", placed(data, "parquet", tmp_path))
+    assert found.nobs == (data["x"] > 0).sum()
+
+
+@pytest.mark.parametrize("change", ["text", "missing"])
+def test_files_that_change_are_said_to_have_changed(change, tmp_path):
+    data = data_of()
+    model = ps.logit("y ~ x", placed(data, "parquet", tmp_path), lam=0.01)
+    other = data[300:].copy()
+    other["x"] = "a" if change == "text" else pd.array([None] * 300, dtype="Float64")
+    other.to_parquet(tmp_path / "part1.parquet", index=False)
+    with pytest.raises(DataError, match="have changed since"):
+        model.fit()
+
+
+def test_pieces_are_sized_by_columns_of_the_matrix(tmp_path):
+    """8 bytes times the numbers of a piece stay within a part of the budget."""
+    n, levels = 40_000, 400
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"g": [f"l{i % levels:03d}" for i in range(n)]})
+    data["y"] = np.where(rng.random(n) < 0.5, "yes", "no")
+    data.to_parquet(tmp_path / "rows.parquet", index=False)
+    model = ps.logit("y ~ g", ps.scan(tmp_path / "rows.parquet", memory="64MiB"))
+    step = model.problem.X.measured.step
+    assert 8 * step * (levels - 1) <= 2**26 / 8
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint32])
+def test_budgets_are_whole_numbers_of_any_kind(kind, tmp_path):
+    found = placed(data_of(), "parquet", tmp_path)
+    assert ps.scan(found.files, memory=kind(2**27)).memory == 2**27
