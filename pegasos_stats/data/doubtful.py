@@ -10,7 +10,7 @@ import pandas as pd
 
 from pegasos_stats.advice import Said, Setting, said
 from pegasos_stats.data.language.syntax import is_word, sides
-from pegasos_stats.errors import counted, listing
+from pegasos_stats.errors import ColumnWarning, counted, listing, warn_caller
 
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
@@ -151,6 +151,12 @@ def doubtful_columns(
             Doubtful(name, kind, len(known), n_rows, words, row, sides(formula)[0])
         )
     return tuple(found)
+
+
+def warn_of_columns(found: Iterable[Doubtful]) -> None:
+    """Warn of each of these columns."""
+    for column in found:
+        warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
 
 
 def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:

@@ -39,14 +39,7 @@ from pegasos_stats.data.formula import (
 from pegasos_stats.data.language.expressions import BEYOND, Functions
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import (
-    ColumnError,
-    ColumnWarning,
-    DataError,
-    FormulaError,
-    listing,
-    warn_caller,
-)
+from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
 
 if TYPE_CHECKING:
     from formulaic import ModelMatrix as FormulaicMatrix
@@ -267,12 +260,6 @@ def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
     """Columns of a design that became factors and were hardly meant to."""
     inner = design.design if isinstance(design, ScaledDesign) else design
     return inner.doubtful if isinstance(inner, FormulaDesign) else ()
-
-
-def warn_of_doubtful(design: Design) -> None:
-    """Warn of each of these columns."""
-    for column in doubtful_in(design):
-        warn_caller(f"{column.text[:1].upper()}{column.text[1:]}", ColumnWarning)
 
 
 def blanked_for(design: Design, data: object) -> Blanked | None:

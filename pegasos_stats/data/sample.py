@@ -13,13 +13,14 @@ from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.counts import Counts, Positions, repeated
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
+from pegasos_stats.data.doubtful import warn_of_columns
 from pegasos_stats.data.foreign import column_of_labels, is_valid_text
 from pegasos_stats.data.formula import (
     check_functions,
     offset_terms,
     outcome_of,
 )
-from pegasos_stats.data.formula_design import design_of, warn_of_doubtful
+from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
@@ -176,7 +177,7 @@ def sample_of_formula(
     for values in given.offset.values():
         usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
-    warn_of_doubtful(design)
+    warn_of_columns(doubtful_in(design))
     scaled = standardize, kept
     sample = _complete(labels, design, matrix, coding, na_action, given, *scaled)
     return sample, kept

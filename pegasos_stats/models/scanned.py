@@ -12,7 +12,8 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.counts import Counts
-from pegasos_stats.data.formula_design import warn_of_doubtful
+from pegasos_stats.data.doubtful import warn_of_columns
+from pegasos_stats.data.formula_design import doubtful_in
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.agreeing import Source, agree
@@ -109,7 +110,7 @@ def sample_of_scan(
     else:
         found = measure(scan, agreed, weights, standardize, na_action, most)
         home = InFiles(found)
-    warn_of_doubtful(found.matrices.design)
+    warn_of_columns(doubtful_in(found.matrices.design))
     n, lines = found.y.size, agreed.rows.lines
     sample = Sample(
         X=Elsewhere(found, home),

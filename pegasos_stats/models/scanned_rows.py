@@ -9,13 +9,11 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.factor_levels import Unseen
-from pegasos_stats.data.scan.agreeing import (
-    columns_of_outcome,
-    joined,
-)
+from pegasos_stats.data.scan.agreeing import columns_of_outcome
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
+from pegasos_stats.data.scan.joining import joined
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.other_frames import is_dask

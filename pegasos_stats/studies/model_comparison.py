@@ -159,7 +159,10 @@ class ModelComparison:
                     f"Without standard errors, see summary(): {_all(without)}."
                 )
         for name, fit in self.fits.items():
-            warned = sum(note.severity == "warning" for note in fit.notes)
+            notes = list(fit.notes)
+            if isinstance(fit, LinearResults) and self.brackets != "none":
+                notes += fit.notes_on_errors()
+            warned = sum(note.severity == "warning" for note in notes)
             if warned:
                 found.append(
                     f"{name}: {counted(warned, 'warning')}, see its summary()."

@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
@@ -298,3 +299,32 @@ def test_new_rows_bring_the_offset_that_was_given_as_numbers(data):
     np.testing.assert_allclose(whole, result.margins().tidy()["estimate"], rtol=1e-7)
     with pytest.raises(ps.errors.OptionError, match="rows of the fit have theirs"):
         result.margins(offset=known)
+
+
+def of_few_values():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.standard_normal(80), "k": rng.integers(0, 3, 80)})
+    data["treated"], data["g"] = np.arange(80) % 2, np.resize(list("abc"), 80)
+    score = data["x"] + data["treated"] + rng.standard_normal(80)
+    data["y"] = np.where(score > 0.5, "b", "a")
+    formula = "y ~ x + k + treated + g"
+    return ps.logit(formula, data, lam=1e-3).fit(ps.SDCA(seed=1))
+
+
+def test_predictions_are_at_each_of_few_values_once():
+    result = of_few_values()
+    assert result.predictions("treated").tidy()["value"].tolist() == ["0", "1"]
+    assert result.predictions("k").tidy()["value"].tolist() == ["0", "1", "2"]
+    assert len(result.predictions("x").tidy()) == 5
+
+
+def test_a_predictor_is_not_varied_and_set_at_once():
+    result = of_few_values()
+    for ask in (
+        lambda: result.predictions("treated", at={"treated": 1}),
+        lambda: result.predictions("g", at={"g": "a"}),
+        lambda: result.margins("g", at={"g": "a"}),
+    ):
+        with pytest.raises(OptionError, match="set to each of its values already"):
+            ask()
+    assert len(result.margins("x", at={"x": [0, 1]}).tidy()) == 2

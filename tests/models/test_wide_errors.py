@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference import defects, symmetric
 from pegasos_stats.models.inference import sandwich as sandwiches
@@ -192,3 +193,14 @@ def test_what_joint_tests_need_is_computed_when_one_is_asked_for(
     assert (loaded.statistic, loaded.pvalue) == (expected.statistic, expected.pvalue)
     monkeypatch.setattr(sandwiches, "WIDE", 5)  # coefficients, the intercept too
     assert model.fit(given, cov_type="sandwich").covariance.later is None
+
+
+def test_a_fit_whose_rows_are_all_at_the_margin_is_saved(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 1000))
+    result = ps.SVM(np.sign(X[:, 0]), X, lam=0.1).fit(ps.SDCA(seed=1))
+    with pytest.warns(UndefinedMetricWarning, match="all rows have the same margin"):
+        assert result.covariance.bandwidth == 0.0
+    assert result.bse.isna().all()
+    ps.save(result, tmp_path / "fit.model")
+    assert ps.load(tmp_path / "fit.model").bse.isna().all()

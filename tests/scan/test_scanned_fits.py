@@ -109,6 +109,7 @@ def test_predictions_on_files_are_those_on_frames(both, data, files):
 
 def test_it_is_saved_and_loaded(both, data, tmp_path):
     there, _ = both
+    there.glance()  # which reads the rows for the criteria, and these are saved
     ps.save(there, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")
     assert (loaded.params == there.params).all()

@@ -106,7 +106,7 @@ def test_notes_say_what_does_not_compare(found, fits, data):
         "Hinge and log loss have scores on scales of their own: neither coefficients "
         "nor objectives compare between them.",
         "Coefficients of standardized predictors: <b>.",
-        "50%: 1 warning, see its summary().",
+        "50%: 2 warnings, see its summary().",
         "k_1: 1 warning, see its summary().",
     ]
     logistic = [fits["a|b"], fits["<b>"]]

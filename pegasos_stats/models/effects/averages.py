@@ -39,7 +39,6 @@ Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, lab
 
 SCALES: tuple[Scale, ...] = ("response", "link")
 RESAMPLES = Bootstrap(399, seed=1, interval="symmetric")  # of shares, which are steps
-FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 OF_PENALISED = (
     "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
@@ -163,7 +162,7 @@ def margins(
     at_means = isinstance(at, str) and at == "mean"
 
     def found() -> Iterable[tuple[Key, Estimand]]:
-        for place in [{}] if at_means else rows.places(at):
+        for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
             each = changes.effects(here, rows, names, moved, contrasts, lowered)
             for name, contrast, estimand in each:
@@ -220,9 +219,10 @@ def predictions(
     Parameters
     ----------
     variables : str or list of str, optional
-        Predictors to set: a factor to each of its levels, a numeric predictor to
-        its minimum, quartiles and maximum; several in every combination. Without
-        any, the mean prediction. Give other values by ``at=``.
+        Predictors to set: a factor to each of its levels, a numeric predictor to its
+        minimum, quartiles and maximum, or to all values if these are five at most;
+        several in every combination. Without any, the mean prediction. Give other
+        values by ``at=``.
     data, at, scale, weights, offset
         As for `margins`.
 
@@ -247,10 +247,10 @@ def predictions(
     names = [] if variables is None else rows.checked(variables)
     at_means = isinstance(at, str) and at == "mean"
     base = rows.at_means() if at_means else rows
-    values = [_values(rows, name) for name in names]
+    values = [rows.values(name) for name in names]
     settings = [
         (place, dict(zip(names, chosen, strict=True)))
-        for place in ([{}] if at_means else rows.places(at))
+        for place in ([{}] if at_means else rows.places(at, names))
         for chosen in product(*values)
     ]
     stream = base.batches(
@@ -390,10 +390,3 @@ def estimated(
         | {f"at_{name}": [place[name] for *_, place, _ in keys] for name in keys[0][2]}
     )
     return Margins(table, tests, title, header, notes)
-
-
-def _values(rows: Rows, name: Level) -> list[object]:
-    """Levels of a factor; of numbers the smallest, quartiles and the largest."""
-    if name in rows.levels:
-        return list(rows.levels[name])
-    return [float(v) for v in np.quantile(rows.numbers(name), FIVE)]

@@ -1,6 +1,6 @@
 """Rows that effects are averaged over, with predictors set to other values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -31,6 +31,7 @@ from pegasos_stats.errors import (
 Place = dict[Level, Any]  # values of some predictors, by name
 
 TOGETHER = 2e7  # numbers in the matrices that are made at once
+FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +114,20 @@ class Rows:
             f"{listing(self.names, 8)}."
         )
 
-    def places(self, at: object) -> list[Place]:
-        """Combinations of the values that ``at=`` names; one without any for None."""
+    def values(self, name: Level) -> list[object]:
+        """Levels of a factor; of more than five numbers the extremes and quartiles."""
+        if name in self.levels:
+            return list(self.levels[name])
+        numbers = np.unique(found := self.numbers(name))
+        if numbers.size > len(FIVE):
+            numbers = np.unique(np.quantile(found, FIVE))
+        return [float(value) for value in numbers]
+
+    def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
+        """Combinations of the values that ``at=`` names; one without any for None.
+
+        Those predictors that are varied anyhow are not among them.
+        """
         if at is None:
             return [{}]
         if not isinstance(at, Mapping) or not at:
@@ -143,6 +156,11 @@ class Rows:
             if levels is not None:
                 values = [levels[position_of(value, levels)] for value in values]
             each[self._found(name)] = values
+        if both := [name for name in each if name in varied]:
+            raise OptionError(
+                f"at= has a value for {listing(both)}, which is set to each of its "
+                "values already; leave it out of at=, or of the variables."
+            )
         chosen = product(*each.values())
         return [dict(zip(each, values, strict=True)) for values in chosen]
 

@@ -236,7 +236,8 @@ def check_sandwich(found: Covariance) -> None:
     if not undefined and not np.isfinite(found.matrix).all():
         raise ValueError("the covariance is not finite")
     width = found.bandwidth
-    if width is not None and header.real(width, "the width", 0.0) == 0.0:
+    wide = width is None or header.real(width, "the width", 0.0) > 0.0
+    if not (wide or undefined):
         raise ValueError("the width is 0")
     if type(found.df) is not float or not found.df > 0.0:
         raise ValueError(f"df is {found.df!r}")
