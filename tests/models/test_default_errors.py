@@ -171,7 +171,10 @@ def test_headings_of_resampled_tests_do_not_say_z():
 def test_the_least_p_value_of_resamples_is_told():
     X, y = binary_rows()
     result = ps.SVM(y, X, lam=0.01).fit(TIGHT)
-    said = "The smallest p-value that 999 resamples can give is 2 / (999 + 1) = 0.002."
+    said = (
+        "The smallest p-value that 999 resamples can give a coefficient is 2 / "
+        "(999 + 1) = 0.002."
+    )
     assert said in result.summary().notes
     assert said in result.margins("x1").summary().notes
     assert said not in result.predictions("x1").summary().notes

@@ -248,10 +248,10 @@ def hotelling_test(
     return JointTest(statistic, pvalue, m, df, hypotheses)
 
 
-def steadied(covariance: Matrix, reference: Matrix) -> Matrix:
+def steadied(covariance: Matrix, reference: Matrix, towards: float = TOWARDS) -> Matrix:
     """A covariance of resamples drawn towards one that has no ties.
 
-    ``(1 - a) V + a c S`` with ``a`` of `TOWARDS`, the reference ``S``, and ``c`` that
+    ``(1 - a) V + a c S`` with ``a`` of `towards`, the reference ``S``, and ``c`` that
     makes the mean variance the same, measured by ``S``.
 
     Examples
@@ -259,12 +259,15 @@ def steadied(covariance: Matrix, reference: Matrix) -> Matrix:
     >>> steadied(np.diag([2.0, 0.0]), np.eye(2))
     array([[1.8, 0. ],
            [0. , 0.2]])
+    >>> steadied(np.diag([2.0, 0.0]), np.eye(2), towards=1.0)
+    array([[1., 0.],
+           [0., 1.]])
     """
     whiten = whitening(reference)
     if not len(whiten):
         return covariance
     scale = np.trace(whiten @ covariance @ whiten.T) / len(whiten)
-    return np.asarray((1.0 - TOWARDS) * covariance + TOWARDS * scale * reference)
+    return np.asarray((1.0 - towards) * covariance + towards * scale * reference)
 
 
 def statistics_of(images: Matrix, share: float = 1.0) -> Vector:
@@ -308,18 +311,22 @@ def resampled_test(
 ) -> JointTest:
     """Test ``R theta = q`` by the statistics of the resamples.
 
-    With ``W(t) = t' (R V R')^-1 t`` the p-value is ``2 (1 + c) / (1 + m)``, at most 1,
-    where ``c`` of ``m`` resamples have ``W(R theta_b - R theta)`` as large as ``W(R
-    theta - q)`` and lie on one side of the plane through the estimate across to the
-    hypothesis: on that side where there are more. ``V`` is the covariance of the
-    resamples; for the statistic of one of them, that of the others. Of several
-    hypotheses it is drawn a fifth of the way to a multiple of ``(sum_i w_i z_i z_i' /
-    n)^-1``: where rows tie at the margin in this sample alone, resamples hardly vary in
-    some directions, in which the true values may be far away. Recoding a factor does
-    not change that. Where resamples agree, or predictors hardly tell the levels apart,
-    their statistics count as larger, see `BootstrapResult.joint_widening`. What is
-    pinned at its hypothesis is no part of the test; what is pinned elsewhere leaves it
-    undefined.
+    With ``W(t) = t' (R M R')^-1 t`` the p-value is ``(1 + c) / (1 + m)``, where ``c``
+    of ``m`` resamples have ``W(R theta_b - R theta)`` as large as ``W(R theta - q)``.
+    ``M = 0.8 V + 0.2 s S`` is the covariance ``V`` of the resamples, drawn a fifth of
+    the way to a multiple of ``S = (sum_i w_i z_i z_i' / n)^-1``: where rows tie at the
+    margin in this sample alone, resamples hardly vary in some directions, in which the
+    true values may be far away. For the statistic of a resample ``V`` is that of the
+    others. Where predictors hardly tell the levels apart, ``M = s S``: the loss limits
+    the length of the coefficients, so that resamples hardly vary towards 0, and ``V``
+    would have a hypothesis there too far away. Recoding a factor changes neither. Where
+    resamples agree, or levels are hardly told apart, their statistics count as larger,
+    see `BootstrapResult.joint_widening`.
+
+    For one hypothesis ``M = V``, and the p-value is that of the symmetric interval,
+    ``2 (1 + c) / (1 + m)``, with those ``c`` that lie on one side of the estimate: on
+    that side where there are more. What is pinned at its hypothesis is no part of the
+    test; what is pinned elsewhere leaves it undefined.
 
     Parameters
     ----------
@@ -328,6 +335,22 @@ def resampled_test(
     R : float64 array, shape (m, k)
     q : float64 array, shape (m,)
     hypotheses : list of str, length m
+
+    References
+    ----------
+    Hall, *On symmetric bootstrap confidence intervals*, Journal of the Royal
+    Statistical Society B 50 (1988).
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> x = np.arange(120.0)
+    >>> X = np.column_stack([x % 3, x % 5])
+    >>> y = np.where(X.sum(axis=1) + 2.0 * np.sin(x * x) > 3.0, 1.0, -1.0)
+    >>> by = ps.Bootstrap(99, seed=1, interval="symmetric")
+    >>> found = ps.SVM(y, X, lam=0.1).fit(ps.SDCA(seed=1), cov_type=by).covariance
+    >>> resampled_test(found, np.eye(3)[1:], np.zeros(2)).pvalue
+    0.01
     """
     each, m = found.combined(R), len(found.estimates)
     apart, free = each.estimate - q, ~each.pinned
@@ -337,14 +360,20 @@ def resampled_test(
     among, share = np.ix_(free, free), 1.0
     middle = each.covariance[among]
     if each.reference is not None and len(middle) > 1:
-        middle, share = steadied(middle, each.reference[among]), 1.0 - TOWARDS
+        towards = 1.0 if each.hardly else TOWARDS
+        middle = steadied(middle, each.reference[among], towards)
+        share = 1.0 - towards
     whiten = whitening(middle)
     image = whiten @ apart[free]
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    several = each.joint_widening if len(whiten) > 1 else each.widening**2
-    far = statistics_of(images, share) * several
-    as_large = far >= image @ image
-    side = images @ image
-    count = max((as_large & (side > 0.0)).sum(), (as_large & (side < 0.0)).sum())
-    pvalue = float(two_sided(count, m)) if free.any() else np.nan
-    return JointTest(float(image @ image), pvalue, len(whiten), np.inf, hypotheses, m)
+    own, rank = float(image @ image), len(whiten)
+    if not free.any():
+        pvalue = np.nan
+    elif rank > 1:
+        far = statistics_of(images, share) * each.joint_widening
+        pvalue = float(1 + (far >= own).sum()) / (1 + m)
+    else:
+        as_large = statistics_of(images) * each.widening**2 >= own
+        sides = [(as_large & (sign * (images @ image) > 0.0)).sum() for sign in (1, -1)]
+        pvalue = float(two_sided(max(sides), m))
+    return JointTest(own, pvalue, rank, np.inf, hypotheses, m)

@@ -129,12 +129,12 @@ class BootstrapResult:
 
     @property
     def least_p_value(self) -> float:
-        """The smallest p-value that the resamples can give."""
+        """The smallest p-value of a coefficient that the resamples can give."""
         return float(two_sided(np.zeros(1), len(self.estimates))[0])
 
     @property
     def notes_on_tests(self) -> list[Note]:
-        """How small p-values can be, where they are counted from the resamples."""
+        """How small those of coefficients can be, where resamples are counted."""
         if not self.is_symmetric or self.pinned.all():
             return []
         m, least = len(self.estimates), self.least_p_value
@@ -190,14 +190,14 @@ class BootstrapResult:
     def joint_widening(self) -> float:
         """Factor of the statistics of resamples in tests of several hypotheses.
 
-        The square of `widening`; 1.7 times that where predictors hardly tell the levels
-        apart. There the loss limits the length of the coefficients, and fits differ in
-        their direction. Without any effect that of a sample is noise ``a``, that of a
-        resample ``a + b`` with as much noise again: of many coefficients at 45 degrees,
-        so that the square of their distance is ``2 - sqrt(2)`` of that of the estimate
-        from 0.
+        `widening`, now of squared distances: all resamples count that are as far as the
+        hypothesis, and not only those of one side. Where predictors hardly tell the
+        levels apart, 1.25. There the loss limits the length of the coefficients, and
+        fits differ in their direction. Without any effect that of a sample is noise
+        ``a``, that of a resample ``a + b`` with as much noise again, so that resamples
+        are nearer to the estimate than that is to 0.
         """
-        return self.widening**2 * (1.0 / (2.0 - np.sqrt(2.0)) if self.hardly else 1.0)
+        return 1.0 + MOST_WIDER if self.hardly else self.widening
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":

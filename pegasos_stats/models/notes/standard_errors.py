@@ -153,10 +153,10 @@ def nearly_pinned(names: Sequence[str]) -> list[Note]:
 
 
 def least_p_value(m: int, least: float, has_interval: bool) -> list[Note]:
-    """How small p-values from m resamples can be, and if they have no interval."""
+    """How small p-values of a coefficient can be, and if there is no interval."""
     text = (
-        f"The smallest p-value that {counted(m, 'resample')} can give is 2 / "
-        f"({m:,} + 1) = {significant(least)}."
+        f"The smallest p-value that {counted(m, 'resample')} can give a coefficient is "
+        f"2 / ({m:,} + 1) = {significant(least)}."
     )
     if not has_interval:
         text += " They have no symmetric interval of 95%, which takes 39 resamples."
