@@ -190,14 +190,14 @@ class BootstrapResult:
     def joint_widening(self) -> float:
         """Factor of the statistics of resamples in tests of several hypotheses.
 
-        `widening`, now of squared distances: all resamples count that are as far as the
-        hypothesis, and not only those of one side. Where predictors hardly tell the
-        levels apart, 1.25. There the loss limits the length of the coefficients, and
-        fits differ in their direction. Without any effect that of a sample is noise
-        ``a``, that of a resample ``a + b`` with as much noise again, so that resamples
-        are nearer to the estimate than that is to 0.
+        The square of `widening`, as they are squares of distances. Where predictors
+        hardly tell the levels apart, 1.25, by simulation. There the loss limits the
+        length of the coefficients, and fits differ in their direction. Without any
+        effect that of a sample is noise ``a``, that of a resample ``a + b`` with as
+        much noise again, so that resamples are nearer to the estimate than that is to
+        0.
         """
-        return 1.0 + MOST_WIDER if self.hardly else self.widening
+        return 1.0 + MOST_WIDER if self.hardly else self.widening**2
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
