@@ -264,9 +264,8 @@ class Bootstrap:
         / (1 + m)``, of all replicates as far by ``t' (R M R')^-1 t``, times the square
         of the factor. ``M = 0.8 V + 0.2 s S`` is of the covariance of the replicates,
         and of ``S = (sum_i w_i z_i z_i' / n)^-1`` times the ``s`` that makes both as
-        large.
-        Where predictors of the hinge hardly tell the levels apart, ``M = s S``, and the
-        square 1.25.
+        large. Where predictors of the hinge hardly tell the levels apart, ``M = s S``,
+        and the square 1.25.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10
@@ -294,8 +293,8 @@ class Bootstrap:
     Predictors with few values let whole groups of rows tie at the margin of the hinge,
     and estimates jump from one tie to another. Symmetric intervals covered 96% to 99%
     there, in the mean over the coefficients of a population (``benchmarks/zoo.py``),
-    where normal ones covered 73% to 84%. They contain the percentile intervals, which
-    respect any monotone transformation of the estimate.
+    where normal ones fell short. They contain the percentile intervals, which respect
+    any monotone transformation of the estimate.
 
     References
     ----------
