@@ -183,7 +183,7 @@ def test_pieces_are_sized_by_columns_of_the_matrix(tmp_path):
     data.to_parquet(tmp_path / "rows.parquet", index=False)
     model = ps.logit("y ~ g", ps.scan(tmp_path / "rows.parquet", memory="64MiB"))
     step = model.problem.X.measured.step
-    assert 8 * step * (levels - 1) <= 2**26 / 8
+    assert 8 * step * (levels - 1) <= 2**26 / 4
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint32])

@@ -257,9 +257,9 @@ class Scan:
         return f"<Scan: {first}{also}, memory {self.memory / 2**30:.3g} GiB>"
 
 
-def rows_of_piece(memory: int, columns: int) -> int:
+def rows_of_piece(memory: int, columns: int, share: int = SHARE) -> int:
     """How many rows a piece has, within a budget of so many bytes for all work."""
-    return max(1, min(MOST_ROWS, memory // SHARE // (8 * max(1, columns))))
+    return max(1, min(MOST_ROWS, memory // share // (8 * max(1, columns))))
 
 
 NOTHING = "no value at all"

@@ -16,7 +16,7 @@ from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed, Source, no_rows
-from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.joining import frame_of
 from pegasos_stats.data.scan.matrices import Matrices
 from pegasos_stats.data.scan.moments import Columns
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SEED = 1  # of the rows of a sample
+SHARE = 4  # of the budget, that a piece of the matrix may take
 
 
 class Piece(NamedTuple):
@@ -156,7 +157,8 @@ def measure(
         If no row is complete, or some row is not and none may be dropped.
     """
     measuring = Measuring.of(scan, agreed, weights)
-    step = scan.rows_at_once(max(measuring.wanted, agreed.design.names, key=len))
+    of_matrix = rows_of_piece(scan.memory, len(agreed.design.names), SHARE)
+    step = min(scan.rows_at_once(measuring.wanted), of_matrix)
     count = measuring.counted(agreed.rows.pieces(measuring.wanted, step), most)
     return count.finished(scan, weights, standardize, na_action, step)
 
