@@ -100,7 +100,7 @@ def sample_of_scan(
         lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
         measuring = Measuring.of(scan, lean, weights)
         there, parts = scan.counted(measuring)
-        step = scan.rows_at_once(measuring.wanted)
+        step = measuring.rows_at_once(scan.memory)
         count = Counting.joined(parts)
         agreed.rows.lines = count.lines
         found = count.finished(scan, weights, standardize, na_action, step)

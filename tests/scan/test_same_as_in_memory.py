@@ -10,6 +10,7 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnWarning, DataError
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 HOMES = ["parquet", "arrow", "csv", "dask"]
 CLOSE = 2e-3  # two fits, each within sqrt(2 gap / lam) of the optimum
@@ -43,8 +44,6 @@ def fitted(formula, data):
 
 
 def dask_here():
-    import dask
-
     return dask.config.set(scheduler="synchronous")
 
 
@@ -58,7 +57,8 @@ def test_rows_without_the_one_level_of_a_factor_are_left_out(home, formula, tmp_
     found = fitted(formula, placed(data, home, tmp_path))
     assert found.nobs == expected.nobs
     assert found.dropped.total == expected.dropped.total
-    pd.testing.assert_series_equal(found.params, expected.params, atol=CLOSE)
+    assert list(found.params.index) == list(expected.params.index)
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -79,9 +79,10 @@ def test_criteria_do_not_depend_on_what_was_asked_for_before(home, tmp_path):
     data = data_of()
     expected = fitted("y ~ x + g", data)
     result = fitted("y ~ x + g", placed(data, home, tmp_path))
+    # To first order by the distance of the two fits, of some 600.
     with dask_here():
-        assert result.aic == pytest.approx(expected.aic, rel=1e-4)
-        assert result.glance()["bic"][0] == pytest.approx(expected.bic, rel=1e-4)
+        assert result.aic == pytest.approx(expected.aic, abs=0.1)
+        assert result.glance()["bic"][0] == pytest.approx(expected.bic, abs=0.1)
 
 
 def test_text_in_several_chunks_is_text():
@@ -117,11 +118,8 @@ def test_files_may_order_different_categories(home, ordered, tmp_path):
     ):
         half["g"] = pd.Categorical(half["g"], categories=levels, ordered=is_ordered)
     if home == "dask":
-        frame = dd.from_delayed(
-            [__import__("dask").delayed(half) for half in halves],
-            meta=halves[0].iloc[:0],
-            verify_meta=False,
-        )
+        parts, meta = map(dask.delayed, halves), halves[0].iloc[:0]
+        frame = dd.from_delayed([*parts], meta=meta, verify_meta=False)
     else:
         for i, half in enumerate(halves):
             half.to_parquet(tmp_path / f"part{i}.parquet", index=False)
@@ -174,16 +172,25 @@ def test_files_that_change_are_said_to_have_changed(change, tmp_path):
         model.fit()
 
 
-def test_pieces_are_sized_by_columns_of_the_matrix(tmp_path):
+@pytest.mark.parametrize("home", ["parquet", "dask"])
+def test_pieces_are_sized_by_columns_of_the_matrix(home, tmp_path):
     """8 bytes times the numbers of a piece stay within a part of the budget."""
     n, levels = 40_000, 400
     rng = np.random.default_rng(2)
     data = pd.DataFrame({"g": [f"l{i % levels:03d}" for i in range(n)]})
     data["y"] = np.where(rng.random(n) < 0.5, "yes", "no")
-    data.to_parquet(tmp_path / "rows.parquet", index=False)
-    model = ps.logit("y ~ g", ps.scan(tmp_path / "rows.parquet", memory="64MiB"))
-    step = model.problem.X.measured.step
-    assert 8 * step * (levels - 1) <= 2**26 / 4
+    there = placed(data, home, tmp_path)
+    if home == "dask":
+        rows = pytest.importorskip("pegasos_stats.dask").rows(there, memory="64MiB")
+    else:
+        rows = ps.scan(there.files, memory="64MiB")
+    with dask_here():
+        model = ps.logit("y ~ g", rows, lam=0.01)
+        result = model.fit(ps.SDCA(seed=1), cov_type="none")
+    largest = max(piece.size for piece in model.problem.X.measured.pieces)
+    assert largest > 1000
+    assert 8 * largest * (levels - 1) <= 2**26 / 4
+    assert result.converged
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint32])

@@ -157,8 +157,7 @@ def measure(
         If no row is complete, or some row is not and none may be dropped.
     """
     measuring = Measuring.of(scan, agreed, weights)
-    of_matrix = rows_of_piece(scan.memory, len(agreed.design.names), SHARE)
-    step = min(scan.rows_at_once(measuring.wanted), of_matrix)
+    step = measuring.rows_at_once(scan.memory)
     count = measuring.counted(agreed.rows.pieces(measuring.wanted, step), most)
     return count.finished(scan, weights, standardize, na_action, step)
 
@@ -201,6 +200,11 @@ class Measuring(NamedTuple):
     def wanted(self) -> list[str]:
         """All columns."""
         return [*dict.fromkeys([*self.agreed.design.variables, *self.beside])]
+
+    def rows_at_once(self, memory: int) -> int:
+        """How many rows a piece has, by what is read and by what it becomes."""
+        read = rows_of_piece(memory, len(self.wanted))
+        return min(read, rows_of_piece(memory, len(self.agreed.design.names), SHARE))
 
     def counted(self, pieces: Iterable["pa.RecordBatch"], most: int) -> "Counting":
         """Count pieces that follow each other, and sample so many of each class."""
@@ -346,7 +350,7 @@ class Counting:
         step: int,
     ) -> Measured:
         """What all pieces say together."""
-        agreed, matrices, y = self._agreed, self._matrices, self.y
+        agreed, y = self._agreed, self.y
         names = tuple(self._lacking.items())
         dropped = Dropped(
             self._without, self._rows - self._without - y.size, missing=names
@@ -371,19 +375,17 @@ class Counting:
         design = replace(
             agreed.design, doubtful=of_all_rows(agreed.design.doubtful, y.size)
         )
-        agreed = replace(agreed, design=design)
-        matrices = Matrices(agreed, matrices.single)
+        agreed, scaled = replace(agreed, design=design), None
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
             scaled = ScaledDesign(design, scaling)
-            matrices = Matrices(agreed, matrices.single, scaled)
             samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
         low, high = samples
         return Measured(
             scan=scan,
             agreed=agreed,
-            matrices=matrices,
+            matrices=Matrices(agreed, self._matrices.single, scaled),
             pieces=self.pieces,
             y=y,
             weights=each,

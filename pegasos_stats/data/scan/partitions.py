@@ -84,10 +84,6 @@ class Partitions:
         """Whether data are the same frame."""
         return data is self.frame
 
-    def rows_at_once(self, columns: Sequence[str]) -> int:
-        """How many rows of these columns a piece of a partition has."""
-        return rows_of_piece(self.memory, len(columns))
-
     @cached_property
     def kinds(self) -> dict[str, str]:
         """What each column holds, as of a `Scan`; objects are text."""
@@ -194,6 +190,7 @@ def _told(
 
 def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":
     there = measuring.agreed.rows.of(Partition(frame, memory))
-    found = measuring.counted(there.pieces(measuring.wanted), 0)
+    step = measuring.rows_at_once(memory)
+    found = measuring.counted(there.pieces(measuring.wanted, step), 0)
     found.lines = there.lines
     return found

@@ -17,6 +17,7 @@ ROUNDING = 1e-9  # of a rank
 USUAL = 0.95  # level of intervals
 MOST_ASKED = 100_000  # resamples that a message may ask for
 MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
+AROUND = 1.25  # of statistics where fits differ in direction, by simulation
 OFTEN = 0.01  # share of pairs of resamples that agree, from which on it is the most
 
 
@@ -197,7 +198,7 @@ class BootstrapResult:
         much noise again, so that resamples are nearer to the estimate than that is to
         0.
         """
-        return 1.0 + MOST_WIDER if self.hardly else self.widening**2
+        return AROUND if self.hardly else self.widening**2
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":

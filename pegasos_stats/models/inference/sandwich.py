@@ -51,7 +51,6 @@ LARGEST_LEVERAGE = 0.99
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 WIDE = 1000  # coefficients, of more of which only what is asked for is computed
-
 MOST_PAIRS = 1.5  # rows to a coefficient, with which all pairs of them are quicker
 
 
