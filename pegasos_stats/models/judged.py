@@ -17,7 +17,7 @@ from pegasos_stats.models.cures import Trials
 from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import about_fit
 from pegasos_stats.models.notes.note import Note, Topic
-from pegasos_stats.models.notes.predictors import about_data, about_penalty, spreads
+from pegasos_stats.models.notes.predictors import about_data, about_predictors, spreads
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -118,7 +118,7 @@ class Judged(ABC):
 
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
-        """How far the predictors move scores; what the penalty made of them."""
+        """How far the predictors move scores; what there is to say of them."""
         found, problem = self.solution, self.problem
         if not isinstance(found, Solution) or not has_rows(problem):
             return math.inf, ()
@@ -126,7 +126,7 @@ class Judged(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
         given = problem, found, self.design.names, spread, self.relative_gap, scaled
-        return reach, tuple(about_penalty(*given))
+        return reach, tuple(about_predictors(*given))
 
     @property
     def objective(self) -> float:

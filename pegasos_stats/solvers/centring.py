@@ -1,4 +1,4 @@
-"""Centring, for the time of a fit, of columns far from zero, such as dates."""
+"""What a free intercept takes over: columns far from zero, such as dates; constants."""
 
 from dataclasses import replace
 
@@ -38,13 +38,30 @@ def far_centre(problem: Problem) -> Vector | None:
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
         return None
+    means, spread = problem.moments
+    largest = max(1.0, float(spread.max(initial=0.0)))
+    return centre_of(means, np.where(spread > 0.0, spread, largest))
+
+
+def centre_for_errors(problem: Problem) -> Vector | None:
+    """`far_centre`, and constant columns wherever they are.
+
+    Their coefficients are 0 beside a free intercept: so are, then, the errors.
+
+    Examples
+    --------
+    >>> X, y = np.array([[2.0, 3.0], [2.0, 5.0]]), np.array([-1.0, 1.0])
+    >>> far_centre(Problem(X, y, lam=1.0)), centre_for_errors(Problem(X, y, lam=1.0))
+    (None, array([2., 0.]))
+    """
+    if not problem.intercept or not isinstance(problem.X, np.ndarray):
+        return None
     return centre_of(*problem.moments)
 
 
 def centre_of(means: Vector, spread: Vector) -> Vector | None:
-    """`far_centre` by means and standard deviations of the columns."""
+    """`centre_for_errors` by means and standard deviations of the columns."""
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.where(spread > 0.0, spread, max(1.0, float(spread.max())))
         far = (np.abs(means) > FAR * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None
 
@@ -59,6 +76,72 @@ def moved(found: Solution, centre: Vector | None) -> Solution:
     if centre is None:
         return found
     return replace(found, alpha=float(found.alpha - centre @ found.beta))
+
+
+def constants(problem: Problem) -> Vector | None:
+    """Values of the columns that are the same in all rows; 0 for other columns.
+
+    Parameters
+    ----------
+    problem : Problem
+        With dense or sparse rows.
+
+    Returns
+    -------
+    float64 array, shape (p,), or None
+        None where no column is constant and not 0, or there is no intercept.
+
+    Examples
+    --------
+    >>> X, y = np.array([[2.0, 3.0], [2.0, 5.0]]), np.array([-1.0, 1.0])
+    >>> constants(Problem(X, y, lam=1.0))
+    array([2., 0.])
+    """
+    if not problem.intercept:
+        return None
+    if isinstance(problem.X, np.ndarray):
+        return constants_of(*problem.moments)
+    X, n = problem.X, problem.n
+    few = X[[0, n // 2, n - 1]].toarray()  # which leave few columns, or none
+    first = np.asarray(few[0], dtype=np.float64)
+    maybe = np.flatnonzero((few == first).all(axis=0) & (first != 0.0))
+    if maybe.size == 0:
+        return None
+    columns = X[:, maybe].tocsc()
+    low, high = (found.toarray().ravel() for found in (columns.min(0), columns.max(0)))
+    spread = np.ones(problem.p)
+    spread[maybe] = high - low
+    return constants_of(first, spread)
+
+
+def constants_of(means: Vector, spread: Vector) -> Vector | None:
+    """`constants` by means and standard deviations of the columns."""
+    constant = (spread == 0.0) & (means != 0.0)
+    return np.where(constant, means, 0.0) if constant.any() else None
+
+
+def without_constants(
+    beta: Vector, alpha: float, values: Vector | None
+) -> tuple[Vector, float]:
+    """Coefficients of 0 for constant columns, whose share the intercept takes.
+
+    Scores are the same, and the penalty is smaller: at the optimum they are 0.
+
+    Parameters
+    ----------
+    beta : float64 array, shape (p,)
+    alpha : float
+    values : float64 array, shape (p,), or None
+        As of `constants`.
+
+    Examples
+    --------
+    >>> without_constants(np.array([0.5, 1.0]), 3.0, np.array([2.0, 0.0]))
+    (array([0., 1.]), 4.0)
+    """
+    if values is None:
+        return beta, alpha
+    return np.where(values != 0.0, 0.0, beta), alpha + float(values @ beta)
 
 
 def on_one_scale(problem: Problem) -> Problem | None:

@@ -1,13 +1,21 @@
 """The run of SDCA: draws rows, calls kernels, checks the gap, makes the solution."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pegasos_stats.advice import Setting, Together
 from pegasos_stats.arrays import Vector
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.centring import centred, far_centre, moved, on_one_scale
+from pegasos_stats.solvers.centring import (
+    centred,
+    constants,
+    far_centre,
+    moved,
+    on_one_scale,
+    without_constants,
+)
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import Observer, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -38,7 +46,7 @@ def run_sdca(
 
     The duality gap that ends the run is computed from the rows anew. With a free
     intercept columns that are far from zero beside their spread are centred for the
-    run, see `far_centre`.
+    run, see `far_centre`; the coefficients of constant ones are 0.
 
     Parameters
     ----------
@@ -77,7 +85,14 @@ def run_sdca(
     run: Run = run_of(inner, seeded, dual, observe is not None)(inner, seeded, dual)
     found: Solution
     given = run, inner.n, seeded, observe, progress, most
-    found, reached = run_epochs(*given, lambda solution: moved(solution, centre))
+    values = constants(problem)
+
+    def shown(solution: Solution) -> Solution:
+        back = moved(solution, centre)
+        beta, alpha = without_constants(back.beta, back.alpha, values)
+        return replace(back, beta=beta, alpha=alpha)
+
+    found, reached = run_epochs(*given, shown)
     if not solver.stops or not warn or (reached and centre is None):
         return found
     at = certificate(problem, found.beta, found.alpha, found.dual)

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -125,3 +126,40 @@ def test_radius_and_moments_are_of_one_pass(shape, kind):
     # Sums of at most 131 numbers; differences to the first row are some spreads.
     np.testing.assert_allclose(means, X.mean(axis=0, dtype="f8"), rtol=1e-12)
     np.testing.assert_allclose(spreads, X.std(axis=0, dtype="f8"), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+@pytest.mark.parametrize("value", [1.0, -1e-3, 1e5])
+@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4])
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_the_coefficient_of_a_constant_column_is_0(model, value, lam, make):
+    # alpha + value beta is not penalised where alpha alone has it
+    X = make(np.column_stack([NEAR[:, :2], np.full(N, value)]))
+    result = model(Y, X, lam=lam, weights=WEIGHTS).fit()
+    without = model(Y, X[:, :2], lam=lam, weights=WEIGHTS).fit()
+    assert result.coef.iloc[2] == 0.0
+    tol = max(result.relative_gap, without.relative_gap)
+    assert result.objective == pytest.approx(without.objective, rel=tol + ROUNDING)
+
+
+def test_a_constant_column_is_0_however_many_rows_there_are():
+    X = RNG.normal(size=(60_000, 2))
+    y = np.where(X[:, 0] + RNG.normal(size=len(X)) > 0, 1, -1)
+    result = ps.SVM(y, np.column_stack([X, np.ones(len(X))]), lam=0.01).fit()
+    assert result.coef.iloc[2] == 0.0
+    assert result.converged
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_a_constant_column_has_no_error_and_no_test(make, standardize):
+    frame = pd.DataFrame(NEAR[:, :2], columns=["a", "b"]).assign(c=1.0, y=Y)
+    model = make("y ~ a + b + c", frame, lam=0.01, standardize=standardize)
+    found = model.fit().tidy().set_index("term").loc["c"]
+    assert found["estimate"] == found["std_error"] == 0.0
+    assert np.isnan(found["p_value"])
+    others = make("y ~ a + b", frame, lam=0.01, standardize=standardize).fit()
+    # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
+    np.testing.assert_allclose(model.fit().bse.iloc[:3], others.bse, rtol=1e-2)
+    said = [note.text for note in model.fit().notes]
+    assert standardize != any("'c' is the same in all rows" in text for text in said)

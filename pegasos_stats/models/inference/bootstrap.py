@@ -21,7 +21,7 @@ from pegasos_stats.models.inference.row_sums import cross_product
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import run_linear
@@ -107,7 +107,7 @@ def bootstrap(
            [1.   ]])
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
-    centre = far_centre(problem)
+    centre = centre_for_errors(problem)
     how = options.tol, scaling is not None
     inner, start = problem, solution
     if centre is not None:

@@ -112,11 +112,11 @@ def why_resampled(
 
     The hinge has no curvature to go by where predictors hardly tell the levels apart,
     see `hardly_told`. Groups of rows tie at the margin of the hinge where columns have
-    few values: ``1 / sum_v share_v^2`` is below 50, and below half of the rows. Where a
-    class is rare, all rows of the other do. Standardized columns with long tails, of a
-    kurtosis above 6, may have a deviation that is known to 5% at best: ``sqrt((kurtosis
-    - 1) / (4 n))``. Fewer than 5 rows to a coefficient are too few for resamples as
-    well.
+    few values, more than one of them: ``1 / sum_v share_v^2`` is below 50, and below
+    half of the rows. Where a class is rare, all rows of the other do. Standardized
+    columns with long tails, of a kurtosis above 6, may have a deviation that is known
+    to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer than 5 rows to a coefficient
+    are too few for resamples as well.
 
     Parameters
     ----------
@@ -134,7 +134,8 @@ def why_resampled(
     reasons, has = [], ("has", "have")
     if hinge:
         values = numbers_of_values(columns)
-        few = int((values < min(FEW_VALUES, 0.5 * columns.shape[1])).sum())
+        is_few = values < min(FEW_VALUES, 0.5 * columns.shape[1])
+        few = int((is_few & (values > 1.0)).sum())
         smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
         rare = problem.weights is None and smaller < RARE
         if few:

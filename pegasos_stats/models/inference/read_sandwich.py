@@ -185,7 +185,7 @@ def read_sandwich(
     scaling : Scaling or None
         How the predictors were standardized, if they were.
     centre : float64 array, shape (p,), or None
-        Of columns that are far from zero, see `far_centre`.
+        Of columns that are far from zero, see `centre_for_errors`.
     moments : pair of float64 array, shape (p,)
         Means and variances of the columns, with divisor ``n``.
 

@@ -43,7 +43,7 @@ from pegasos_stats.models.inference.shrinkage import (
 from pegasos_stats.models.inference.standardizing import Stacked, stacked
 from pegasos_stats.models.inference.symmetric import around, forms
 from pegasos_stats.models.inference.uncentring import uncentred
-from pegasos_stats.solvers.centring import centred, far_centre, moved
+from pegasos_stats.solvers.centring import centre_for_errors, centred, moved
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 
@@ -118,7 +118,7 @@ def sandwich(
     """
     options = Sandwich() if options is None else options
     check_size(problem)
-    centre = far_centre(problem)
+    centre = centre_for_errors(problem)
     given = options, dual, scaling, groups
     if centre is None:
         found, least = _of_rows(problem, beta, alpha, *given, scaling is not None)
@@ -216,7 +216,7 @@ def _drawn(
 @np.errstate(over="ignore", invalid="ignore")
 def bread_at(problem: Problem, found: Solution) -> Matrix:
     """``H`` at a fit, for rows about their centre, if they are far from zero."""
-    centre = far_centre(problem)
+    centre = centre_for_errors(problem)
     if centre is not None:
         found, problem = moved(found, -centre), centred(problem, centre)
     f = arithmetic.risk.scores(problem.rows, found.beta, found.alpha)

@@ -1,6 +1,7 @@
 """Notes on predictors: probably misread, strongly penalised, of no use."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import doubtful_in
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import moments
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
+from pegasos_stats.solvers.centring import constants
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.tables import significant
@@ -41,7 +43,7 @@ def about_data(dropped: Dropped, design: Design) -> list[Note]:
     return found
 
 
-def about_penalty(
+def about_predictors(
     problem: Problem,
     solution: Solution,
     names: tuple[str, ...],
@@ -49,7 +51,7 @@ def about_penalty(
     relative_gap: float,
     standardized: bool,
 ) -> list[Note]:
-    """What the penalty made of the predictors of a linear fit.
+    """What predictors are of no use in a linear fit, and what the penalty made of them.
 
     Parameters
     ----------
@@ -64,7 +66,10 @@ def about_penalty(
     """
     if not np.isfinite(spread).all():
         return []
-    found = [] if standardized else held_back(problem.lam, spread, names)
+    values = constants(problem)
+    found = [] if values is None else constant(np.array(names)[values != 0.0])
+    if not standardized:
+        found += held_back(problem.lam, spread, names)
     enough = problem.n >= FEW * (problem.p + 1)
     shrinks = problem.loss == "log" and problem.offset is None  # all of the scores
     if shrinks and enough and relative_gap <= OPTIMAL:
@@ -73,6 +78,24 @@ def about_penalty(
         if SHRUNK < slope < math.inf:
             found.append(shrunk_scores(slope, spread))
     return found
+
+
+def constant(names: Sequence[str]) -> list[Note]:
+    """Note that predictors with one value do nothing that the intercept does not.
+
+    Examples
+    --------
+    >>> constant(["c"])[0].text[:44]
+    "'c' is the same in all rows, and of no use: "
+    """
+    several = len(names) > 1
+    text = (
+        f"{listing(names)} {'are' if several else 'is'} the same in all rows, and of "
+        "no use: beside a free intercept "
+        f"{'their coefficients are' if several else 'its coefficient is'} 0 at the "
+        "optimum, without an error to test by."
+    )
+    return [Note("columns", "note", text)]
 
 
 def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:

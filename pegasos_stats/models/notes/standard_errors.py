@@ -131,8 +131,9 @@ def pinned(names: Sequence[str]) -> list[Note]:
         return []
     verb, it = ("is", "it") if len(names) == 1 else ("are", "them")
     text = (
-        f"{listing(names)} {verb} pinned: the same in all resamples, held by a tie of "
-        f"rows at the margin. Without a spread there is no test of {it}."
+        f"{listing(names)} {verb} pinned: the same in all resamples, for want of "
+        "different values or held by a tie of rows at the margin. Without a spread "
+        f"there is no test of {it}."
     )
     return [Note("standard errors", "note", text)]
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.solvers.centring import without_constants
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import LossName, Solution
 from pegasos_stats.solvers.reads.budget import WithinBudget, far
@@ -236,7 +237,7 @@ class Reading:
         if state is None:
             self._solver, self._share, self.reads = with_its_seed(solver), FINER, 0
             found = solved(problem, sample, self._solver)
-            point = Point(found.beta, found.alpha)
+            point = self._free(found.beta, found.alpha)
             self.step = step_of(problem, sample, point, None)
             return
         nowhere = Point(np.zeros(home.p), 0.0)
@@ -282,6 +283,12 @@ class Reading:
             self._share /= TEN
         tol = tolerance(self._solver, self.at) * self._share
         self.step.solve(max(FINEST, tol), self._solver)
+        self.step.point = self._free(*self.step.point)
+
+    def _free(self, beta: Vector, alpha: float) -> Point:
+        """The point where a free intercept has the share of constant columns."""
+        values = self._problem.home.constants if self._problem.intercept else None
+        return Point(*without_constants(beta, alpha, values))
 
     def packed(self) -> State:
         """What another process needs to go on after `solve`."""

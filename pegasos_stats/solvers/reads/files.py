@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pegasos_stats.arrays import Dense
+from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.blocks import rows_used
 from pegasos_stats.data.scan.measuring import Measured
 from pegasos_stats.parallel import map_in_order
+from pegasos_stats.solvers.centring import constants_of
 from pegasos_stats.solvers.reads.rows import (
     Block,
     Column,
@@ -52,6 +54,9 @@ class InFiles:
         self.class_weights, self._offset = (below, above), measured.offset
         known = measured.offset
         self.farthest = None if known is None else float(np.abs(known).max())
+        is_scaled = isinstance(measured.matrices.design, ScaledDesign)
+        moments = measured.means, measured.spread
+        self.constants = None if is_scaled else constants_of(*moments)
         self.n_reads = measured.n_reads
         self.more = measured.scan.more
         self.most_kept = max(1, measured.scan.memory // SHARE // (8 * self.p))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Rows, Vector, read_only
 from pegasos_stats.parallel import map_in_order
+from pegasos_stats.solvers.centring import constants
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import RowSizes
 
@@ -89,6 +90,8 @@ class Home(RowSizes, Protocol):
         Weights of the rows of -1, and of +1, summed.
     farthest : float or None
         Largest offset by size; None without offsets.
+    constants : float64 array, shape (p,), or None
+        Values of the columns that are the same in all rows, 0 for other columns.
     most_kept : int
         Rows that may be brought home.
     more : str
@@ -106,6 +109,10 @@ class Home(RowSizes, Protocol):
     @property
     def farthest(self) -> float | None:
         """Largest offset by size; None without offsets."""
+
+    @property
+    def constants(self) -> Vector | None:
+        """Values of constant columns, 0 for others, shape (p,); None without any."""
 
     @property
     def most_kept(self) -> int:
@@ -207,7 +214,7 @@ class InMemory:
         below, above = (float(w[problem.y == sign].sum()) for sign in (-1.0, 1.0))
         self.class_weights = below, above
         self.most_kept, self.more = self.n, "all of them"
-        self.farthest = problem.farthest
+        self.farthest, self.constants = problem.farthest, constants(problem)
 
     def read(
         self, work: Callable[[Block, Values], Found], column: Column | None = None
