@@ -92,7 +92,7 @@ def is_name(value: object) -> TypeGuard[str]:
 def series_of(values: Any) -> DataColumn:
     """Values as a Series; of objects, if pandas cannot hold them as its own types."""
     try:
-        return pd.Series(values)
+        return pd.Series(values, copy=False)  # to be read, and at once
     # Half a character where pyarrow holds text; a huge number before pandas 2.3.
     except (UnicodeEncodeError, OverflowError):
         return pd.Series(values, dtype=object)

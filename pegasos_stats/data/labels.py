@@ -204,11 +204,16 @@ def coding_of(
     return LabelCoding(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
 
 
+@NARROW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     """`LabelCoding.encode` of a column that `column_of_labels` has checked."""
+    dtype = labels.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        values = labels.to_numpy()
+        low, high = (np.asarray(values == level) for level in coding.levels)
+        if (low | high).all():
+            return np.asarray(2.0 * high - 1.0)
     codes = positions(labels, coding.levels)
-    if never_missing(labels.dtype) and codes.min(initial=0) >= 0:
-        return 2.0 * codes.astype(np.float64) - 1.0
     missing = labels.isna().to_numpy(dtype=bool)
     unknown = (codes < 0) & ~missing
     if unknown.any():

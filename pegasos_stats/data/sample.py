@@ -220,6 +220,10 @@ class _EachRow:
         parts = {name: values[rows] for name, values in parts.items()}
         return cls(data, index, rows, weights, counts, parts, offsets)
 
+    def rows_of(self, kept: Mask) -> Positions:
+        """The rows that are kept, without a copy where all are."""
+        return self.rows if kept.all() else self.rows[kept]
+
 
 def aligned_labels(y: object, X: object) -> DataColumn:
     """View `y` as a Series on the rows of `X`.
@@ -306,7 +310,7 @@ def _complete(
         weights=weights,
         balanced=are_balanced(given.weights),
         counted=given.counts,
-        lines=Lines.of(given.data, given.rows[kept], given.index),
+        lines=Lines.of(given.data, given.rows_of(kept), given.index),
         offset=None if offset is None else offset[kept],
         offsets=given.offsets,
     )

@@ -53,7 +53,7 @@ def cancelled(problem: Problem, a: Vector, beta: Vector) -> Vector:
     >>> float(cancelled(problem, a, np.zeros(1)) @ problem.y)
     0.0
     """
-    a = feasible(a, problem.y, problem.intercept, problem.weights)
+    a = feasible(a, problem.y, problem.intercept, problem.row_weights)
     X = problem.X
     if not (isinstance(X, np.ndarray) and a.any()):
         return a

@@ -320,7 +320,7 @@ class Descent:
         beta, alpha, a = self.best()
         w = np.zeros(arithmetic.lanes.padded(beta.size))
         w[: beta.size] = beta
-        self._newton = ProximalNewton(self._problem, w, alpha, a, 1.0)
+        self._newton = ProximalNewton(self._problem, w, alpha, a.copy(), 1.0)
 
     def _gap(self) -> float:
         g = self._steps.seen.gradient
@@ -336,8 +336,8 @@ class Descent:
         return Certificate(objective, max(0.0, objective - self._gaps[-1]), errors)
 
     def best(self) -> tuple[Vector, float, Vector]:
-        """``beta, alpha`` of the least risk so far, and ``a`` there."""
+        """``beta, alpha`` of the least risk so far, and ``a`` there; it changes."""
         if self._newton is not None:
             return self._newton.best()
         theta = self._steps.theta
-        return theta[:-1].copy(), float(theta[-1]), self._looking.a.copy()
+        return theta[:-1].copy(), float(theta[-1]), self._looking.a
