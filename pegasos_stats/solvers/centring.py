@@ -10,6 +10,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 Vector = NDArray[np.float64]
 
 FAR = 30.0  # standard deviations from 0 to the mean
+SEVERAL = 9  # sparse rows that are looked at before all of a column
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
 
@@ -102,16 +103,16 @@ def constants(problem: Problem) -> Vector | None:
     if isinstance(problem.X, np.ndarray):
         return constants_of(*problem.moments)
     X, n = problem.X, problem.n
-    few = X[[0, n // 2, n - 1]].toarray()  # which leave few columns, or none
-    first = np.asarray(few[0], dtype=np.float64)
-    maybe = np.flatnonzero((few == first).all(axis=0) & (first != 0.0))
-    if maybe.size == 0:
-        return None
+    maybe = X.indices[: X.indptr[1]]
+    for i in np.linspace(0, n - 1, SEVERAL).astype(np.int64):  # leave few, or none
+        maybe = np.intersect1d(maybe, X.indices[X.indptr[i] : X.indptr[i + 1]])
+        if maybe.size == 0:
+            return None
     columns = X[:, maybe].tocsc()
     low, high = (found.toarray().ravel() for found in (columns.min(0), columns.max(0)))
-    spread = np.ones(problem.p)
-    spread[maybe] = high - low
-    return constants_of(first, spread)
+    means, spread = np.zeros(problem.p), np.ones(problem.p)
+    means[maybe], spread[maybe] = low, high - low
+    return constants_of(means, spread)
 
 
 def constants_of(means: Vector, spread: Vector) -> Vector | None:

@@ -5,11 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.compiled import dual
+from pegasos_stats.compiled import arithmetic, dual
 from pegasos_stats.solvers.active_set import ActiveSet, can_be_exact, exactly
 from pegasos_stats.solvers.lengths import Lengths, lengths
 from pegasos_stats.solvers.objective import Certificate, certificate, feasible
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
 from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, solution_of
@@ -48,10 +48,8 @@ class PairSteps:
     violations = 0
 
     def __init__(self, problem: Problem, a: Vector) -> None:
-        X = problem.X.astype(np.float64, copy=False)
         self._problem, self._scale = problem, problem.lam * problem.n
-        gram = X @ X.T
-        self._gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+        self._gram = inner_products(problem)
         self._curvature = np.maximum(np.diag(self._gram) / self._scale, SMALLEST)
         self._a = feasible(a, problem.y, problem.intercept, problem.weights)
         self._scores = self._gram @ (self._a * problem.y / self._scale)
@@ -95,6 +93,26 @@ class PairSteps:
         given = self._problem, self._scores, 0.0, norm2, self._a, norm2
         self._lengths = lengths(*given)
         self._gaps.append(self._lengths.at.gap)
+
+
+def inner_products(problem: Problem) -> NDArray[np.float64]:
+    """``X X'``, shape (n, n).
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([-1.0, 1.0])
+    >>> inner_products(Problem(X, y, lam=1.0))
+    array([[5., 6.],
+           [6., 9.]])
+    """
+    if isinstance(problem.X, np.ndarray):
+        X = problem.X.astype(np.float64, copy=False)
+        return np.asarray(X @ X.T)
+    columns, found = problem.X.T.tocsr(), np.zeros((problem.n, problem.n))
+    arithmetic.inner_products.put_inner_products(
+        problem.rows, kernel_rows(columns), columns.indptr[:-1].astype(np.int64), found
+    )
+    return found
 
 
 Further = Shrinking | PairSteps | ProximalNewton | ActiveSet

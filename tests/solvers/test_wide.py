@@ -17,7 +17,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.sdca_steps import is_wide
-from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide
+from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide, inner_products
 
 ROUNDING = 1e-12
 
@@ -283,3 +283,14 @@ def test_nearly_as_many_columns_as_rows_are_solved_by_pairs(intercept, n):
 def test_few_columns_have_no_pairs():
     problem = wide_problem(13, n=60, p=60)
     assert not is_wide(problem)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_inner_products_of_sparse_rows_are_those_of_scipy(dtype):
+    rng = np.random.default_rng(7)
+    X = rng.random((90, 300)) * (rng.random((90, 300)) < 0.05)
+    X = csr_array(X.astype(dtype))
+    found = inner_products(Problem(X, np.ones(90), lam=1.0))
+    wide = X.astype(np.float64)
+    # Of 15 entries or so in each row; entries are below 1.
+    np.testing.assert_allclose(found, (wide @ wide.T).toarray(), rtol=1e-14)
