@@ -4,7 +4,7 @@ from typing import Any
 
 from pegasos_stats.advice import Cure, Setting, Together
 from pegasos_stats.models.notes.fits import STANDING
-from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.persist import header, values
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
@@ -25,7 +25,7 @@ def packed_judgement(result: Results) -> Json:
     counts = [int(known.changed), int(known.errors), bool(known.reached)]
     cures = {topic: packed_cure(cure) for topic, cure in result.cures.items()}
     reach, notes = result._on_predictors
-    said = [[note.text, packed_cure(note.cure)] for note in notes]
+    said = [packed_note(note) for note in notes]
     return [numbers, counts, cures, None, [values.packed(reach), said]]
 
 
@@ -71,12 +71,23 @@ def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
     far = values.restored(reach)
     if type(far) is not float or far < 0.0:
         raise ValueError(f"predictors move scores by {far!r}")
+    return far, unpacked_notes(notes, "penalty")
+
+
+def packed_note(note: Note) -> Json:
+    """Write the text of a note and its cure."""
+    return [note.text, packed_cure(note.cure)]
+
+
+def unpacked_notes(stored: Json, topic: Topic) -> tuple[Note, ...]:
+    """Undo `packed_note` for a list; in earlier files a note may be its text alone."""
     found = []
-    for each in items(notes, "notes"):
-        said, cure = items(each, "a note", 2)
+    for each in items(stored, "notes"):
+        pair = [each, None] if isinstance(each, str) else each
+        said, cure = items(pair, "a note", 2)
         text = header.text(said, "a note")
-        found.append(Note("penalty", "note", text, unpacked_cure(cure)))
-    return far, tuple(found)
+        found.append(Note(topic, "note", text, unpacked_cure(cure)))
+    return tuple(found)
 
 
 def packed_cure(cure: Cure | None) -> Json:

@@ -22,13 +22,17 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.uncertainty import Nearness
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.data_fields import DataFields
 from pegasos_stats.models.persist.fit_fields import LARGEST_SEED, FitFields, options_of
-from pegasos_stats.models.persist.judged import packed_cure, unpacked_cure
+from pegasos_stats.models.persist.judged import (
+    packed_cure,
+    packed_note,
+    unpacked_cure,
+    unpacked_notes,
+)
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers import kernel_problem
@@ -168,7 +172,7 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
             arrays[field.name] = value
         elif field.name not in APART:
             facts[field.name] = packed(value)
-    remarks = [note.text for note in found.notes]
+    remarks = [packed_note(note) for note in found.notes]
     fit["covariance"] = [type(found).__name__, facts, list(arrays), remarks]
     return {PREFIX + name: array for name, array in arrays.items()}
 
@@ -201,10 +205,7 @@ def covariance_in(
     values = {name: restored(value) for name, value in facts.items()}
     for name in header.items(names, "the names of arrays"):
         values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
-    said = [
-        header.text(text, "a remark") for text in header.items(remarks, "the remarks")
-    ]
-    notes = tuple(Note("standard errors", "note", text) for text in said)
+    notes = unpacked_notes(remarks, "standard errors")
     is_resampled = isinstance(options, Bootstrap)
     if kind != ("BootstrapResult" if is_resampled else "Covariance"):
         raise ValueError(f"a {kind} is estimated by {options}")
