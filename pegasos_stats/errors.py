@@ -12,7 +12,7 @@ import numpy as np
 from pegasos_stats.advice import LONGEST, Cure, Said, Spelling, shortened
 
 HERE = f"{Path(__file__).parent}{os.sep}"
-NUMBA = f"{os.sep}numba{os.sep}"  # calls the package back
+BETWEEN = ("contextlib", "functools", "joblib", "numba", "numpy", "sklearn")  # callers
 ADDRESS = " object at 0x"  # of what has no text of its own
 
 
@@ -150,12 +150,15 @@ class UndefinedMetricWarning(PegasosStatsWarning):
 def warn_caller(
     message: str | Said, category: type[PegasosStatsWarning], cure: Cure | None = None
 ) -> None:
-    """Warn at the line of the user's code that called the package."""
+    """Warn at the line of the user's code that called the package.
+
+    Files of libraries that call it back, or wrap its functions, are passed over.
+    """
+    modules = [sys.modules[name] for name in BETWEEN if name in sys.modules]
+    files = [getattr(module, "__file__", None) or HERE for module in modules]
+    passed = HERE, *(file.removesuffix("__init__.py") for file in files)
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith(HERE) and NUMBA not in file:
-            break
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(passed):
         frame, level = frame.f_back, level + 1
     warnings.warn(category(message, cure), stacklevel=level)
 

@@ -1,13 +1,12 @@
 """Catalogue of the statistics: names, caret's names, why one is undefined."""
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
 
-from pegasos_stats.errors import UndefinedMetricWarning
+from pegasos_stats.errors import UndefinedMetricWarning, warn_caller
 from pegasos_stats.metrics import agreement, rates
 from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.metrics.intervals import proportion_interval
@@ -264,11 +263,8 @@ def written_reasons(reasons: Reasons) -> str:
     return "; ".join(f"{', '.join(names)} ({why})" for why, names in grouped.items())
 
 
-def warn_undefined(reasons: Reasons, stacklevel: int = 3) -> None:
+def warn_undefined(reasons: Reasons) -> None:
     """Warn, in one warning, of all statistics that are not defined."""
     if reasons:
-        warnings.warn(
-            f"Not defined, and given as NaN: {written_reasons(reasons)}.",
-            UndefinedMetricWarning,
-            stacklevel=stacklevel,
-        )
+        text = f"Not defined, and given as NaN: {written_reasons(reasons)}."
+        warn_caller(text, UndefinedMetricWarning)

@@ -1,6 +1,5 @@
 """The confusion matrix: counts of labels, with errors, statistics and report."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.errors import DataError, UndefinedMetricWarning
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
 from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics import table_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
@@ -21,8 +20,6 @@ from pegasos_stats.metrics.tidy import estimated, tidy_terms, with_recall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-THROUGH_CACHE = 4  # frames between a warning and the reader of a cached property
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -121,11 +118,8 @@ class ConfusionMatrix:
     def error_rate(self) -> float:
         """Errors divided by classified rows; NaN, with a warning, if there are none."""
         if not self.n_classified:
-            warnings.warn(
-                f"The error rate is not defined: {catalogue.NO_ROWS}.",
-                UndefinedMetricWarning,
-                stacklevel=2,
-            )
+            text = f"The error rate is not defined: {catalogue.NO_ROWS}."
+            warn_caller(text, UndefinedMetricWarning)
             return float("nan")
         return self.n_errors / self.n_classified
 
@@ -140,7 +134,7 @@ class ConfusionMatrix:
         come from several fits), with probabilities ``log_loss`` and ``brier_score``.
         Undefined statistics are NaN, and a warning gives the reason.
         """
-        catalogue.warn_undefined(self._overall_reasons(), THROUGH_CACHE)
+        catalogue.warn_undefined(self._overall_reasons())
         return pd.Series(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -154,7 +148,7 @@ class ConfusionMatrix:
         """
         found = self._with_zeros
         reasons = catalogue.reasons_by_class(found, self._square, self._positions())
-        catalogue.warn_undefined(reasons, THROUGH_CACHE)
+        catalogue.warn_undefined(reasons)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
         return pd.Series(found[self.positive], name=self.positive, dtype=float)

@@ -1,6 +1,5 @@
 """Metrics of held-out scores: a line for each fold, means and standard errors."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +18,7 @@ from pegasos_stats.errors import (
     did_you_mean,
     listing,
     shown,
+    warn_caller,
 )
 from pegasos_stats.metrics import area_under_curve
 from pegasos_stats.models.base import Model
@@ -315,9 +315,8 @@ def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:
     """Warn of each metric that is NaN in some folds."""
     missing = by_fold[[metric.name for metric in metrics]].isna().sum()
     for name, count in missing[missing > 0].items():
-        warnings.warn(
+        text = (
             f"{name} is not defined in {counted(int(count), 'fold')} and is left out "
-            "there: a level has no held-out row, or no row is decided.",
-            UndefinedMetricWarning,
-            stacklevel=3,
+            "there: a level has no held-out row, or no row is decided."
         )
+        warn_caller(text, UndefinedMetricWarning)

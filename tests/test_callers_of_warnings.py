@@ -1,0 +1,91 @@
+"""Every warning points at the line of the user that asked for what it is about."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pegasos_stats as ps
+from pegasos_stats.errors import PegasosStatsWarning
+from pegasos_stats.sklearn import SVMClassifier
+
+PACKAGE = Path(ps.__file__).parent
+OF_1 = Path(__file__).parent / "models" / "persist_v1"
+
+
+def frame(n=60):
+    rng = np.random.default_rng(3)
+    found = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    found["g"] = list("uvw") * (n // 3)
+    return found.assign(y=np.where(found["a"] + rng.normal(size=n) > 0.0, "p", "q"))
+
+
+def far():
+    """A fit that has not warned yet, as it does once."""
+    return ps.logit("y ~ a + b", MANY, lam=1e-3).fit(ps.Pegasos(epochs=1, seed=1))
+
+
+def undefined():
+    return ps.svm("y ~ a", APART, lam=1e-4).fit().with_covariance("sandwich")
+
+
+DATA, MANY = frame(), frame(600)
+APART = pd.DataFrame({"a": [-3.0, -2, 2, 3] * 10, "y": list("ppqq") * 10})
+BY_LEVEL = ps.logit("y ~ a + g", DATA).fit()
+UNSEEN = DATA.assign(g="x")
+EMPTY = ps.confusion(["p", "q"], [None, None], levels=["p", "q"])
+SAME = ps.confusion(["p", "q"], ["p", "p"], levels=["p", "q"])
+RARE = DATA.assign(y=["p"] * 3 + ["q"] * 57)
+MISREAD = DATA.assign(day=[f"2024-01-{1 + i % 28:02d}" for i in range(60)])
+RIGHT = ["p", "q"] * 5
+
+WARN = {
+    "fit": lambda: ps.svm("y ~ a + b", MANY, lam=1e-5).fit(ps.SDCA(epochs=1)),
+    "model": lambda: ps.logit("y ~ a + day", MISREAD),
+    "bse": lambda: far().bse,
+    "tidy": lambda: far().tidy(),
+    "conf_int": lambda: far().conf_int(),
+    "pvalues": lambda: undefined().pvalues,
+    "t_test": lambda: undefined().t_test("a = 0"),
+    "margins": lambda: far().margins(),
+    "predictions": lambda: far().predictions("a"),
+    "predict": lambda: BY_LEVEL.predict(UNSEEN, unseen="missing"),
+    "augment": lambda: BY_LEVEL.augment(UNSEEN, unseen="missing"),
+    "error_rate": lambda: EMPTY.error_rate,
+    "overall": lambda: EMPTY.overall,
+    "by_class": lambda: EMPTY.by_class,
+    "table": lambda: SAME.tidy(),
+    "error_interval": lambda: far().confusion().error_interval(),
+    "compare": lambda: ps.compare_predictions(RIGHT, RIGHT, RIGHT),
+    "cross_validate": lambda: ps.cross_validate(
+        ps.logit("y ~ a", RARE), folds=5, seed=1, metrics=["auc"]
+    ),
+    "load": lambda: ps.load(OF_1 / "formula.model"),
+    "pipeline": lambda: make_pipeline(
+        StandardScaler(), SVMClassifier(epochs=1, lam=1e-5)
+    ).fit(MANY[["a", "b"]], MANY["y"]),
+    "report": lambda: BY_LEVEL.report(UNSEEN, unseen="missing"),
+}
+
+
+@pytest.mark.parametrize("name", WARN)
+def test_a_warning_points_at_the_line_of_the_user(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        WARN[name]()
+    ours = [each for each in caught if issubclass(each.category, PegasosStatsWarning)]
+    assert ours, [str(each.message) for each in caught]
+    assert {each.filename for each in ours} == {__file__}
+
+
+def test_warnings_are_raised_in_one_place():
+    found = [
+        path.name
+        for path in PACKAGE.rglob("*.py")
+        if "warnings.warn(" in path.read_text(encoding="utf-8")
+    ]
+    assert found == ["errors.py"]
