@@ -15,6 +15,7 @@ from pegasos_stats.metrics.catalogue import (
     NO_INFERENCE,
     Source,
     label_of,
+    no_inference,
     shown_terms,
 )
 from pegasos_stats.metrics.inputs import Mode
@@ -203,6 +204,7 @@ def error_sentences(
     n_undecided: int,
     n_unlabelled: int,
     source: Source = "new",
+    n_seen: int = 0,
 ) -> list[str]:
     """Write the errors with their rate and its intervals, and the rows left out.
 
@@ -224,7 +226,8 @@ def error_sentences(
     if n_classified:
         lines.append(f"Error rate     {n_errors / n_classified:.4f}")
         if source in NO_INFERENCE:
-            lines.append(f"No interval    {NO_INFERENCE[source]}")
+            why = no_inference(source, n_seen, n_classified)
+            lines.append(f"No interval    {why}")
         else:
             exact, wilson = (
                 proportion_interval(n_errors, n_classified, each) for each in METHODS

@@ -13,11 +13,12 @@ from pegasos_stats.metrics.intervals import proportion_interval
 from pegasos_stats.metrics.rates import Counts
 
 Reasons = Mapping[str, str]
-Source = Literal["new", "training", "out of fold", "weighted"]
+Source = Literal["new", "training", "partly training", "out of fold", "weighted"]
 
 # Why rows say nothing certain of new ones, by where they come from.
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
+    "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
     "out of fold": "rows share their fits, and are not independent trials",
     "weighted": "weights are not numbers of rows",
 }
@@ -60,6 +61,17 @@ NEEDS = {
     "f": ("actual", "predicted", "hit"),
     "balanced_accuracy": ("actual", "other"),
 }
+
+
+def no_inference(source: Source, n_seen: int, n: float) -> str:
+    """Why nothing is inferred from these `n` rows, some of them seen.
+
+    Examples
+    --------
+    >>> no_inference("partly training", 30, 40)
+    'the fit has seen 30 of these rows (75%)'
+    """
+    return NO_INFERENCE[source].format(n_seen, 100.0 * n_seen / n if n else math.nan)
 
 
 def overall_terms(counts: Counts, source: Source = "new") -> dict[str, float]:

@@ -45,9 +45,11 @@ class ConfusionMatrix:
         Options: positive class, prevalence, beta and mode of the report.
     scored : Scored, optional
         Scores and probabilities of the rows.
-    source : "new", "training", "out of fold" or "weighted"
+    source : "new", "training", "partly training", "out of fold" or "weighted"
         Origin of the rows. Intervals, p-values and tests are given only for unweighted
         rows that a single fit has not seen; otherwise they are NaN.
+    n_seen : int
+        Rows that the fit has seen, where it has seen a part of them.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class ConfusionMatrix:
     choices: Choices = DEFAULTS
     scored: Scored | None = None
     source: Source = "new"
+    n_seen: int = 0
 
     def __post_init__(self) -> None:
         self.counts.flags.writeable = False
@@ -188,7 +191,8 @@ class ConfusionMatrix:
         found = proportion_interval(self.n_errors, self.n_classified, method, level)
         if self.source not in NO_INFERENCE:
             return found
-        catalogue.warn_undefined({"the interval": NO_INFERENCE[self.source]})
+        why = catalogue.no_inference(self.source, self.n_seen, self.n_classified)
+        catalogue.warn_undefined({"the interval": why})
         return limits_of.NONE
 
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
@@ -391,4 +395,4 @@ class ConfusionMatrix:
 
     def _sentences(self) -> list[str]:
         counts = self.n_errors, self.n_classified, self.n_undecided, self.n_unlabelled
-        return error_sentences(*counts, self.source)
+        return error_sentences(*counts, self.source, self.n_seen)

@@ -8,8 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.columns import in_rows, is_sparse, selected
-from pegasos_stats.data.counts import repeated
+from pegasos_stats.data.columns import in_rows, is_sparse
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import (
     Design,
@@ -18,9 +17,8 @@ from pegasos_stats.data.design import (
     as_frame,
     row_labels,
 )
-from pegasos_stats.data.digests import digest_of, rows_digest
 from pegasos_stats.data.factor_levels import UNSEEN, Unseen
-from pegasos_stats.data.foreign import column_of_labels, is_valid_text
+from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.labels import LabelCoding
@@ -112,38 +110,6 @@ class TrainingRows:
                 "confusion(data, actual=labels)."
             )
         return data[name]
-
-    def are(self, matrix: ModelMatrix, labels: object, counts: object = None) -> bool:
-        """Whether complete, labelled rows of a matrix are those of the fit, in order.
-
-        Parameters
-        ----------
-        matrix : ModelMatrix
-        labels : Series or array, shape (n,)
-            One for each row, also for incomplete ones.
-        counts : Series or array, shape (n,), optional
-            How many rows each stands for.
-        """
-        column = column_of_labels(labels)
-        if counts is not None:
-            rows = repeated(counts, column, matrix.index)
-            column, matrix = column.iloc[rows], matrix.taken(rows)
-        X, values, offset = self.problem.X, matrix.values, matrix.offset
-        if len(self.index) < values.shape[0]:
-            labelled = column.notna().to_numpy(dtype=bool)[matrix.kept]
-            values = selected(values, labelled)
-            offset = None if offset is None else offset[labelled]
-        if values.shape != X.shape:
-            return False
-        if offset is not None and not np.array_equal(offset, self.problem.row_offsets):
-            return False
-        if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
-            return rows_digest(X) == digest_of(values)
-        if type(values) is not type(X):
-            return False
-        if isinstance(X, np.ndarray):
-            return np.array_equal(values, X)
-        return bool((values != X).nnz == 0)
 
     def known_labels(self, data: object, actual: object) -> pd.Series | None:
         """Labels that were given, or are among the data; None if they are not known."""

@@ -19,6 +19,7 @@ from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.scanned_rows import are_in_files, read_rows
+from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import partitioned
 from pegasos_stats.other_names import answer_for, answering
 from pegasos_stats.solvers.sdca import SDCA
@@ -178,11 +179,11 @@ class Results(Predictor, Judged):
             freq_weights=counts,
             weights=weights,
         )
+        if data is None or (read is not None and read.seen):
+            return replace(found, source="training")
         if matrix is None:
-            seen = read is not None and read.seen
-        else:
-            seen = data is None or self._rows.are(matrix, labels, counts)
-        return replace(found, source="training") if seen else found
+            return found
+        return seen_of(self, matrix, labels, counts).told(found)
 
     @answering
     def thresholds(

@@ -1,6 +1,6 @@
 """Results of `calibrate`: probabilities by Platt's sigmoid, and their losses."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,11 @@ import pandas as pd
 
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.counts import column_of_counts
-from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
+from pegasos_stats.models.seen_rows import Seen, seen_of
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.studies.calibrated_thresholds import (
@@ -158,7 +158,7 @@ class CalibratedResults:
         """
         result, counts = self.result, None
         labels: object
-        source: Source = "out of fold"
+        seen = Seen("out of fold")
         if data is None:
             check_rows_have_own(actual=actual, freq_weights=freq_weights, offset=offset)
             chances, labels = self.probabilities, self.validation.actual
@@ -170,7 +170,7 @@ class CalibratedResults:
             labels = result._rows.labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
             matrix = result._rows.matrix(data, offset=offset)
-            source = "training" if result._rows.are(matrix, labels, counts) else "new"
+            seen = seen_of(result, matrix, labels, counts)
         table = confusion(
             labels,
             predicted,
@@ -180,7 +180,7 @@ class CalibratedResults:
             probabilities=chances,
             freq_weights=counts,
         )
-        return replace(table, source=source)
+        return seen.told(table)
 
     @answering
     def thresholds(

@@ -183,11 +183,13 @@ def new_rows(
     Raises
     ------
     DataError
-        If they are the rows of the fit.
+        If they are rows of the fit, or some are.
     """
-    if table.source == "training":
+    if table.source.endswith("training"):
+        some = table.source != "training"
+        which = f"{table.n_seen:,} of the rows are" if some else "These are the"
         raise DataError(
-            "These are the rows of the fit, on which scores are too far apart to "
+            f"{which} rows of the fit, on which scores are too far apart to "
             "choose a threshold; leave data out for scores out of fold, or give new "
             "rows."
         )

@@ -83,3 +83,55 @@ def test_a_file_without_digest_takes_all_rows_for_new(tmp_path):
         (tmp_path / "bad").write_bytes(forged)
         with pytest.raises(ps.errors.DataError, match=f"the digest is '?{said}'?"):
             load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_rows_in_another_order_or_a_part_of_them_are_training_rows(is_sparse):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 3)) * (rng.random((120, 3)) < 0.7)
+    X, y = sparse.csr_array(X) if is_sparse else X, rng.choice(["u", "v"], 120)
+    fit, order = ps.SVM(y[:80], X[:80]).fit(), rng.permutation(80)
+    for rows in (order, order[:30]):
+        table = fit.confusion(X[rows], y[rows])
+        assert (table.source, table.n_seen) == ("training", 0)
+        assert "No interval    the fit has seen these rows" in str(table)
+    table = fit.confusion(X[20:], y[20:])
+    assert (table.source, table.n_seen) == ("partly training", 60)
+    assert "No interval    the fit has seen 60 of these rows (60%)" in str(table)
+    with pytest.warns(ps.errors.UndefinedMetricWarning, match="seen 60 of these rows"):
+        assert np.isnan(table.error_interval().low)
+    for new in (X[80:], 2 * X[:80], X[77:]):  # a few rows hardly change an error rate
+        assert fit.confusion(new, y[120 - new.shape[0] :]).source == "new"
+    with pytest.raises(ps.errors.DataError, match=r"^60 of the rows are rows of the"):
+        fit.thresholds(X[20:], y[20:], metric="accuracy")
+
+
+def test_new_rows_that_are_equal_by_chance_are_new():
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {"x": rng.integers(0, 9, 300), "y": rng.choice(["u", "v"], 300)}
+    )
+    train, test = frame[:200], frame[200:]
+    fit = ps.logit("y ~ x", train).fit()
+    assert fit.confusion(test).source == "new"
+    assert fit.confusion(train).source == "training"  # told by their order
+    same = ps.logit(
+        "y ~ x", train.set_axis([0] * 200)
+    ).fit()  # whatever rows are called
+    assert same.confusion(test).source == "new"
+    counted = train.groupby(["x", "y"]).size().rename("n").reset_index()
+    by_count = ps.logit("y ~ x", counted, freq_weights="n").fit()
+    assert by_count.confusion(counted[::-1]).source == "training"
+    assert by_count.confusion(counted[::-1].assign(n=1)).source == "training"
+
+
+def test_the_report_of_known_rows_says_so():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["u", "v"], 90)})
+    fit = ps.logit("y ~ x", frame[:60]).fit()
+    shuffled = frame[:60].sample(frac=1.0, random_state=1)
+    text = " ".join(fit.report(shuffled).as_markdown().split())
+    assert "which the fit has not seen" not in text
+    assert "The fit has seen these rows, so" in text
+    text = " ".join(fit.report(frame[30:]).as_markdown().split())
+    assert "The fit has seen 30 of these rows (50.0%), so" in text

@@ -76,8 +76,9 @@ def _verdict(subject: Subject) -> Text:
 
 def _in_words(subject: Subject) -> Sequence[Piece]:
     """The errors of the test rows; without them, of the training rows."""
-    rows, is_tested = subject.held_out, subject.held_out.is_new
+    rows = subject.held_out
     table = rows.table
+    is_tested = rows.is_new or table.source == "partly training"
     numbers: list[Piece] = [
         f"{table.n_errors:,}",
         counted(table.n_classified, "test row" if is_tested else "training row"),
@@ -93,12 +94,13 @@ def _in_words(subject: Subject) -> Sequence[Piece]:
             _spread(subject),
             how,
         )
-    if not is_tested:
+    if not rows.is_new:
         return prose(
-            "{} of {} {} misclassified, an error rate of {}. The fit has seen these "
-            "rows, so nothing can be inferred from them: on new ones more errors are "
-            "to be expected, and test data or a cross-validation tell how many.",
+            "{} of {} {} misclassified, an error rate of {}. The fit has seen {}, so "
+            "nothing can be inferred from them: on new ones more errors are to be "
+            "expected, and test data or a cross-validation tell how many.",
             *numbers,
+            rows.seen,
         )
     return prose(
         "{} of {}, which the fit has not seen, {} misclassified: an error rate of {}. "

@@ -221,7 +221,7 @@ def _is_calibrated(rows: Judged) -> bool:
     """Whether there are probabilities that the rows can be compared with."""
     scored = rows.table.scored
     known = scored is not None and scored.probabilities is not None
-    return known and rows.table.source != "training" and rows.table.n_classified > 0
+    return known and not rows.seen and rows.table.n_classified > 0
 
 
 def _reliability(subject: Subject) -> Reliability:

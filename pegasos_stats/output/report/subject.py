@@ -23,6 +23,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.predicting import thresholded
+from pegasos_stats.output.report.formatting import percent
 from pegasos_stats.output.report.origin import Fitted, Origin
 from pegasos_stats.output.report.threshold import Deciding
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
@@ -74,6 +75,17 @@ class Judged:
     def is_new(self) -> bool:
         """Whether the fit has not seen the rows, so that they tell of others."""
         return self.table.source == "new" and self.table.n_classified > 0
+
+    @property
+    def seen(self) -> str:
+        """Which of the rows the fit has seen, in words; empty for none."""
+        table = self.table
+        if not table.source.endswith("training"):
+            return ""
+        if table.source == "training":
+            return "these rows"
+        share = percent(table.n_seen / table.n_classified)
+        return f"{table.n_seen:,} of these rows ({share})"
 
     @property
     def largest_class(self) -> tuple[object, float]:

@@ -1,0 +1,139 @@
+"""Rows that a fit has seen: all of its own, in any order, or some among new ones."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Predictors
+from pegasos_stats.data.columns import selected
+from pegasos_stats.data.counts import repeated
+from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
+from pegasos_stats.data.foreign import column_of_labels
+from pegasos_stats.metrics.catalogue import Source
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.frames import TrainingRows
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.results import Results
+
+FEW = 0.05  # of the rows: their errors are off by a twentieth of themselves at most
+CHANCE = 1e-6  # that so many new rows are equal to rows of the fit
+SOME = 100  # rows that tell which column has the most values
+
+
+class Seen(NamedTuple):
+    """Where rows are from, and how many the fit has seen, if it has seen a part."""
+
+    source: Source
+    number: int = 0
+
+    def told(self, table: ConfusionMatrix) -> ConfusionMatrix:
+        """A table of these rows that says so."""
+        if self.source == "new":
+            return table
+        return replace(table, source=self.source, n_seen=self.number)
+
+
+NEW = Seen("new")
+
+
+def seen_of(
+    result: "Results", matrix: ModelMatrix, labels: object, counts: object = None
+) -> Seen:
+    """Whether complete, labelled rows of a matrix are those of a fit, or some are.
+
+    Rows of the fit are known in its order, and by their digests in any other. A fit
+    that was loaded has a digest of them all, and knows no other order.
+
+    Parameters
+    ----------
+    result : Results
+        The fit.
+    matrix : ModelMatrix
+    labels : Series or array, shape (n,)
+        One for each row, also for incomplete ones.
+    counts : Series or array, shape (n,), optional
+        How many rows each stands for.
+    """
+    column = column_of_labels(labels)
+    if counts is not None:
+        taken = repeated(counts, column, matrix.index)
+        column, matrix = column.iloc[taken], matrix.taken(taken)
+    rows, column = result._rows, column[matrix.kept]
+    X, values, offset = rows.problem.X, matrix.values, matrix.offset
+    labelled = column.notna().to_numpy(dtype=bool)
+    if _in_order(rows, values, offset):
+        return Seen("training")
+    if not labelled.all():
+        values, column = selected(values, labelled), column[labelled]
+        offset = None if offset is None else offset[labelled]
+        if _in_order(rows, values, offset):
+            return Seen("training")
+    if type(values) is not type(X) or not len(column):
+        return NEW
+    beside, own = [rows.coding.encode(column)], [rows.problem.y]
+    if offset is not None:
+        beside, own = [*beside, offset], [*own, rows.problem.row_offsets]
+    if isinstance(X, np.ndarray) and _differ(values, X):
+        return NEW
+    found, known = digests_by_row(values, *beside), digests_by_row(X, *own)
+    is_seen = pd.Series(found).isin(known).to_numpy()
+    number = int(is_seen.sum())
+    if number <= FEW * len(found):
+        return NEW
+    if result.counted is not None:  # copies of a row that counts for several are one
+        pairs = pd.DataFrame({"row": known, "label": rows.index.factorize()[0]})
+        known = pairs.drop_duplicates()["row"].to_numpy()
+    kinds, kinds_seen = pd.unique(found).size, pd.unique(found[is_seen]).size
+    if not _is_no_chance(kinds_seen, kinds, known):
+        return NEW
+    everything = number == len(found)
+    return Seen("training") if everything else Seen("partly training", number)
+
+
+def _in_order(
+    rows: TrainingRows, values: Predictors, offset: NDArray[np.float64] | None
+) -> bool:
+    """Whether these are the rows of the fit, all of them in their order."""
+    X = rows.problem.X
+    if values.shape != X.shape:
+        return False
+    if offset is not None and not np.array_equal(offset, rows.problem.row_offsets):
+        return False
+    if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
+        return rows_digest(X) == digest_of(values)
+    if type(values) is not type(X):
+        return False
+    if isinstance(X, np.ndarray):
+        return np.array_equal(values, X)
+    return bool((values != X).nnz == 0)
+
+
+def _differ(values: NDArray[np.floating], X: NDArray[np.floating]) -> bool:
+    """Whether one column, that of the most values, tells that rows are new."""
+    if not X.shape[1]:
+        return False
+    most = np.argmax([np.unique(column).size for column in values[:SOME].T])
+    return bool(pd.Series(values[:, most]).isin(X[:, most]).mean() <= FEW)
+
+
+def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
+    """Whether so many of `n` different new rows are hardly equal to rows of the fit.
+
+    New ones are as often as a row of the fit is equal to another of them, as far as
+    these tell. Where none is, it may be in 3 of all rows (the rule of three).
+
+    References
+    ----------
+    Good, The population frequencies of species, Biometrika 40 (1953), equation (9);
+    Hanley & Lippman-Hand, JAMA 249 (1983).
+    """
+    from scipy.stats import binom
+
+    alone = int((~pd.Series(known).duplicated(keep=False)).sum())
+    equal = (len(known) - alone + 3) / len(known)
+    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)
