@@ -22,6 +22,7 @@ LAMBDA = "give lam=1/(n*C), with n the number of rows"
 SEED = BY_SOLVER.format("Pegasos", "seed")
 EPOCHS = BY_SOLVER.format("SDCA", "epochs")
 COV_TYPE = "give cov_type= to fit()"
+GROUPS = "give groups= to fit()"
 
 # Arguments, by the name that e1071, glmnet, glm, scikit-learn or statsmodels give them.
 ARGUMENTS: dict[str, str] = {
@@ -67,6 +68,8 @@ ARGUMENTS: dict[str, str] = {
     "cov_kwds": COV_TYPE,
     "cov": COV_TYPE,
     "vcov": COV_TYPE,
+    "cluster": GROUPS,
+    "clusters": GROUPS,
     "disp": "give progress=True for a progress bar",
     "verbose": "give progress=True for a progress bar",
     "newdata": "give data=",
@@ -245,6 +248,8 @@ def _answer(
         if other in known:
             continue
         cures = ARGUMENTS | IN_CALL.get(name, {})
+        if other == "cov_kwds" and isinstance(named[other], dict):
+            cures |= {other: GROUPS} if "groups" in named[other] else {}
         if other in cures:
             return f"{name}() has no argument {other}; {cures[other]}."
         if near := nearest(other, known, 0.7):

@@ -76,6 +76,14 @@ FIT = MODEL.fit(ps.SDCA(seed=1))
             "then fit().",
         ),
         (
+            lambda: MODEL.fit(cov_kwds={"groups": [1, 2]}, cov_type="cluster"),
+            "fit() has no argument cov_kwds; give groups= to fit().",
+        ),
+        (
+            lambda: MODEL.fit(cov_kwds={"maxlags": 1}),
+            "fit() has no argument cov_kwds; give cov_type= to fit().",
+        ),
+        (
             lambda: MODEL.fit(epochs=3),
             "fit() has no argument epochs; the solver has it: "
             "fit(ps.SDCA(epochs=...)).",

@@ -38,17 +38,17 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
     """
     if tol is None:
         return None
-    if solver.to_optimum:
-        raise OptionError(
-            f"refine={shown(tol)} goes on from Pegasos; give SDCA(tol={shown(tol)}) "
-            "instead."
-        )
-    tol = check_positive("refine", tol)
+    given, tol = tol, check_positive("refine", tol)
     if tol >= 1.0:
         raise OptionError(
             "is not allowed: every fit is within it; give a relative gap below 1.",
             "refine",
             tol,
+        )
+    if solver.to_optimum:
+        raise OptionError(
+            f"refine={shown(given)} goes on from Pegasos; give "
+            f"SDCA(tol={shown(given)}) instead."
         )
     seed, kind = solver.seed, solver.sample_kind
     return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)

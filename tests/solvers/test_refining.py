@@ -1,5 +1,7 @@
 """Pegasos first, then SDCA from its dual point."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -82,9 +84,10 @@ def test_what_makes_no_sense_is_refused(digits):
     model = ps.svm("digit ~ .", digits[0])
     with pytest.raises(OptionError, match=r"SDCA\(tol=0.001\)"):
         model.fit(ps.SDCA(), refine=0.001)
-    for wrong in (0, -1e-3, "much", float("nan")):
+    given = (0, -1e-3, "much", float("nan"))
+    for wrong, solver in product(given, (ps.Pegasos(2), ps.SDCA())):
         with pytest.raises(OptionError) as caught:
-            model.fit(ps.Pegasos(2), refine=wrong)
+            model.fit(solver, refine=wrong)
         assert str(caught.value) == (
             f"refine={wrong!r} is not allowed; give a finite number above zero."
         )
