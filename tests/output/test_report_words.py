@@ -140,7 +140,9 @@ def test_misclassified_rows_are_counted_in_their_caption(
 )
 def test_the_arithmetic_is_that_of_the_solver(solver, logistic, said):
     problem = SimpleNamespace(loss="log" if logistic else "hinge")
-    result = SimpleNamespace(solver=solver, refinement=None, problem=problem)
+    result = SimpleNamespace(
+        solver=solver, converged=True, refinement=None, problem=problem
+    )
     subject = SimpleNamespace(result=result, is_kernel=False)
     assert fitted._arithmetic(result).endswith(said)
     by_sdca = isinstance(solver, ps.SDCA)
@@ -213,3 +215,37 @@ def test_levels_that_did_not_occur_are_an_error_or_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ColumnWarning)
         result.report(known, unseen="missing")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tol": 1e-4}, "stops where the relative duality gap is at most 0.0001."),
+        (
+            {"tol": 1e-14, "epochs": 1},
+            "stops after 1 epoch, before the relative duality gap is at most 1e−14.",
+        ),
+        (
+            {"tol": 0.0, "gap_tol": 0.001},
+            "stops where the duality gap is at most 0.001.",
+        ),
+        ({"tol": 0.0, "epochs": 3}, "stops after 3 epochs."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ConvergenceWarning")
+def test_the_report_says_where_the_solver_stopped(options, said):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("abcd"))
+    model = ps.svm("y ~ a + b + c + d", data.assign(y=["u", "v"] * 45), lam=0.01)
+    fit = model.fit(ps.SDCA(seed=1, **options), cov_type="none")
+    assert f" and {said}" in " ".join(fit.report().as_markdown().split())
+
+
+def test_missing_values_of_test_rows_are_counted_as_the_rows():
+    data = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "y": list("uvuvuv")})
+    fit = ps.logit("y ~ x", data.assign(n=2), freq_weights="n").fit(cov_type="none")
+    new = data.assign(n=[1, 2, 3, 4, 5, 6], x=[1.5, None, 2.5, None, 3.5, 4.5])
+    new.loc[0, "y"] = None
+    text = fit.report(new).as_markdown()
+    assert "| y | 0 | 1 |" in text
+    assert "| x | 0 | 6 |" in text

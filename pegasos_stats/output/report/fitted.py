@@ -85,20 +85,18 @@ def _method(subject: Subject) -> str:
     if isinstance(solver, SDCA) and subject.is_kernel:
         return (
             "By SDCA, dual coordinate ascent: it takes some hundred rows at a time, "
-            "moves their weights to the best values in pairs, and stops where the "
-            f"relative duality gap is at most {number(solver.tol)}."
+            "moves their weights to the best values in pairs, and "
+            f"{_end(solver, subject.result)}."
         )
     if isinstance(solver, SDCA):
         more = ", then in many rows at once," if solver.algorithm == "newton" else ""
         return (
             "By SDCA, stochastic dual coordinate ascent: it raises the dual objective "
-            f"row by row{more} and stops where the relative duality gap is at most "
-            f"{number(solver.tol)}."
+            f"row by row{more} and {_end(solver, subject.result)}."
         )
     then = ""
     if refinement is not None:
-        goal = number(refinement.tol)
-        then = f" SDCA went on from there to a relative gap of {goal}."
+        then = f" SDCA goes on from there and {_end(refinement, subject.result)}."
     if subject.is_kernel:
         return (
             "By Pegasos with a kernel: rows are visited one by one, and a row whose "
@@ -110,6 +108,19 @@ def _method(subject: Subject) -> str:
         "or in small batches, and each visit takes a step"
         f"{', large at first, then smaller' * smaller}.{then}"
     )
+
+
+def _end(solver: SDCA, result: Fitted) -> str:
+    """Where SDCA stops: at a gap, or with the last of its epochs."""
+    goals = [f"the relative duality gap is at most {number(solver.tol)}"]
+    if solver.gap_tol:
+        goals = goals * (solver.tol > 0.0)
+        goals.append(f"the duality gap is at most {number(solver.gap_tol)}")
+    if result.converged:
+        return f"stops where {' or '.join(goals)}"
+    last = f"stops after {counted(solver.epochs, 'epoch')}"
+    early = solver.tol > 0.0 or solver.gap_tol
+    return f"{last}, before {' or '.join(goals)}" if early else last
 
 
 def _step(subject: Subject, solver: Pegasos, averaged: bool) -> list[doc.Block]:

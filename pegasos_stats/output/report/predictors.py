@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
+from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.errors import counted
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Text, prose
 from pegasos_stats.output.report.formatting import NBSP, number
-from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.subject import Judged, Subject
 
 MOST = 30  # lines of the table
 ROUNDING = 1e-12  # of a 0 or a 1 that was standardized, and back again
@@ -116,8 +118,7 @@ def missing_blocks(subject: Subject) -> list[doc.Block]:
     """Missing values by variable, and what leaving rows out assumes."""
     found = [dict(subject.result.dropped.missing)]
     if subject.test is not None:
-        lacking = subject.result.design.matrix(subject.test.data).missing
-        found.append({name: len(rows) for name, rows in lacking.items()})
+        found.append(_missing_in(subject.test, subject.result))
     names = list(dict.fromkeys(name for each in found for name in each))
     blocks: list[doc.Block] = []
     if names:
@@ -130,6 +131,17 @@ def missing_blocks(subject: Subject) -> list[doc.Block]:
     if names or subject.result.dropped.total:
         blocks.append(doc.Paragraph(COMPLETE))
     return blocks
+
+
+def _missing_in(rows: Judged, result: Fitted) -> dict[str, int]:
+    """How many test rows lack a value of each variable; a row counts as it does."""
+    matrix = result.design.matrix(rows.data)
+    counts = column_of_counts(None, result.counted, rows.data)
+    if counts is not None:
+        matrix = matrix.taken(repeated(counts, rows.data, matrix.index))
+    unlabelled = rows.table.n_unlabelled
+    outcome = {result.coding.name: unlabelled} if unlabelled else {}
+    return outcome | {name: len(at) for name, at in matrix.missing.items() if len(at)}
 
 
 def deviations(subject: Subject) -> "pd.Series[float]":
