@@ -211,7 +211,6 @@ def _column(read: Any) -> DataColumn:
     datetime64; what pandas has no type for, such as lists, are objects.
     """
     import narwhals as nw
-    import pyarrow as pa
 
     name = None
     if isinstance(read, nw.Series):
@@ -220,7 +219,15 @@ def _column(read: Any) -> DataColumn:
             return pd.Series(read.to_pandas())
         if read.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
             return pd.Series(read.to_list(), dtype=object, name=name)
-        read = pa.chunked_array([read.to_arrow()])
+        read = read.to_arrow()
+    return in_pandas(read).rename(name)
+
+
+def in_pandas(read: "pa.Array | pa.ChunkedArray") -> DataColumn:
+    """Return an array of pyarrow as a Series of the type that loses nothing."""
+    import pyarrow as pa
+
+    read = read if isinstance(read, pa.ChunkedArray) else pa.chunked_array([read])
     kind = read.type
     nullable = NULLABLE.get(str(kind)) if read.null_count else None
     types = None if nullable is None else {kind: pandas_dtype(nullable)}.get
@@ -232,7 +239,7 @@ def _column(read: Any) -> DataColumn:
         levels = [v for chunk in read.chunks for v in chunk.dictionary.to_pylist()]
         known = pd.unique(pd.Series(levels).dropna())
         found = pd.Categorical(read.to_pylist(), known, ordered=kind.ordered)
-    return pd.Series(found, name=name)
+    return pd.Series(found)
 
 
 def _in_kind(found: pd.Series | pd.DataFrame, read: Any, ours: object) -> Any:

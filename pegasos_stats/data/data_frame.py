@@ -5,7 +5,7 @@ from os import PathLike
 import pandas as pd
 
 from pegasos_stats.advice import LONGEST
-from pegasos_stats.data.foreign import check_is_ours, in_native_order
+from pegasos_stats.data.foreign import check_is_ours, in_known_types
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.errors import DataError
 
@@ -20,10 +20,10 @@ def as_data(data: object) -> pd.DataFrame:
     """
     check_is_ours(data)
     if isinstance(data, pd.DataFrame):
-        return in_native_order(data)
+        return in_known_types(data)
     if isinstance(data, dict):
         try:
-            return in_native_order(pd.DataFrame(data))
+            return in_known_types(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
             raise DataError(
                 f"data is a dictionary that makes no frame ({_said(error)}); give "

@@ -18,6 +18,7 @@ from pegasos_stats.errors import (
     plain,
     shown,
 )
+from pegasos_stats.other_frames import in_pandas
 
 GIVE = "give a data frame, an array or a list"
 
@@ -145,11 +146,12 @@ def position_of(level: object, levels: Sequence[object]) -> int:
     return known.index(meant) if meant in known else -1
 
 
-def in_native_order(data: Data) -> Data:
-    """Bring numbers into the byte order of the machine; pandas selects no others.
+def in_known_types(data: Data) -> Data:
+    """Give columns types that everything here knows: numpy's and pandas' own.
 
-    Files of some instruments (FITS, netCDF) hold the other one. Data that need no
-    change are returned as they are.
+    Numbers are brought into the byte order of the machine, as pandas selects no
+    others; files of some instruments (FITS, netCDF) hold the other one. Dictionaries
+    of pyarrow become categories. Data that need no change are returned as they are.
 
     Parameters
     ----------
@@ -157,18 +159,28 @@ def in_native_order(data: Data) -> Data:
 
     Examples
     --------
-    >>> in_native_order(pd.Series(np.array([1, 2], dtype=">i4"))).dtype.isnative
+    >>> in_known_types(pd.Series(np.array([1, 2], dtype=">i4"))).dtype.isnative
     True
     """
     if isinstance(data, pd.Series):
         dtype = data.dtype
-        if not isinstance(dtype, np.dtype) or dtype.isnative:
+        if _is_known(dtype):
             return data
-        return data.astype(dtype.newbyteorder("="))
-    if all(not isinstance(d, np.dtype) or d.isnative for d in data.dtypes):
+        if isinstance(dtype, np.dtype):
+            return data.astype(dtype.newbyteorder("="))
+        array: Any = data.array
+        found = in_pandas(array.__arrow_array__())
+        return pd.Series(found.array, index=data.index, name=data.name)
+    if all(map(_is_known, data.dtypes)):
         return data
-    columns = [in_native_order(data.iloc[:, j]) for j in range(data.shape[1])]
+    columns = [in_known_types(data.iloc[:, j]) for j in range(data.shape[1])]
     return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
+
+
+def _is_known(dtype: object) -> bool:
+    if isinstance(dtype, pd.ArrowDtype):
+        return dtype.type is not pd.CategoricalDtype.type
+    return not isinstance(dtype, np.dtype) or dtype.isnative
 
 
 def check_is_ours(data: object) -> None:
@@ -258,7 +270,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         labels = column_of_frame(labels)
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
-        column = in_native_order(series_of(labels))
+        column = in_known_types(series_of(labels))
         if len(column.array) != len(labels):
             raise refused
     check_labels(column, name)

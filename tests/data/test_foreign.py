@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.foreign import in_native_order
+from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.errors import DataError, OptionError
 from tests.nasty import Raising
 
@@ -41,9 +41,9 @@ def test_columns_of_a_formula_in_the_other_byte_order(formula, dtype):
 
 def test_data_that_need_no_change_are_returned_as_they_are():
     frame = pd.DataFrame({"a": X[:, 0], "g": ["u"] * 30})
-    assert in_native_order(frame) is frame
+    assert in_known_types(frame) is frame
     column = frame["a"]
-    assert in_native_order(column) is column
+    assert in_known_types(column) is column
 
 
 class Frame:
@@ -88,3 +88,25 @@ def test_an_object_whose_attributes_raise_is_named_by_its_type():
     study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
     with pytest.raises(OptionError, match=r"^ax is of type list; give three axes"):
         study.plot([Raising("__getattr__")] * 3)
+
+
+def test_dictionaries_of_pyarrow_are_factors():
+    pa = pytest.importorskip("pyarrow")
+    levels = pa.chunked_array(
+        [pa.array(part).dictionary_encode() for part in (["b", "a", None], ["c", "a"])]
+    )
+    column = pd.Series(pd.arrays.ArrowExtensionArray(levels), index=list("vwxyz"))
+    plain = pd.Series(["b", "a", None, "c", "a"], list("vwxyz")).astype("category")
+    known = in_known_types(column.rename("g"))
+    assert known.name == "g"
+    pd.testing.assert_index_equal(known.index, column.index)
+    assert known.astype(object).tolist()[3:] == ["c", "a"]
+    data = pd.DataFrame({"x": [1.0, 2, 0, 4, 3], "y": list("uvuvu"), "g": column.array})
+    fit = ps.logit("y ~ x + g", data).fit()
+    assert fit.design.names == ("x", "g[T.a]", "g[T.c]")
+    levelled = data.assign(g=plain.array.set_categories(["b", "a", "c"]))
+    assert fit.predict(data).tolist() == fit.predict(levelled).tolist()
+    of_plain = ps.logit("y ~ x + g", levelled).fit()
+    assert of_plain.predict(data).tolist() == of_plain.predict(levelled).tolist()
+    by_level = ps.logit("g ~ x", data[3:].assign(x=[1.0, 2.0])).fit()
+    assert set(by_level.coding.levels) == {"a", "c"}
