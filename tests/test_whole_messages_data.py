@@ -152,8 +152,8 @@ MESSAGES = [
     ),
     (
         lambda: ps.svm("y ~ a b", DATA.rename(columns={"x": "a b"})),
-        "The formula 'y ~ a b' cannot be used: Missing operator between `a` and `b`. "
-        "a b; a name that is no single word stands in backticks, as in `a b`.",
+        "The formula 'y ~ a b' cannot be used: there is no + or other operator between "
+        "`a` and `b`; a name that is no single word stands in backticks, as in `a b`.",
     ),
     (
         lambda: ps.svm("y ~ x", "rows.csv"),

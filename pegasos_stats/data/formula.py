@@ -1,19 +1,18 @@
 """The language of formulas: outcome, terms, and the columns that they use."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.advice import InPython, said
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import plain_column
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.foreign import refusing
+from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Call,
     Column,
@@ -26,7 +25,7 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.functions import KNOWN
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import (
-    POWERS,
+    check_names,
     expressions_in,
     is_word,
     outcome_in_python,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from formulaic import SimpleFormula
 
 MOST_LETTERS = 100_000
-ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
 
 
@@ -304,26 +302,6 @@ class _Names(list[Hashable]):
         return list.__iter__(self)
 
 
-def check_names(columns: Iterable[Hashable]) -> None:
-    """Raise `ColumnError` for names that a formula cannot tell from its own words."""
-    wrong: list[Hashable] = []
-    for column in columns:
-        if not isinstance(column, str) or column == "Intercept":
-            wrong.append(column)
-            continue
-        with suppress(ValueError):  # of a name that is no number
-            float(column)
-            wrong.append(column)
-    if wrong:
-        raise ColumnError(
-            said(
-                f"The column names {listing(wrong)} cannot be used in a formula; names "
-                "must be text, no numbers, and not 'Intercept': rename them",
-                InPython(", for example data.add_prefix('x').", "."),
-            )
-        )
-
-
 def variables_of(
     terms: "SimpleFormula",
     formula: str,
@@ -349,14 +327,3 @@ def variables_of(
     check_names(found)
     check_columns(data, sorted(found))
     return sorted(found)
-
-
-def cannot_use(formula: str, error: Exception) -> FormulaError:
-    """Make a `FormulaError` of an exception that another library raised."""
-    reason = " ".join(ANSI_COLOUR.sub("", str(error)).split()).rstrip(".")
-    if "'xor'" in reason:
-        reason = POWERS
-    if "Missing operator" in reason or "Unexpected character" in reason:
-        reason += "; a name that is no single word stands in backticks, as in `a b`"
-    reason = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in reason)
-    return unusable(formula, reason or type(error).__name__)

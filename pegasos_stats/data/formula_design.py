@@ -32,10 +32,10 @@ from pegasos_stats.data.factor_levels import (
     plain_factors,
 )
 from pegasos_stats.data.formula import (
-    cannot_use,
     read_terms,
     variables_of,
 )
+from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import BEYOND, Functions
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.scaling import ScaledDesign

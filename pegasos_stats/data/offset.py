@@ -11,7 +11,7 @@ from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.columns import plain_column, selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
-from pegasos_stats.data.formula import cannot_use, check_names
+from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Call,
     Evaluation,
@@ -22,7 +22,7 @@ from pegasos_stats.data.language.expressions import (
     walked,
 )
 from pegasos_stats.data.language.reading import read_expression
-from pegasos_stats.data.language.syntax import refused
+from pegasos_stats.data.language.syntax import check_names, refused
 from pegasos_stats.data.weights import column_named, numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 

@@ -34,12 +34,10 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.language.arithmetic import Value, as_real
 from pegasos_stats.data.language.expressions import Evaluation, Functions, column_value
 from pegasos_stats.data.language.reading import formatted, read_expression
-from pegasos_stats.data.language.syntax import unusable
+from pegasos_stats.data.language.syntax import check_names, unusable
 from pegasos_stats.errors import FormulaError, listing
 
-Spec: TypeAlias = (
-    SimpleFormula | ModelSpec
-)  # the terms at fit; what the fit left of them
+Spec: TypeAlias = SimpleFormula | ModelSpec  # terms at fit; what it left of them
 Columns: TypeAlias = dict[str, DataColumn]
 Kinds: TypeAlias = dict[str, tuple[Factor.Kind, dict[str, object]]]
 Terms: TypeAlias = OrderedSet[Term]
@@ -79,6 +77,8 @@ class TermParser(DefaultFormulaParser):  # type: ignore[misc]
             token.token = formatted(token.token, self._formula)
         elif token.token == ".":
             token.kind = Token.Kind.OPERATOR
+        elif token.kind is Token.Kind.NAME:
+            check_names([token.token])
         elif token.kind is Token.Kind.OPERATOR and set(token.token) & set("|~"):
             raise FormulaError(
                 f"The formula {self._formula!r} has several parts; give one list of "

@@ -3,12 +3,14 @@
 import ast
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from pegasos_stats.errors import FormulaError
+from pegasos_stats.advice import InPython, said
+from pegasos_stats.errors import ColumnError, FormulaError, listing
 
 if TYPE_CHECKING:
     from formulaic import SimpleFormula
@@ -189,6 +191,26 @@ def _signs(text: str) -> Iterator[tuple[int, str, int, bool]]:
 def refusal(formula: str, what: str) -> FormulaError:
     """The error for something that a formula may not do, with what it may."""
     return refused(formula, f"{what}; {ALLOWED}.")
+
+
+def check_names(columns: Iterable[Hashable]) -> None:
+    """Raise `ColumnError` for names that a formula cannot tell from its own words."""
+    wrong: list[Hashable] = []
+    for column in columns:
+        if not isinstance(column, str) or column == "Intercept":
+            wrong.append(column)
+            continue
+        with suppress(ValueError):  # of a name that is no number
+            float(column)
+            wrong.append(column)
+    if wrong:
+        raise ColumnError(
+            said(
+                f"The column names {listing(wrong)} cannot be used in a formula; names "
+                "must be text, no numbers, and not 'Intercept': rename them",
+                InPython(", for example data.add_prefix('x').", "."),
+            )
+        )
 
 
 def unusable(formula: str, reason: str) -> FormulaError:
