@@ -17,7 +17,13 @@ from typing import IO
 import pandas as pd
 
 from pegasos_stats.data.foreign import limit
-from pegasos_stats.errors import DataError, OptionError, PegasosStatsError
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    OptionError,
+    PegasosStatsError,
+    listing,
+)
 from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
@@ -29,6 +35,7 @@ ZIPPED = {  # what else a zip file is, by a file in it
 }
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
+RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
 FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
@@ -197,6 +204,29 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None:
+    """Raise `ColumnError` for a name that the header has twice: pandas renames one.
+
+    Parameters
+    ----------
+    path : str
+    columns : Index
+        Names that pandas gave.
+    style : CsvStyle
+    """
+    renamed = map(RENAMED.fullmatch, map(str, columns))
+    if not any(match and match[1] in columns for match in renamed):
+        return
+    with opened(path) as handle:
+        first = pd.read_csv(handle, sep=style.sep, header=None, nrows=1, dtype=str)
+    header = first.iloc[0].dropna()
+    if header.duplicated().any():
+        raise ColumnError(
+            f"Column {listing(header[header.duplicated()][:1])} stands more than once "
+            f"in {shown_path(path)}; rename the columns."
+        )
 
 
 def _check_fields(path: str, data: pd.DataFrame) -> None:

@@ -245,3 +245,23 @@ def test_an_index_beyond_all_is_shown(index, tmp_path):
         DataError, match=f"^Line 2 of .* holds '{str(index)[:9]}.*up to"
     ):
         read_svmlight(path)
+
+
+@pytest.mark.parametrize("pack", [None, gzip.compress])
+def test_a_name_that_is_twice_in_a_header_is_refused(pack, tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    for header, twice in (
+        ("x,y,x", "x"),
+        ("x.1,x.1,y", "x.1"),
+        ('y,"a,b","a,b"', "a,b"),
+    ):
+        text = f"{header}\n1,2,3\n4,5,6\n".encode()
+        path.write_bytes(pack(text) if pack else text)
+        assert main(["fit", str(path), "--outcome", "y"]) == 2
+        said = f"Column {twice!r} stands more than once in {path}; rename the columns."
+        assert said in capsys.readouterr().err
+    text = b"x,x.1,y,\n1,2,u,\n3,4,v,\n"  # names of its own
+    path.write_bytes(pack(text) if pack else text)
+    data = read_csv(str(path))
+    files.check_header(str(path), data.columns)
+    assert list(data.columns)[:3] == ["x", "x.1", "y"]

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.files import COMMAS, CsvStyle, read_csv
+from pegasos_stats.data.files import COMMAS, CsvStyle, check_header, read_csv
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
@@ -178,7 +178,9 @@ def read_data(
     if format_ == "auto":
         format_ = "svmlight" if looks_like_svmlight(path) else "csv"
     if format_ == "csv":
-        return Rows(path, frame=read_csv(path, style), style=style)
+        frame = read_csv(path, style)
+        check_header(path, frame.columns, style)
+        return Rows(path, frame=frame, style=style)
     sparse = read_svmlight(path, n_features, zero_based=zero_based)
     return Rows(path, sparse=sparse, dense=dense)
 
