@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import ConvergenceWarning, DataError, UndefinedMetricWarning
 
 SOLVER = ps.SDCA(tol=1e-9, seed=1)
 TERMS = ["cut(x, 3)", "bs(x, df=4)", "C(floor(x / 2))", "cut(x, [-4, 0, 4, 7])"]
@@ -132,3 +132,48 @@ def test_a_single_row_at_a_step_has_no_derivative_and_no_spread(data):
     up, at = (result.predict_proba(row.assign(x=x))["well"].iloc[0] for x in (3.0, 2.0))
     assert moved == pytest.approx(up - at, abs=1e-14)
     assert abs(moved) > 1e-3
+
+
+def test_intervals_of_shares_end_at_0_and_1():
+    rows = pd.DataFrame({"x": np.arange(12.0), "y": list("uuuuuvuvvvvv")})
+    few = ps.logit("y ~ x", rows, lam=1e-6).fit(SOLVER, cov_type="HC0")
+    found = few.predictions("x")
+    table, whole = found.tidy(), found.estimates.conf_int()
+    assert whole.min() < 0.0
+    assert whole.max() > 1.0
+    limits = table[["conf_low", "conf_high"]].to_numpy()
+    np.testing.assert_array_equal(limits, whole.clip(0.0, 1.0))
+    assert "Intervals end at 0 and 1, beyond which no share is" in str(found)
+    by_score = few.predictions("x", scale="link")
+    limits = by_score.tidy()[["conf_low", "conf_high"]].to_numpy()
+    np.testing.assert_array_equal(limits, by_score.estimates.conf_int())
+    for whole in (by_score, few.predictions()):
+        assert "Intervals end at" not in str(whole)
+    assert " 1 row " in str(few.margins(data=rows[:1]))
+
+
+@pytest.mark.parametrize("size", [1e155, 1e-170])
+def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
+    """They are those of the same predictor in another unit, a power of 2."""
+    unit = 2.0 ** np.round(np.log2(size))
+    solver = ps.SDCA(tol=1e-12, seed=1)
+    fits = [
+        ps.logit("y ~ x", data.assign(x=data["x"] * each), standardize=True)
+        for each in (1.0, unit)
+    ]
+    usual, scaled = (fit.fit(solver, cov_type="HC0") for fit in fits)
+    for asked in ({"change": "sd"}, {}):
+        one, other = (fit.margins("x", **asked).tidy() for fit in (usual, scaled))
+        factor = 1.0 if asked else unit
+        found = other["estimate"] * factor
+        np.testing.assert_allclose(found, one["estimate"], rtol=1e-6)  # of differences
+
+
+def test_effects_without_errors_say_why(data):
+    overflow = ps.logit("y ~ x", data.assign(x=data["x"] * 2.0**520))
+    with pytest.warns(ConvergenceWarning):
+        fit = overflow.fit(SOLVER, cov_type="HC0")
+    with pytest.warns(UndefinedMetricWarning):
+        text = " ".join(str(fit.margins("x")).split())
+    assert "not defined, and given as NaN: the squares of the predictors" in text
+    assert "Standard errors: sandwich" not in text

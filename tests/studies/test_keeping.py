@@ -295,6 +295,20 @@ def other_columns(fit):
     fit["object"]["keys"][2][2][0][1][1][0] = "other"
 
 
+def earlier_table(fit):
+    del fit["object"]["n_seen"]
+
+
+def earlier_margins(fit):
+    del fit["object"]["are_shares"]
+
+
+def test_fields_that_earlier_files_do_not_have_are_as_they_were(kept, tmp_path):
+    for name, change in {"table": earlier_table, "margins": earlier_margins}.items():
+        found = kept[name][0]
+        check_same(found, ps.load(made_up(found, tmp_path, change)))
+
+
 def other_bins(fit):
     fit["object"]["table"][2][2][0][1][1][0] = "other"
 

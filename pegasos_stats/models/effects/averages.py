@@ -365,7 +365,10 @@ def estimated(
 
     tests = tested(theta, errors, named(), heights)
     if errors is not None:
-        notes = [*notes, f"Standard errors: {errors.description}; rows as given."]
+        said = [f"Standard errors: {errors.description}; rows as given."]
+        if np.isnan(errors.matrix).all():
+            said = [note.sentence for note in errors.notes]
+        notes = [*notes, *said]
         notes.append(OF_PENALISED)
         if tests.resampled is not None and column == "contrast":
             notes += [note.text for note in tests.resampled.notes_on_tests]
@@ -378,7 +381,7 @@ def estimated(
     }
     header = [
         (f"{result.coding.name}:", outcomes[heights.curve]),
-        ("Averaged over:", f"{len(rows.frame):,} rows"),
+        ("Averaged over:", counted(len(rows.frame), "row")),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
     ]
@@ -389,4 +392,5 @@ def estimated(
         }
         | {f"at_{name}": [place[name] for *_, place, _ in keys] for name in keys[0][2]}
     )
-    return Margins(table, tests, title, header, notes)
+    shares = column == "value" and heights.curve != "score"
+    return Margins(table, tests, title, header, notes, shares)

@@ -1,5 +1,6 @@
 """Average effects and predictions with their errors, as tables."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,11 @@ from pegasos_stats.checks import check_fraction
 from pegasos_stats.models.inference.wald import ContrastTests
 
 TESTS = ["statistic", "p_value"]
+LIMITS = ["conf_low", "conf_high"]
+CUT = (
+    "Intervals end at 0 and 1, beyond which no share is; where they reach these, they "
+    "are rough."
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -26,6 +32,8 @@ class Margins:
     title : str
     header : list of pairs of str
     notes : list of str
+    are_shares : bool
+        Whether these are probabilities or shares, whose intervals end at 0 and 1.
 
     Examples
     --------
@@ -43,6 +51,7 @@ class Margins:
     title: str
     header: list[tuple[str, str]]
     notes: list[str]
+    are_shares: bool = False
 
     @property
     def are_predictions(self) -> bool:
@@ -68,8 +77,8 @@ class Margins:
         OptionError
             If `conf_level` is not between 0 and 1.
         """
-        found = self.estimates.estimates(check_fraction("conf_level", conf_level))
-        numbers = found.frame(self.keys["term"].tolist()).drop(columns="term")
+        level = check_fraction("conf_level", conf_level)
+        numbers = self._frame(level, self.keys["term"]).drop(columns="term")
         if self.are_predictions:
             numbers = numbers.drop(columns=TESTS)
         return pd.concat([self.keys, numbers], axis=1)
@@ -83,9 +92,8 @@ class Margins:
             Intervals have level ``1 - alpha``.
         """
         alpha, df = check_fraction("alpha", alpha), self.estimates.df_denom
-        found = self.estimates.estimates(1.0 - alpha)
         unknown = bool(np.isnan(self.estimates.sd).all())
-        table = found.frame(self.estimates.hypotheses)
+        table = self._frame(1.0 - alpha, self.estimates.hypotheses)
         resampled = self.estimates.is_resampled
         cells = tables.estimate_cells(table, None if unknown else df, alpha, resampled)
         cells = cells.rename(columns={"coef": "estimate"})
@@ -93,7 +101,15 @@ class Margins:
             cells = cells.drop(columns=tables.headings_of_tests(df, resampled))
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
-        return tables.Summary(self.title, *sides, cells, self.notes)
+        cut = self.are_shares and bool(table[LIMITS].isin([0.0, 1.0]).any(axis=None))
+        return tables.Summary(self.title, *sides, cells, [*self.notes, *[CUT] * cut])
+
+    def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
+        """Estimates with intervals; those of a share end at 0 and 1."""
+        found = self.estimates.estimates(level).frame(list(terms))
+        if self.are_shares:
+            found[LIMITS] = found[LIMITS].clip(0.0, 1.0)
+        return found
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

@@ -193,8 +193,10 @@ class Rows:
     def spread(self, name: Level) -> float:
         """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
         x, n = self.numbers(name), len(self.frame)
-        variance = float(self.weights @ np.square(x - self.weights @ x))
-        return float(np.sqrt(variance * n / max(n - 1, 1)))
+        away = x - self.weights @ x
+        unit = 2.0 ** (np.frexp(np.abs(away).max())[1] - 1)  # squares may overflow
+        variance = float(self.weights @ np.square(away / unit))
+        return float(unit * np.sqrt(variance * n / max(n - 1, 1)))
 
     def valued(self, place: Place) -> Mask:
         """Rows in which all terms of the formula have a value, with these values."""

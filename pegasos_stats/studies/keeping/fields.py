@@ -32,6 +32,7 @@ from pegasos_stats.studies.keeping.frames import frame_in, frame_out
 from pegasos_stats.studies.keeping.shelves import Emptying, Filling
 from pegasos_stats.studies.selection.fold_metrics import Metric
 
+LATER = ("n_seen", "are_shares")  # fields that are not in earlier files
 NUMBERS = {float: (float, np.floating), int: (int, np.integer), bool: (bool, np.bool_)}
 
 
@@ -242,8 +243,9 @@ def _fields(kind: Any) -> Form:
         return {k: form_of(h).out(getattr(value, k), filling) for k, h in each}
 
     def back(stored: Json, emptying: Emptying) -> Any:
-        given, each = record(stored, f"a {kind.__name__}", hints), hints.items()
-        found = kind(**{k: form_of(h).back(given[k], emptying) for k, h in each})
+        there = [k for k in hints if k not in LATER or k in stored]
+        given = record(stored, f"a {kind.__name__}", there)
+        found = kind(**{k: form_of(hints[k]).back(given[k], emptying) for k in there})
         if kind in CHECKS:
             CHECKS[kind](found)
         return found
