@@ -340,6 +340,8 @@ class ErrorComparison:
             "share; intervals by Student's t. They are of fits to as many rows as a "
             "fold leaves, not of the fits to all.",
         ]
+        if same := list(table["term"][table["statistic"].isna()]):
+            notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
         return Summary("Errors out of Fold", left, right, cells, notes)
 
     def __str__(self) -> str:

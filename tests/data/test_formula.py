@@ -365,7 +365,7 @@ def test_names_that_a_formula_cannot_tell_are_refused_in_an_outcome(name):
     with pytest.raises(ColumnError) as caught:
         ps.svm(f"`{name}` > 1 ~ x", data)
     assert str(caught.value) == (
-        f"The column names {name!r} cannot be used in a formula; names must be text, "
-        "no numbers, and not 'Intercept': rename them, for example "
+        f"The column name {name!r} cannot be used in a formula; names must be text, "
+        "no numbers, and not 'Intercept': rename it, for example "
         "data.add_prefix('x')."
     )

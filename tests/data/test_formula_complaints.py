@@ -50,5 +50,5 @@ def test_a_formula_that_cannot_be_read_brings_a_cure(terms, said):
 
 @pytest.mark.parametrize("terms", ["`1`", "x + `1`", "."])
 def test_a_column_named_as_a_number_is_refused_by_name(terms):
-    with pytest.raises(ColumnError, match=r"^The column names '1' cannot be used in a"):
+    with pytest.raises(ColumnError, match=r"^The column name '1' cannot be used in a"):
         ps.svm(f"y ~ {terms}", DATA)

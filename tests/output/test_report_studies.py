@@ -274,3 +274,13 @@ def test_a_choice_at_an_end_of_the_path_is_told():
     said = document.plain_text(fitted._choice(subject))
     assert said.endswith("It is at an end of the path: a better one may lie beyond.")
     assert reports._checked_studies(result, path, None) == (path, None)
+
+
+def test_nothing_is_said_of_chance_below_what_resamples_can_give():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    model = ps.svm("y ~ a + b", data.assign(y=["u", "v"] * 30))
+    few = ps.Bootstrap(replicates=19, seed=1, interval="symmetric")
+    text = model.fit(cov_type=few).report().as_markdown()
+    assert "There are 2 p-values of coefficients. Those adjusted by Holm" in text
+    assert "The smallest p-value of 0.1 that the resamples can give" in text

@@ -259,3 +259,10 @@ def test_what_cannot_be_compared_is_said(models, data, asked, kind, words):
     with pytest.raises(kind) as caught:
         asked(models, data)
     assert str(caught.value) == words
+
+
+def test_models_that_err_alike_have_no_test_and_a_note_says_why(models):
+    same = {"u": models["u"], "again": models["u"]}
+    found = ps.compare_errors(same, folds=5, seed=3, workers=1)
+    assert np.isnan(found.tidy()["p_value"].item())
+    assert "'u - again': no spread over the folds, and so no test." in str(found)

@@ -204,10 +204,11 @@ def check_names(columns: Iterable[Hashable]) -> None:
             float(column)
             wrong.append(column)
     if wrong:
+        noun, them = ("name", "it") if len(wrong) == 1 else ("names", "them")
         raise ColumnError(
             said(
-                f"The column names {listing(wrong)} cannot be used in a formula; names "
-                "must be text, no numbers, and not 'Intercept': rename them",
+                f"The column {noun} {listing(wrong)} cannot be used in a formula; "
+                f"names must be text, no numbers, and not 'Intercept': rename {them}",
                 InPython(", for example data.add_prefix('x').", "."),
             )
         )

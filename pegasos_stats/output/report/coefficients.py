@@ -117,14 +117,16 @@ def _several(table: pd.DataFrame, result: LinearResults) -> list[doc.Block]:
     count = int(table["adjusted"].notna().sum())
     if count < 2:
         return []
-    below = f"{SMALL * count:.2g}"
-    text = (
-        f"There are {count:,} p-values of coefficients: if none of these differed from "
-        f"0, on average {below} of the {count:,} would be below 0.05 by chance. Those "
-        "adjusted by Holm allow for all of them together."
-    )
     resampled = behind_tests(result.estimated)
     least = 0.0 if resampled is None else resampled.least_p_value
+    chance = (
+        f": if none of these differed from 0, on average {SMALL * count:.2g} of the "
+        f"{count:,} would be below 0.05 by chance"
+    )
+    text = (
+        f"There are {count:,} p-values of coefficients{chance * (least < SMALL)}. "
+        "Those adjusted by Holm allow for all of them together."
+    )
     if least * count >= SMALL:
         text += (
             f" The smallest p-value of {number(least)} that the resamples can give is "
