@@ -139,8 +139,9 @@ class Results(Predictor, Judged):
         Returns
         -------
         ConfusionMatrix
-            Without intervals and tests if these are the rows of the fit in the same
-            order.
+            Without intervals and tests if these are rows of the fit, in any order, or
+            more than one in twenty is and hardly by chance, see its ``source``. A fit
+            from files, or loaded, knows its rows all together in their order alone.
         """
         read = matrix = None
         if are_in_files(self.problem, data):
