@@ -177,3 +177,14 @@ def test_effects_without_errors_say_why(data):
         text = " ".join(str(fit.margins("x")).split())
     assert "not defined, and given as NaN: the squares of the predictors" in text
     assert "Standard errors: sandwich" not in text
+
+
+def test_new_rows_that_count_for_several_are_so_many(data):
+    some = data.assign(n=1 + np.arange(90) % 3)
+    fit = ps.logit("y ~ x", some, lam=0.01, freq_weights="n").fit(SOLVER)
+    own, given = (fit.margins("x", change="sd", data=each) for each in (None, some))
+    for each in (own, given):
+        assert " 180 rows " in str(each)
+    values = [each.tidy()["estimate"].item() for each in (own, given)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)  # of sums
+    assert " 90 rows " in str(fit.margins("x", data=some, weights="n"))

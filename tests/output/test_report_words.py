@@ -249,3 +249,13 @@ def test_missing_values_of_test_rows_are_counted_as_the_rows():
     text = fit.report(new).as_markdown()
     assert "| y | 0 | 1 |" in text
     assert "| x | 0 | 6 |" in text
+
+
+def test_misclassified_lines_that_count_for_several_rows_are_called_lines():
+    x = np.random.default_rng(2).normal(size=200)
+    data = pd.DataFrame({"x": x, "y": ["u", "v"] * 100, "n": 2})
+    fit = ps.logit("y ~ x", data, freq_weights="n").fit(cov_type="none")
+    wrong = fit.training_table.n_errors
+    text = fit.report().as_markdown()
+    assert f"{wrong} of 400 rows" in text
+    assert f"of {wrong // 2} lines" in text

@@ -294,7 +294,7 @@ def rows_of(
     DataError
         If there are none.
     """
-    design, problem = result.design, result.problem
+    design, problem, are_counts = result.design, result.problem, False
     if data is None:
         if not has_rows(problem):
             files = isinstance(problem.X, Elsewhere)
@@ -318,6 +318,7 @@ def rows_of(
         each = np.ones(len(frame))
         if weights is None:
             weights = column_of_counts(None, result.counted, given)
+            are_counts = weights is not None
         if weights is not None:
             index = given.index
             each = numbers_of_rows("weights", weights, given, index, NUMBERS)[kept]
@@ -328,7 +329,9 @@ def rows_of(
         )
     levels = levels_of(design, frame, dummy)
     shares = each / each.sum()
-    return Rows(design, problem.intercept, frame, shares, levels, offsets=known)
+    number = int(each.sum()) if are_counts else len(frame)
+    of_fit = design, problem.intercept
+    return Rows(*of_fit, frame, shares, number, levels, offsets=known)
 
 
 def estimated(
@@ -381,7 +384,7 @@ def estimated(
     }
     header = [
         (f"{result.coding.name}:", outcomes[heights.curve]),
-        ("Averaged over:", counted(len(rows.frame), "row")),
+        ("Averaged over:", counted(rows.number, "row")),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
     ]

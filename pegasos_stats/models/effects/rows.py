@@ -47,6 +47,8 @@ class Rows:
         Predictors as a user has them.
     weights : float64 array, shape (n,)
         Shares, whose sum is 1.
+    number : int
+        Of the rows, each as often as it counts.
     levels : dict of name to list
         Of the factors among the predictors, the reference level first.
     averaged : bool
@@ -59,6 +61,7 @@ class Rows:
     intercept: bool
     frame: pd.DataFrame
     weights: Vector
+    number: int
     levels: Mapping[Level, list[Level]]
     averaged: bool = False
     offsets: Vector | None = None
@@ -192,7 +195,7 @@ class Rows:
 
     def spread(self, name: Level) -> float:
         """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
-        x, n = self.numbers(name), len(self.frame)
+        x, n = self.numbers(name), self.number
         away = x - self.weights @ x
         unit = 2.0 ** (np.frexp(np.abs(away).max())[1] - 1)  # squares may overflow
         variance = float(self.weights @ np.square(away / unit))

@@ -284,7 +284,8 @@ def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
         cells.append(f"{p:.3f}" for p in expit(signs * odds.to_numpy()))
     caption = f"Misclassified {name} rows, those farthest on the wrong side first"
     if len(found) > len(shown):
-        caption += f": {len(shown)} of {len(found):,}"
+        lines = " lines" * (subject.result.counted is not None)
+        caption += f": {len(shown)} of {len(found):,}{lines}"
     if isinstance(rows.scores.index, pd.RangeIndex):
         caption += "; rows are counted from 0"
     return doc.Table(columns, list(zip(*cells, strict=True)), caption, words=(1, 2))
