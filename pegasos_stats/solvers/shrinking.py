@@ -45,7 +45,7 @@ class Shrinking:
         self._numbers = dual.shrinking.passes(n, solver.seed or 0)
         self._goal, self._seen = FIRST, [(0.0, 1.0)]  # passes and relative gaps
         self._tol = max(solver.tol, LEAST_TOL)
-        self._scores, self._image = np.zeros(n), np.zeros(self._state.w.size)
+        self._scores = np.zeros(n)
         self._beta, self._length = np.zeros(problem.p), 1.0
         self._at = Certificate(math.inf, 0.0, 0)
         self._look()
@@ -102,16 +102,16 @@ class Shrinking:
         return passed * math.log(now / self._tol) / max(SLOW, math.log(was / now))
 
     def _look(self) -> None:
-        """Look at all rows, for the gap, and keep the fit if its risk is less."""
-        problem, state, image = self._problem, self._state, self._image
-        image[:] = 0.0
-        given: Any = problem.rows, problem.y, state.w, state.a, self._scores, image
-        dual.lengths.scores_and_image(*given)
-        scale = problem.lam * problem.n
+        """Look at all rows, for the gap, and keep the fit if its risk is less.
+
+        The coefficients are ``sum_i a_i y_i x_i / (lam n)`` but for the rounding of the
+        steps, which a gap within the tolerance is not to be due to.
+        """
+        problem, state = self._problem, self._state
+        dual.smooth.put_dots(problem.rows, state.w, self._scores)
         norm2 = dual.lengths.squared_norm(state.w)
-        dual_norm2 = dual.lengths.squared_norm(image) / scale / scale
         fit = problem, self._scores, 0.0, norm2
-        found = lengths(*fit, state.a, dual_norm2)
+        found = lengths(*fit, state.a, norm2)
         self._length = found.dual
         if found.at.objective < self._at.objective:
             self._beta = found.fit * state.w[: problem.p]
