@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem
 
@@ -163,3 +164,15 @@ def test_a_constant_column_has_no_error_and_no_test(make, standardize):
     np.testing.assert_allclose(model.fit().bse.iloc[:3], others.bse, rtol=1e-2)
     said = [note.text for note in model.fit().notes]
     assert standardize != any("'c' is the same in all rows" in text for text in said)
+
+
+def test_nothing_is_tested_of_a_constant_column_however_far_the_fit_is():
+    frame = pd.DataFrame(NEAR[:, :2], columns=["a", "b"]).assign(c=1.0, y=Y)
+    model = ps.logit("y ~ a + b + c", frame, lam=0.01)
+    with pytest.warns(ConvergenceWarning, match="too far from its optimum"):
+        far = model.fit(ps.Pegasos(2, seed=1)).t_test("c = 0")
+    assert far.effect[0] != 0.0
+    assert np.isnan(far.pvalue).all()
+    near = model.fit()
+    assert near.wald_test("a = 0, c = 0").pvalue == near.wald_test("a = 0").pvalue
+    assert np.isnan(near.wald_test("a = 0, c = 1").pvalue)

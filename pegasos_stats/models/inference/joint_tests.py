@@ -107,7 +107,8 @@ def wald_test(
     Returns
     -------
     JointTest
-        NaN where the covariance is not defined.
+        NaN where the covariance is not defined, or something without variance is not
+        as the hypothesis has it.
 
     References
     ----------
@@ -120,12 +121,13 @@ def wald_test(
     10.0
     """
     R = np.atleast_2d(R)
-    middle = R @ covariance @ R.T
-    if not np.isfinite(middle).all():
+    middle, apart = R @ covariance @ R.T, R @ theta - q
+    certain = (np.diag(middle) == 0.0) & (apart != 0.0)
+    if certain.any() or not np.isfinite(middle).all():
         rank = int(np.linalg.matrix_rank(R))
         return JointTest(np.nan, np.nan, rank, df, hypotheses)
     whiten = whitening(middle)
-    image, rank = whiten @ (R @ theta - q), len(whiten)
+    image, rank = whiten @ apart, len(whiten)
     statistic = float(image @ image) / (1 if np.isinf(df) else rank)
     pvalue = p_value(statistic, rank, df, 0.0 if bias is None else whiten @ (R @ bias))
     return JointTest(statistic, pvalue, rank, df, hypotheses)

@@ -189,6 +189,8 @@ def estimates(
 ) -> Estimates:
     """Statistics ``(estimate - null) / std_error``, two-sided p-values and intervals.
 
+    Without an error there is no test: both are NaN.
+
     Parameters
     ----------
     estimate, std_error : float64 array, shape (m,)
@@ -218,7 +220,7 @@ def estimates(
     level = check_fraction("level", level)
     law = t(df) if np.isfinite(df) else norm
     with np.errstate(all="ignore"):
-        statistic = (estimate - null) / std_error
+        statistic = np.where(std_error > 0.0, (estimate - null) / std_error, np.nan)
         reach = float(law.ppf((1.0 + level) / 2.0)) * std_error
         low, high = estimate - reach, estimate + reach
     return Estimates(
