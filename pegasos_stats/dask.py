@@ -19,6 +19,9 @@ This door is experimental: it was tested on the workers of one machine.
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
+from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.scan.files import bytes_of
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.errors import DataError, DependencyError, OptionError, shown
@@ -63,6 +66,8 @@ def rows(
         If `data` are no rows of Dask.
     OptionError
         If `columns` do not name the columns of an array, or `memory` cannot be read.
+    ColumnError
+        If a name stands for two columns.
 
     Examples
     --------
@@ -95,6 +100,7 @@ def rows(
             f"columns={shown(columns)} is not allowed; name each of the "
             f"{data.shape[1]} columns of the array."
         )
+    check_unique(pd.Index(names))
     whole = data.rechunk({1: -1})
     return Partitions(
         dask.dataframe.from_dask_array(whole, columns=names), bytes_of(memory)

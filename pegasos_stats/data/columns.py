@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -16,7 +16,7 @@ from pegasos_stats.errors import (
     ColumnError,
     DataError,
     PegasosStatsError,
-    counted,
+    in_the_rows,
     listing,
     shown,
 )
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Mask = NDArray[np.bool_]
+
+
+def check_hashable(name: Hashable, values: Iterable[object]) -> None:
+    """Raise `ColumnError` for lists, arrays and the like in a column."""
+    if kinds := {type(v).__name__ for v in values if not isinstance(v, Hashable)}:
+        raise ColumnError(
+            f"Column {listing([name])} holds values of type {min(kinds)}; give "
+            "numbers, text or categories, such as a column for each part."
+        )
 
 
 def is_sparse(X: object) -> bool:
@@ -132,8 +141,10 @@ def plain_column(column: DataColumn) -> DataColumn:
     if isinstance(dtype, pd.CategoricalDtype):
         return column.cat.remove_unused_categories()
     if pd.api.types.is_numeric_dtype(column):
-        plain = isinstance(dtype, np.dtype)
-        return column if plain else pd.Series(column.to_numpy(), index=column.index)
+        if isinstance(dtype, np.dtype):
+            return column
+        column = pd.Series(column.to_numpy(), index=column.index)
+        return plain_column(column) if column.dtype == object else column  # decimals
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return column
     if pd.api.types.is_string_dtype(column) and not isinstance(dtype, np.dtype):
@@ -161,16 +172,26 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     ColumnError
         Naming the first column with infinite values, and its rows.
     """
-    numbers = values if isinstance(values, np.ndarray) else values.data
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
-        if np.isfinite(_some_sum(numbers)):
-            return np.ones(len(index), dtype=bool)
+    if are_finite(values if isinstance(values, np.ndarray) else values.data):
+        return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     if isinstance(values, np.ndarray):
         return np.asarray(~np.isnan(values).any(axis=1))
     kept = np.ones(values.shape[0], dtype=bool)
     kept[_rows_of(values, np.isnan(values.data))] = False
     return kept
+
+
+def are_finite(numbers: Dense) -> bool:
+    """Whether all numbers are finite.
+
+    Examples
+    --------
+    >>> are_finite(np.array([1e200, -2.0])), are_finite(np.array([1e200, np.nan]))
+    (True, False)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows it in one pass
+        return bool(np.isfinite(_some_sum(numbers)) or np.isfinite(numbers).all())
 
 
 def _some_sum(numbers: Dense) -> float:
@@ -235,9 +256,9 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
         j = int(values.indices[infinite].min())
         rows = index[_rows_of(values, infinite & (values.indices == j))]
     raise ColumnError(
-        f"Column {listing([columns[j]])} holds infinite values in "
-        f"{counted(len(rows), 'row')} ({listing(rows)}); only finite numbers and "
-        "missing values are allowed: replace them or drop the rows."
+        f"Column {listing([columns[j]])} holds infinite values {in_the_rows(rows)}; "
+        "only finite numbers and missing values are allowed: replace them or drop the "
+        "rows."
     )
 
 
@@ -285,9 +306,8 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
         raise ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "
-            f"{listing(dict.fromkeys(texts), 3)} in {counted(len(strange), 'row')} "
-            f"({listing(strange.index)}); give numbers, or make it a factor of the "
-            "model: C(...) in a formula."
+            f"{listing(dict.fromkeys(texts), 3)} {in_the_rows(strange.index)}; give "
+            "numbers, or make it a factor of the model: C(...) in a formula."
         )
     return found
 

@@ -10,7 +10,7 @@ from pegasos_stats.advice import Setting, bare, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.weights import column_named, numbers_of_rows
-from pegasos_stats.errors import DataError, counted, listing
+from pegasos_stats.errors import DataError, counted, listing, rows_listed
 
 Positions = NDArray[np.intp]
 
@@ -96,7 +96,7 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
             said(
                 bare("freq_weights"),
                 f" hold {listing(each[wrong])} in the rows "
-                f"{listing(index[wrong])}; give whole numbers up to 2^53, or ",
+                f"{rows_listed(index[wrong])}; give whole numbers up to 2^53, or ",
                 Setting("weights"),
                 " for others.",
             )

@@ -153,7 +153,7 @@ class FrameDesign:
         if named:
             names = pd.Index([str(column) for column in columns], dtype=object)
             _check_text(names)
-            _check_unique(names)
+            check_unique(names)
         if "Intercept" in columns:
             raise ColumnError(
                 "A column is called 'Intercept', which is the name of the model's own; "
@@ -300,7 +300,7 @@ def _check_text(names: pd.Index) -> None:
         )
 
 
-def _check_unique(columns: pd.Index) -> None:
+def check_unique(columns: pd.Index) -> None:
     """Raise `ColumnError` naming the labels that occur more than once."""
     repeated = columns[columns.duplicated()].unique()
     if len(repeated):
@@ -317,7 +317,7 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     missing = [column for column in columns if _key(column) not in present]
     if not missing and not frame.columns.is_unique:
         wanted = {_key(column) for column in columns}
-        _check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
+        check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
         meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""

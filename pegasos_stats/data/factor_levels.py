@@ -10,10 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting, one_of, said
+from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.doubtful import Doubtful
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.labels import positions
-from pegasos_stats.errors import ColumnError, counted, listing
+from pegasos_stats.errors import ColumnError, counted, in_the_rows, listing
 
 if TYPE_CHECKING:
     from formulaic import ModelSpec
@@ -92,11 +93,29 @@ def as_at_fit(
     """
     turned = data.copy(deep=False)
     for name, known in levels.items():
+        if isinstance(known[0], str):
+            turned[name] = named_levels(data[name])
+            continue
         codes = positions(data[name], known)
         unseen = (codes < 0) & data[name].notna().to_numpy(dtype=bool)
         if not unseen.any() and not any(isinstance(level, str) for level in known):
             turned[name] = _of_levels(codes, known, numbers=name in numeric)
     return turned
+
+
+def named_levels(column: DataColumn) -> DataColumn:
+    """Categories that are neither text, numbers nor booleans, as text.
+
+    Examples
+    --------
+    >>> named_levels(pd.cut(pd.Series([1.0, 5.0]), [0, 2, 9])).tolist()
+    ['(0, 2]', '(2, 9]']
+    """
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    levels = column.dtype.categories
+    known = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
+    return column if known else column.cat.rename_categories(str)
 
 
 def _of_levels(
@@ -139,8 +158,8 @@ def check_levels(
             raise ColumnError(
                 said(
                     f"Column {listing([name])} holds levels that did not occur at fit, "
-                    f"{listing(unseen.unique())}, in {counted(len(unseen), 'row')} "
-                    f"({listing(index[unseen.index])}); the model knows "
+                    f"{listing(unseen.unique())}, "
+                    f"{in_the_rows(index[unseen.index])}; the model knows "
                     f"{listing(known)}: ",
                     *(why[0].parts if why else ("drop or recode these rows.",)),
                 ),
@@ -203,7 +222,7 @@ def blanked(data: pd.DataFrame, levels: Levels) -> Blanked:
     """
     turned, found = data.copy(deep=False), {}
     for name, known in levels.items():
-        column = data[name]
+        column = named_levels(data[name]) if isinstance(known[0], str) else data[name]
         strange = (positions(column, known) < 0) & column.notna().to_numpy(dtype=bool)
         if strange.any():
             turned[name] = column.where(~strange)

@@ -1,7 +1,7 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pegasos_stats.data.columns import (
     Mask,
     check_finite,
+    check_hashable,
     checked_rows,
     is_sparse,
     missing_values,
@@ -378,12 +379,7 @@ def _materialize(
         raise
     except Exception as error:
         for name, values in used.items():
-            kinds = {type(v).__name__ for v in values if not isinstance(v, Hashable)}
-            if kinds:
-                raise ColumnError(
-                    f"Column {listing([name])} holds values of type {min(kinds)}; give "
-                    "numbers, text or categories, such as a column for each part."
-                ) from None
+            check_hashable(name, values)
         raise cannot_use(formula, error) from None
 
 

@@ -17,7 +17,7 @@ from pegasos_stats.data.outcome_levels import not_the_pair, not_two_levels
 from pegasos_stats.errors import (
     LabelError,
     OptionError,
-    counted,
+    in_the_rows,
     listing,
     plain,
     shown,
@@ -219,9 +219,9 @@ def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     if unknown.any():
         others = labels[unknown]
         raise LabelError(
-            f"The outcome {shown(coding.name)} holds {listing(others.unique())} in "
-            f"{counted(len(others), 'row')} ({listing(others.index)}); the model knows "
-            f"the levels {listing(coding.levels)} only: drop or recode these rows."
+            f"The outcome {shown(coding.name)} holds {listing(others.unique())} "
+            f"{in_the_rows(others.index)}; the model knows the levels "
+            f"{listing(coding.levels)} only: drop or recode these rows."
         )
     return np.where(missing, np.nan, 2.0 * codes - 1.0)
 

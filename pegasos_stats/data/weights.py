@@ -18,6 +18,7 @@ from pegasos_stats.errors import (
     OptionError,
     counted,
     listing,
+    rows_listed,
 )
 
 ROUNDING = 1e-14  # of a mean that is 1
@@ -313,7 +314,7 @@ def _checked(
             said(
                 *who,
                 f" hold {listing(values[wrong])} in the {each} "
-                f"{listing(index[wrong])}; give {what}.",
+                f"{rows_listed(index[wrong])}; give {what}.",
             )
         )
     return values

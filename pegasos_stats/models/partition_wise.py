@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.errors import some_rows
 from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:
@@ -37,12 +38,10 @@ class Rule:
     method: str
     options: Mapping[str, object]
 
-    def __call__(self, frame: pd.DataFrame) -> pd.Series | pd.DataFrame:
-        """The rows of one partition."""
-        found: pd.Series | pd.DataFrame = getattr(self.result, self.method)(
-            frame, **self.options
-        )
-        return found
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """The rows of one partition, or of a piece of files."""
+        with some_rows():
+            return getattr(self.result, self.method)(frame, **self.options)
 
 
 def without_rows(frame: Any) -> pd.DataFrame:

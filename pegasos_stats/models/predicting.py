@@ -16,7 +16,7 @@ from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.models import frames
-from pegasos_stats.models.partition_wise import of_partitions, without_rows
+from pegasos_stats.models.partition_wise import Rule, of_partitions, without_rows
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -94,13 +94,10 @@ class Predictor(ABC):
         if isinstance(data, Scan):
             offsets = self.offsets
             also = [] if offsets is None else offsets.columns([*data.kinds], offset)
+            rule = Rule(self, "decision_function", {"unseen": unseen, "offset": offset})
             pieces = scanned_frames(data, self.design, also)
-            return pd.concat(
-                [
-                    self.decision_function(piece, unseen=unseen, offset=offset)
-                    for piece in pieces
-                ]
-            )
+            scores: pd.Series[float] = pd.concat([*map(rule, pieces)])
+            return scores
         matrix = self._rows.matrix(data, unseen, offset)
         return self._scores(matrix)
 

@@ -15,6 +15,7 @@ from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
 from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.errors import some_rows
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.other_frames import is_dask
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -121,13 +122,14 @@ class Asked(NamedTuple):
         self, result: "Results", frame: pd.DataFrame
     ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
         """Scores, labels or missing values, and other columns."""
-        return (
-            result.decision_function(frame, unseen=self.unseen, offset=self.offset),
-            result._rows.labels(frame)
-            if self.labelled
-            else pd.Series(None, frame.index),
-            frame[self.names],
-        )
+        with some_rows():
+            return (
+                result.decision_function(frame, unseen=self.unseen, offset=self.offset),
+                result._rows.labels(frame)
+                if self.labelled
+                else pd.Series(None, frame.index),
+                frame[self.names],
+            )
 
 
 def scores_of_fit(problem: Problem, solution: Solution) -> Vector:

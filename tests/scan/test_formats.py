@@ -109,7 +109,7 @@ def test_types_of_csv_hold_all_values_of_all_files(tmp_path):
         **{"m": "int64", "n": "double", "z": "null"},
     }
     assert scan.n_reads == 1
-    rows = [piece.to_pydict() for piece in scan.pieces(list("tbdn"))]
+    rows = [piece.to_pydict() for _, piece in scan.labelled(list("tbdn"))]
     assert rows[0] == {
         **{"t": ["1", "2"], "b": [True, False], "d": [1.0, 3.0], "n": [None, None]}
     }

@@ -191,7 +191,8 @@ def test_outcomes_without_two_levels(parts, scanned):
     with pytest.raises(LabelError, match="has 1 level, 'no'; exactly two are needed: "):
         ps.svm("y ~ x0", one)
     three = scanned([parts[0], parts[1], parts[2].assign(y="maybe")])
-    with pytest.raises(LabelError, match=r"holds 'maybe' in \d+ rows \(800, 801, "):
+    several = r"holds 'maybe' in at least \d+ rows \(0, 1, 2, 3, 4 and .*/c\.parquet"
+    with pytest.raises(LabelError, match=several):
         ps.svm("y ~ x0", three)
     with pytest.raises(LabelError, match=r"has 3 levels, 'maybe', 'no', 'yes'; "):
         ps.svm("y ~ g", three)
@@ -233,7 +234,7 @@ def test_missing_values_may_be_refused(parts, scanned):
 
 def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
     parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
-    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(407\); "):
+    with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(7 of .*/b"):
         ps.svm("y ~ x0", scanned(parts))
 
 

@@ -37,18 +37,18 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
-from pegasos_stats.data.scan.files import NOTHING, Scan
+from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
+from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
-from pegasos_stats.errors import ColumnError, DataError, counted, listing
+from pegasos_stats.errors import ColumnError, DataError, counted, listing, some_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from formulaic import SimpleFormula
 
 Source = Scan | Partitions
-ALLOWED = ("numbers", "text", "booleans", NOTHING)
 BEGIN = 1000  # rows of the first piece that show what terms look like
 MOST_LEVELS = 10_000  # of one factor
 MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
@@ -142,7 +142,8 @@ def agree(
     )
     pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
-    design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
+    with some_rows():
+        design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
     return Agreed(
         design=design,
         coding=levels,
@@ -165,8 +166,8 @@ def _looked_at(
             rows.lines += told.lines
             yield told.total, told.frame
         return
-    for piece in rows.pieces(used):
-        yield piece.num_rows, frame_of(piece)
+    for index, piece in rows.labelled(used):
+        yield piece.num_rows, frame_of(piece).set_axis(index)
 
 
 class Telling:
@@ -239,16 +240,18 @@ class Telling:
         return complete, column, self._factors.new_rows(complete).union(begin)
 
     def of(
-        self, pieces: Iterable["pa.RecordBatch"], empty: pd.DataFrame
+        self,
+        pieces: Iterable[tuple[pd.Index, "pa.RecordBatch"]],
+        empty: pd.DataFrame,
     ) -> pd.DataFrame:
         """All rows that tell, of pieces that follow each other, labels included."""
         fresh, found = Telling(*self._given), [empty]
-        for piece in pieces:
-            frame = frame_of(piece)
+        for index, piece in pieces:
+            frame = frame_of(piece).set_axis(index)
             complete, column, places = fresh.places(frame, len(found) == 1)
             if len(complete):
-                labels = column.iloc[complete.index].drop_duplicates()
-                also = labels.index[: MOST_LABELS + 1]
+                again = column.iloc[complete.index].duplicated().to_numpy()
+                also = complete.index[~again][: MOST_LABELS + 1]
                 found.append(frame.iloc[places.union(also)])
         return joined_frames(found[1:] or found, list(empty.columns))
 
@@ -279,8 +282,8 @@ def _check(scan: Source, used: list[str]) -> None:
     if wrong:
         raise ColumnError(
             f"Column {listing(wrong[:1])} is of type {scan.kinds[wrong[0]]}; a fit "
-            "from files takes numbers, text and booleans: write it as one of these, or "
-            "leave it out."
+            f"from {scan.noun} takes numbers, text and booleans: make it one of these, "
+            "or leave it out."
         )
 
 
@@ -320,7 +323,7 @@ class Factors:
         for factor in {factor for term in terms for factor in term.factors}:
             name = str(factor.expr)
             if factor.eval_method.value == "lookup":
-                if kinds[name] == "text":
+                if kinds[name] in (TEXT, OBJECTS):
                     self._by_name.add(name)
             elif factor.eval_method.value == "python":
                 tree = read_expression(name, nothing.columns, formula)

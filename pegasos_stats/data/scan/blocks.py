@@ -53,10 +53,8 @@ class Whole(NamedTuple):
     X: Dense
 
 
-def rows_used(
-    measured: Measured, piece: Piece, table: "pa.RecordBatch", before: int
-) -> Dense:
-    """Rows of a piece that are used; `before` it there are so many of the files.
+def rows_used(measured: Measured, piece: Piece, table: "pa.RecordBatch") -> Dense:
+    """Rows of a piece that are used.
 
     Raises
     ------
@@ -68,7 +66,7 @@ def rows_used(
         X = matrices.rows(matrices.numbers(table))
         X = X if piece.usable is None else X[piece.usable]
     else:
-        found = matrices.matrix(table, before)
+        found = matrices.matrix(table)
         X = found.values
         if piece.usable is not None:
             X = X[piece.usable[found.kept]]
@@ -79,11 +77,9 @@ def rows_used(
 
 def in_sequence(measured: Measured) -> Iterator[Whole]:
     """All rows that are used, once, in the order of the files."""
-    before = 0
     for piece, first, table in measured.tables():
         if piece.used:
-            yield Whole(first, rows_used(measured, piece, table, before))
-        before += piece.size
+            yield Whole(first, rows_used(measured, piece, table))
 
 
 class Blocks:
@@ -121,7 +117,7 @@ class Blocks:
         self._measured, self._scan = measured, measured.scan
         used = [piece.used for piece in measured.pieces]
         sizes = [piece.size for piece in measured.pieces]
-        self._firsts, self._before = (np.cumsum([0, *each]) for each in (used, sizes))
+        self._firsts = np.cumsum([0, *used])
         self._which = np.flatnonzero(used)
         self.sizes: Rows = np.array(used, dtype=np.int64)[self._which]
         self._places = [place for file in self._scan.files for place in self._in(file)]
@@ -145,7 +141,7 @@ class Blocks:
             raise unreadable(file, error) from None
         if [table.num_rows for table in tables] != [size]:
             raise measured.changed()
-        X = rows_used(measured, piece, tables[0], int(self._before[k]))
+        X = rows_used(measured, piece, tables[0])
         return Whole(int(self._firsts[k]), X)
 
     def _in(self, file: str) -> list[Place]:

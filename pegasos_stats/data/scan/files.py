@@ -27,8 +27,10 @@ from pegasos_stats.data.scan.formats_svmlight import (
     is_feature,
     svmlight_types,
 )
+from pegasos_stats.data.scan.kinds import NOTHING, kind_of
 from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
 from pegasos_stats.errors import (
+    IN_FILES,
     ColumnError,
     DataError,
     DependencyError,
@@ -216,16 +218,14 @@ class Scan:
         """How many rows of these columns a piece has."""
         return rows_of_piece(self.memory, len(columns))
 
-    def labels(self, first: int, count: int) -> pd.Index:
-        """What so many rows that follow each other are called in an error."""
-        return pd.RangeIndex(first, first + count)
-
-    def pieces(
+    def labelled(
         self, columns: Sequence[str], rows: int | None = None
-    ) -> Iterator["pa.RecordBatch"]:
+    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
         """Read all files once, some rows at a time, the same each time.
 
-        Pieces of the same rows are the same whatever the format of their files.
+        With each piece goes what its rows are called in an error: their number in the
+        file, and the file if there are several. Pieces of the same rows are the same
+        whatever the format of their files.
 
         Parameters
         ----------
@@ -240,15 +240,22 @@ class Scan:
         """
         names, size = list(columns), rows or self.rows_at_once(columns)
         for file in self.files:
-            how, types = self.format_of(file)
+            (how, types), first = self.format_of(file), 0
             try:
                 found = how.batches(file, names, size, types)
                 for piece in of_equal_size(found, size):
-                    yield piece.select(names)
+                    yield self._labels(file, first, piece.num_rows), piece.select(names)
+                    first += piece.num_rows
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
                 raise unreadable(file, error) from None
+
+    def _labels(self, file: str, first: int, count: int) -> pd.Index:
+        numbers = pd.RangeIndex(first, first + count)
+        if len(self.files) == 1:
+            return numbers
+        return pd.MultiIndex.from_product([numbers, [shown_path(file)]], names=IN_FILES)
 
     def __repr__(self) -> str:
         first = self.files[0]
@@ -260,29 +267,6 @@ class Scan:
 def rows_of_piece(memory: int, columns: int, share: int = SHARE) -> int:
     """How many rows a piece has, within a budget of so many bytes for all work."""
     return max(1, min(MOST_ROWS, memory // share // (8 * max(1, columns))))
-
-
-NOTHING = "no value at all"
-
-
-def kind_of(arrow_type: "pa.DataType") -> str:
-    """What a column of this type holds, in words."""
-    import pyarrow as pa
-
-    types = pa.types
-    if types.is_dictionary(arrow_type):
-        return kind_of(arrow_type.value_type)
-    if types.is_null(arrow_type):
-        return NOTHING
-    if types.is_boolean(arrow_type):
-        return "booleans"
-    numbers = types.is_integer, types.is_floating, types.is_decimal
-    if any(is_kind(arrow_type) for is_kind in numbers):
-        return "numbers"
-    texts = types.is_string, types.is_large_string, types.is_string_view
-    if any(is_kind(arrow_type) for is_kind in texts):
-        return "text"
-    return str(arrow_type)
 
 
 def scan(

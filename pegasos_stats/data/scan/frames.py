@@ -29,7 +29,7 @@ def scanned_frames(
     used = [*dict.fromkeys([*variables, *also])]
     scan.check(used)
     first = 0
-    for piece in scan.pieces(used):
+    for _, piece in scan.labelled(used):
         frame = frame_of(piece)
         yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
         first += len(frame)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
+from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,9 +35,10 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Columns of frames after each other, see `joined`."""
+    """Columns of frames after each other, see `joined`, with the labels of all rows."""
     columns = {name: joined([part[name] for part in parts]) for name in names}
-    return pd.DataFrame(columns, index=pd.RangeIndex(sum(map(len, parts))))
+    index = parts[0].index.append([part.index for part in parts[1:]])
+    return pd.DataFrame(columns, pd.RangeIndex(len(index))).set_axis(index)
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:
@@ -44,6 +46,11 @@ def joined(parts: list[DataColumn]) -> DataColumn:
 
     They stay ordered if they are the same in all parts. Of an empty part counts which
     numbers it would hold.
+
+    Raises
+    ------
+    ColumnError
+        If some hold numbers and others text.
 
     Examples
     --------
@@ -58,6 +65,12 @@ def joined(parts: list[DataColumn]) -> DataColumn:
         union = pd.api.types.union_categoricals(parts, ignore_order=differ)
         return pd.Series(union, name=parts[0].name)
     filled = [part for part in parts if len(part)] or parts[:1]
+    numbers = [pd.api.types.is_numeric_dtype(part) for part in filled]
+    if len(set(numbers)) > 1 and any(map(pd.api.types.is_string_dtype, filled)):
+        raise ColumnError(
+            f"Column {listing([parts[0].name])} holds numbers in some rows and text "
+            "in others; give it one type, such as by .astype(str)."
+        )
     kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
     if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):
         filled = [part.astype(np.result_type(*kinds)) for part in filled]

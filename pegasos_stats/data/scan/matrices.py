@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed
-from pegasos_stats.data.scan.files import kind_of
 from pegasos_stats.data.scan.joining import frame_of
+from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,8 +62,8 @@ class Matrices:
     def has_numbers(self, piece: "pa.RecordBatch") -> bool:
         """Whether columns are of numbers, and lack none, as those of a clean piece."""
         columns = [piece.column(name) for name in self._names or ()]
-        numbers = "numbers", "booleans"
-        return all(kind_of(c.type) in numbers and not c.null_count for c in columns)
+        kinds = NUMBERS, BOOLEANS
+        return all(kind_of(c.type) in kinds and not c.null_count for c in columns)
 
     def numbers(self, piece: "pa.RecordBatch") -> list[Vector]:
         """Columns of a piece that is known to be clean, before any scaling."""
@@ -78,11 +79,12 @@ class Matrices:
         arithmetic.columns.put_rows(columns, X)
         return X
 
-    def matrix(self, piece: "pa.RecordBatch", first: int) -> ModelMatrix:
-        """Rows of any piece, without those that lack a value; `first` is its first."""
+    def matrix(
+        self, piece: "pa.RecordBatch", index: pd.Index | None = None
+    ) -> ModelMatrix:
+        """Rows of any piece, with these labels, without those that lack a value."""
         frame = frame_of(piece)
-        frame.index = frame.index + first
-        found = self.design.matrix(frame)
+        found = self.design.matrix(frame if index is None else frame.set_axis(index))
         return ModelMatrix(
             np.ascontiguousarray(found.values, dtype=self.dtype),
             *(found.kept, found.index, found.missing),

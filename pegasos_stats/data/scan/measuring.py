@@ -23,7 +23,7 @@ from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import given_weights, row_weights
-from pegasos_stats.errors import DataError, LabelError, counted, shown
+from pegasos_stats.errors import DataError, LabelError, counted, shown, some_rows
 from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def measure(
     """
     measuring = Measuring.of(scan, agreed, weights)
     step = measuring.rows_at_once(scan.memory)
-    count = measuring.counted(agreed.rows.pieces(measuring.wanted, step), most)
+    count = measuring.counted(agreed.rows.labelled(measuring.wanted, step), most)
     return count.finished(scan, weights, standardize, na_action, step)
 
 
@@ -206,13 +206,16 @@ class Measuring(NamedTuple):
         read = rows_of_piece(memory, len(self.wanted))
         return min(read, rows_of_piece(memory, len(self.agreed.design.names), SHARE))
 
-    def counted(self, pieces: Iterable["pa.RecordBatch"], most: int) -> "Counting":
+    def counted(
+        self, pieces: Iterable[tuple[pd.Index, "pa.RecordBatch"]], most: int
+    ) -> "Counting":
         """Count pieces that follow each other, and sample so many of each class."""
         matrices = Matrices(self.agreed, self.single)
         count = Counting(self.agreed, matrices, most)
-        found = ((piece, matrices.columns(piece)) for piece in pieces)
-        for piece, columns in one_ahead(found):
-            count.add(piece, columns, self.beside, self.weights)
+        found = ((*piece, matrices.columns(piece[1])) for piece in pieces)
+        for index, piece, columns in one_ahead(found):
+            with some_rows():
+                count.add(index, piece, columns, self.beside, self.weights)
         return count
 
 
@@ -241,6 +244,7 @@ class Counting:
 
     def add(
         self,
+        index: pd.Index,
         table: "pa.RecordBatch",
         columns: Sequence[Vector] | None,
         beside: list[str],
@@ -248,12 +252,11 @@ class Counting:
     ) -> None:
         """Count a piece, whose columns are None if it is not clean."""
         agreed, size = self._agreed, table.num_rows
-        frame = frame_of(table.select(beside))
-        frame.index = frame.index + self._rows
+        frame = frame_of(table.select(beside)).set_axis(index)
         labels = outcome_of(str(agreed.design.formula), frame)
         usable = labels.notna().to_numpy(dtype=bool)
-        self._lack(agreed.coding.name, size - int(usable.sum()))
-        self._without += size - int(usable.sum())
+        self._lack(agreed.coding.name, without := size - int(usable.sum()))
+        self._without += without
         each = None
         if weights is not None:
             each = given_weights(weights, frame, frame.index)
@@ -269,7 +272,7 @@ class Counting:
         clean, kept = columns is not None, usable
         if columns is None:
             predictors = table.select(list(self._matrices.variables))
-            matrix = self._matrices.matrix(predictors, self._rows)
+            matrix = self._matrices.matrix(predictors, index)
             for name, rows in matrix.missing.items():
                 self._lack(name, len(rows))
             kept = usable & matrix.kept
@@ -284,8 +287,8 @@ class Counting:
             self._weights.append(each[kept])
         if offsets is not None:
             self._offset.append(total(parts)[kept])
-        known = None if usable.all() else usable
-        self._pieces.append(Piece(size, len(y), clean, known))
+        used = None if usable.all() else usable
+        self._pieces.append(Piece(size, len(y), clean, used))
         self._rows, self._n = self._rows + size, self._n + len(y)
 
     @classmethod
@@ -351,10 +354,8 @@ class Counting:
     ) -> Measured:
         """What all pieces say together."""
         agreed, y = self._agreed, self.y
-        names = tuple(self._lacking.items())
-        dropped = Dropped(
-            self._without, self._rows - self._without - y.size, missing=names
-        )
+        others = self._rows - self._without - y.size
+        dropped = Dropped(self._without, others, tuple(self._lacking.items()))
         if na_action == "raise" and dropped.total:
             raise DataError(
                 f"There are missing values in {counted(dropped.total, 'row')}: "
@@ -372,16 +373,14 @@ class Counting:
         given, each = np.concatenate(self._weights) if self._weights else weights, None
         if given is not None:
             each = row_weights(given, y.astype(np.float64), agreed.coding)
-        design = replace(
-            agreed.design, doubtful=of_all_rows(agreed.design.doubtful, y.size)
-        )
+        doubtful = of_all_rows(agreed.design.doubtful, y.size)
+        design = replace(agreed.design, doubtful=doubtful)
         agreed, scaled = replace(agreed, design=design), None
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
             scaling = self._columns.scaling(agreed.intercept)
             scaled = ScaledDesign(design, scaling)
             samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
-        low, high = samples
         return Measured(
             scan=scan,
             agreed=agreed,
@@ -394,7 +393,7 @@ class Counting:
             radius=self._columns.radius(scaling),
             means=self._columns.mean,
             spread=self._columns.spread(),
-            samples=(low, high),
+            samples=(samples[0], samples[1]),
             step=step,
             n_reads=agreed.n_reads + 1,
         )

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from pegasos_stats.data.scan.files import kind_of, rows_of_piece
+from pegasos_stats.data.design import check_unique
+from pegasos_stats.data.scan.files import rows_of_piece
+from pegasos_stats.data.scan.kinds import kind_of_dtype
+from pegasos_stats.data.scan.partition_columns import for_arrow
 from pegasos_stats.data.scan.workers import computed
 from pegasos_stats.errors import ColumnError, listing
 
@@ -46,21 +49,19 @@ class Partition:
         """How many rows of these columns a piece has."""
         return rows_of_piece(self.memory, len(columns))
 
-    def labels(self, first: int, count: int) -> pd.Index:
-        """What so many rows that follow each other are called in an error."""
-        return self.frame.index[first : first + count]
-
-    def pieces(
+    def labelled(
         self, columns: Sequence[str], rows: int | None = None
-    ) -> Iterator["pa.RecordBatch"]:
-        """The rows, some at a time, the same each time."""
+    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
+        """The rows, some at a time, the same each time, and their labels."""
         import pyarrow as pa
 
         size = rows or self.rows_at_once(columns)
+        whole = {name: for_arrow(self.frame[name]).array for name in columns}
         for first in range(0, len(self.frame), size):
-            part = self.frame[list(columns)].iloc[first : first + size]
-            whole = pa.Table.from_pandas(part, preserve_index=False).combine_chunks()
-            yield from whole.to_batches()
+            places = slice(first, first + size)
+            part = pd.DataFrame({name: each[places] for name, each in whole.items()})
+            table = pa.Table.from_pandas(part, preserve_index=False).combine_chunks()
+            yield self.frame.index[places], table.to_batches()[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +87,13 @@ class Partitions:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each column holds, as of a `Scan`; objects are text."""
-        import pyarrow as pa
-
-        types = self.frame.dtypes.to_dict()
-        plain = {name: of for name, of in types.items() if str(of) != "object"}
-        empty = pd.DataFrame({name: pd.Series(dtype=of) for name, of in plain.items()})
-        schema = pa.Schema.from_pandas(empty, preserve_index=False)
-        known = {field.name: kind_of(field.type) for field in schema}
-        found = {}
-        for name, of in types.items():
-            category = isinstance(of, pd.CategoricalDtype)
-            found[str(name)] = "text" if category else known.get(name, "text")
-        return found
+        """What each column holds, as of a `Scan`."""
+        return {name: kind_of_dtype(of) for name, of in self.frame.dtypes.items()}
 
     def check(self, columns: Iterable[str]) -> None:
-        """Raise `ColumnError` for a column that is not there."""
+        """Raise `ColumnError` for a column that is not there, or there twice."""
+        there = self.frame.columns
+        check_unique(there[there.isin(list(columns))])
         if missing := [name for name in columns if name not in self.kinds]:
             noun = "Column" if len(missing) == 1 else "Columns"
             raise ColumnError(
@@ -179,10 +171,10 @@ def _told(
     few, rows, columns = sent
     there, sizes = rows.of(Partition(frame, memory)), list[int]()
 
-    def pieces() -> Iterator["pa.RecordBatch"]:
-        for piece in there.pieces(columns):
+    def pieces() -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
+        for index, piece in there.labelled(columns):
             sizes.append(piece.num_rows)
-            yield piece
+            yield index, piece
 
     found = few.of(pieces(), frame[columns].head(0))
     return Told(there.lines, sum(sizes), found)
@@ -191,6 +183,6 @@ def _told(
 def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":
     there = measuring.agreed.rows.of(Partition(frame, memory))
     step = measuring.rows_at_once(memory)
-    found = measuring.counted(there.pieces(measuring.wanted, step), 0)
+    found = measuring.counted(there.labelled(measuring.wanted, step), 0)
     found.lines = there.lines
     return found

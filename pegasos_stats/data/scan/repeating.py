@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.kinds import NUMBERS, OBJECTS
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import ColumnError, listing
@@ -42,7 +44,7 @@ class Repeating:
         if column not in scan.kinds:
             column_named("freq_weights", column, None, ALLOWED)
         scan.check([column])
-        if scan.kinds[column] != "numbers":
+        if scan.kinds[column] not in (NUMBERS, OBJECTS):
             raise ColumnError(
                 f"Column {listing([column])} of freq_weights holds "
                 f"{scan.kinds[column]}; give a column of whole numbers."
@@ -60,7 +62,13 @@ class Repeating:
     def pieces(
         self, columns: Sequence[str], rows: int | None = None
     ) -> Iterator["pa.RecordBatch"]:
-        """Read all rows once, so many rows at a time, the same each time.
+        """Read all rows once, as `labelled` does."""
+        return (piece for _, piece in self.labelled(columns, rows))
+
+    def labelled(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
+        """Read all rows once, so many at a time, the same each time, with their labels.
 
         Raises
         ------
@@ -72,11 +80,10 @@ class Repeating:
         assert not isinstance(self.scan, Partitions)  # each of them has its own
         names, step = list(columns), rows or self.scan.rows_at_once(columns)
         lines = total = 0
-        for piece in self.scan.pieces(self.columns(names), step):
-            index = self.scan.labels(lines, piece.num_rows)
+        for index, piece in self.scan.labelled(self.columns(names), step):
             lines += piece.num_rows
             if self.column is None:
-                yield piece
+                yield index, piece
                 continue
             counts = piece.column(self.column).to_pandas().set_axis(index)
             ends = np.cumsum(whole_counts(counts, None, index).astype(np.int64))
@@ -84,7 +91,7 @@ class Repeating:
             for first in range(0, there, step):
                 numbers = np.arange(first, min(there, first + step))
                 places = np.searchsorted(ends, numbers, side="right")
-                yield piece.select(names).take(pa.array(places))
+                yield index.take(places), piece.select(names).take(pa.array(places))
             total += there
         alone = not isinstance(self.scan, Partition)
         if self.column is not None and total == 0 and alone:

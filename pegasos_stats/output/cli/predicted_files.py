@@ -8,7 +8,13 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.data.scan.frames import scanned_frames
-from pegasos_stats.errors import DataError, FormulaError, LabelError, OptionError
+from pegasos_stats.errors import (
+    DataError,
+    FormulaError,
+    LabelError,
+    OptionError,
+    some_rows,
+)
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import cross_validation, printed
@@ -37,7 +43,8 @@ def predicted_files(
         for frame in scanned_frames(rows.scan, result.design, also):
             piece = Rows(rows.path, frame=frame)
             known = piece.known_to(result.design, options.unseen)
-            predictions = predictions_of(result, known, deciding)
+            with some_rows():
+                predictions = predictions_of(result, known, deciding)
             write(printed.csv_of(predictions, header=n == 0))
             n += len(frame)
             for level, count in printed.level_counts(result, predictions).items():

@@ -99,19 +99,16 @@ class InFiles:
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block; a piece that is clean in the thread that uses it."""
         matrices, step = self._measured.matrices, rows_of_block(self.p)
-        total = 0  # rows before the piece
         for piece, first, table in self._measured.tables():
             if piece.clean and piece.usable is None:
                 numbers = matrices.numbers(table)
                 for at in range(0, piece.used, step):
                     part = [column[at : at + step] for column in numbers]
                     yield partial(self._block, first + at, matrices.rows, part)
-                total += piece.size
                 continue
-            X = rows_used(self._measured, piece, table, total)
+            X = rows_used(self._measured, piece, table)
             for at in range(0, piece.used, step):
                 yield partial(self._block, first + at, np.array, X[at : at + step])
-            total += piece.size
 
     def _block(self, first: int, rows: Callable[[Any], Dense], part: Any) -> Block:
         X = rows(part)

@@ -1,0 +1,99 @@
+"""Errors name rows as the user knows them, and count no more than was counted."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, DataError, LabelError
+from tests.scan.test_same_as_in_memory import data_of, placed
+
+N, WRONG = 600, 451
+HOMES = ["parquet", "arrow", "csv", "dask"]
+CASES = {
+    "infinite": ("y ~ x", {}, ("x", np.inf), ColumnError),
+    "computed": ("y ~ I(1 / x)", {}, ("x", 0.0), ColumnError),
+    "label": ("y ~ x", {}, ("y", "maybe"), LabelError),
+    "weight": ("y ~ x", {"weights": "w"}, ("w", -1.0), DataError),
+    "count": ("y ~ x", {"freq_weights": "w"}, ("w", 1.5), DataError),
+    "offset": ("y ~ x", {"offset": "w"}, ("w", np.inf), DataError),
+}
+
+
+def rows_of(home, folder):
+    """How an error calls the row that is wrong, which is in the second half."""
+    return str(WRONG) if home == "dask" else f"{WRONG - 300} of {folder}/part1.{home}"
+
+
+def told(case, home, folder, data):
+    formula, options, _, error = CASES[case]
+    there = placed(data, home, folder)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(error) as found:
+        ps.logit(formula, there, **options)
+    return str(found.value)
+
+
+def wrong(case):
+    data = data_of(N).assign(w=1.0)
+    data.loc[[3, 7], "g"] = None  # rows that are not complete do not count less
+    name, value = CASES[case][2]
+    data.loc[WRONG, name] = value
+    return data
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("home", HOMES)
+def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
+    text = told(case, home, tmp_path, wrong(case))
+    called = rows_of(home, tmp_path)
+    if case in ("weight", "count", "offset"):
+        assert f" in the rows {called}; give " in text
+    else:
+        assert f" in at least 1 row ({called}); " in text
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_row_among_the_first_is_called_so_too(home, tmp_path):
+    data = data_of(N)
+    data.loc[[2, 5], "g"] = None
+    data.loc[8, "x"] = np.inf
+    there = placed(data, home, tmp_path)
+    called = "8" if home == "dask" else f"8 of {tmp_path}/part0.{home}"
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
+        ps.logit("y ~ x + g", there)
+    assert f" infinite values in at least 1 row ({called}); " in str(found.value)
+
+
+def test_labels_of_partitions_are_the_users_own():
+    data = data_of(N).set_index(np.array([f"p{i}" for i in range(N)], dtype=object))
+    data.iloc[WRONG, 1] = np.inf
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
+        ps.logit("y ~ x", dd.from_pandas(data, npartitions=3, sort=False))
+    assert f"in at least 1 row ('p{WRONG}')" in str(found.value)
+
+
+def test_rows_of_one_file_have_their_number(tmp_path):
+    data = wrong("infinite")
+    data.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ColumnError, match=rf"in at least 1 row \({WRONG}\)"):
+        ps.logit("y ~ x", ps.scan(tmp_path / "a.parquet"))
+
+
+@pytest.mark.parametrize("home", ["csv", "dask"])
+def test_predictions_of_pieces_count_what_they_saw(home, tmp_path):
+    data = data_of(N)
+    result = ps.logit("y ~ g", data, lam=0.1).fit()
+    data.loc[[WRONG, WRONG + 1], "g"] = "new"
+    there = placed(data, home, tmp_path)
+    asked = {
+        "confusion": lambda: result.confusion(there),
+        "predict": lambda: result.predict(there).compute(),
+    }
+    for name, call in asked.items():
+        with (
+            dask.config.set(scheduler="synchronous"),
+            pytest.raises(ColumnError) as found,
+        ):
+            call()
+        assert f"in at least 2 rows ({WRONG}, {WRONG + 1})" in str(found.value), name

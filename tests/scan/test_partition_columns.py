@@ -1,0 +1,169 @@
+"""Columns of partitions hold what the same columns hold in memory."""
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.dask import rows
+from pegasos_stats.errors import ColumnError
+from tests.scan.test_same_as_in_memory import CLOSE, data_of, fitted
+
+N = 600
+CODES = np.random.default_rng(1).integers(0, 4, N)
+LACKING = [None if i % 50 == 0 else int(code) for i, code in enumerate(CODES)]
+
+
+def there(data, parts=3):
+    """Partitions that hold objects as they are."""
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_pandas(data, npartitions=parts, sort=False)
+
+
+def in_parts(*parts):
+    """Partitions of these frames, whose types may differ."""
+    with dask.config.set({"dataframe.convert-string": False}):
+        given = [dask.delayed(part) for part in parts]
+        return dd.from_delayed(given, meta=parts[0].iloc[:0], verify_meta=False)
+
+
+def objects(values):
+    return pd.Series(list(values), dtype=object)
+
+
+COLUMNS = {
+    "whole numbers": objects(LACKING),
+    "decimals": objects(Decimal(int(code)) / 4 for code in CODES),
+    "fractions": objects(Fraction(int(code), 3) for code in CODES),
+    "numbers and booleans": objects(
+        [True if code == 1 else int(code) for code in CODES]
+    ),
+    "booleans": objects(None if v is None else v > 1 for v in LACKING),
+    "dates": objects(date(2020, 1, 1 + code) for code in CODES),
+    "bytes": objects(b"ab"[code % 2 : code % 2 + 1] for code in CODES),
+    "sparse": pd.Series(pd.arrays.SparseArray(CODES % 2 * 1.0)),
+    "sparse, some missing": pd.Series(
+        pd.arrays.SparseArray(np.where(CODES == 1, np.nan, CODES * 1.0))
+    ),
+    "long doubles": pd.Series(CODES.astype(np.longdouble)),
+    "the other byte order": pd.Series(CODES.astype(">i4")),
+    "intervals": pd.cut(pd.Series(CODES), [-1, 0, 2, 9]),
+    "ordered": pd.Series(pd.Categorical(CODES, categories=[3, 1, 2, 0], ordered=True)),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_are_read_as_in_memory(name):
+    data = data_of(N)
+    data["o"] = COLUMNS[name]
+    expected, found = fitted("y ~ x + o", data), fitted("y ~ x + o", there(data))
+    assert list(found.params.index) == list(expected.params.index)
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+    assert found.dropped.total == expected.dropped.total
+    with dask.config.set(scheduler="synchronous"):
+        scores = found.decision_function(there(data)).compute()
+        assert found.confusion(there(data)).table.equals(found.confusion(data).table)
+    pd.testing.assert_series_equal(scores, found.decision_function(data))
+
+
+def test_numbers_may_be_of_other_types_in_other_partitions():
+    data = data_of(N)
+    data["o"] = CODES > 1
+    parts = [data[:200].copy(), data[200:400].copy(), data[400:].copy()]
+    parts[0]["o"] = objects(parts[0]["o"]).to_numpy()
+    parts[1]["o"] = objects(parts[1]["o"].astype(int)).to_numpy()
+    parts[2]["o"] = parts[2]["o"].astype(float)
+    expected = fitted("y ~ x + o", data.astype({"o": float}))
+    found = fitted("y ~ x + o", in_parts(*parts))
+    assert list(found.params.index) == list(expected.params.index)
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+def test_a_partition_without_any_value_is_no_matter():
+    data = data_of(N)
+    data["o"] = objects(LACKING)
+    data.loc[200:399, "o"] = None
+    expected = fitted("y ~ x + o", data)
+    found = fitted("y ~ x + o", there(data))
+    assert found.nobs == expected.nobs
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+def refused(formula, data):
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
+        ps.logit(formula, data)
+    return str(found.value)
+
+
+def test_numbers_and_text_in_one_column_are_refused():
+    data = data_of(N)
+    data["o"] = objects("a" if i % 2 else 1 for i in range(N))
+    assert refused("y ~ o", there(data)) == (
+        "Column 'o' holds values of the types int, str, and partitions are read as "
+        "numbers, booleans or text, one of these in a column; make it one, or leave it "
+        "out."
+    )
+    parts = data[:300].copy(), data[300:].copy()
+    parts[0]["o"], parts[1]["o"] = objects([1] * 300), objects(["a"] * 300).to_numpy()
+    assert refused("y ~ o", in_parts(*parts)) == (
+        "Column 'o' holds numbers in some rows and text in others; give it one type, "
+        "such as by .astype(str)."
+    )
+
+
+def test_lists_are_refused_as_in_memory():
+    data = data_of(N)
+    data["o"] = objects([[1, 2]] * N)
+    assert refused("y ~ o", there(data)) == refused("y ~ o", data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("complex128", CODES + 1j),
+        ("interval[float64, right]", pd.arrays.IntervalArray.from_breaks(
+            np.arange(N + 1.0))),
+        ("period[D]", pd.period_range("2020-01", periods=N, freq="D")),
+        ("timedelta64[s]", CODES.astype("timedelta64[s]")),
+        ("datetime64[s, UTC]", pd.to_datetime(CODES, unit="s", utc=True).as_unit("s")),
+    ],
+)  # fmt: skip
+def test_types_without_numbers_are_refused_by_name(kind, values):
+    data = data_of(N)
+    data["o"] = values
+    assert refused("y ~ o", there(data)) == (
+        f"Column 'o' is of type {kind}; a fit from partitions takes numbers, text and "
+        "booleans: make it one of these, or leave it out."
+    )
+    assert "'o'" in refused("y ~ o", data)
+    assert fitted("y ~ x", there(data)).nobs == N
+
+
+def test_names_that_stand_for_two_columns_are_refused_as_in_memory():
+    data = data_of(N)
+    twice = pd.concat([data, data[["x"]]], axis=1)
+    for formula in ("y ~ x", "y ~ ."):
+        assert refused(formula, there(twice)) == refused(formula, twice)
+    assert fitted("y ~ g", there(twice)).nobs == N
+    array = dask.array.zeros((4, 3))
+    with pytest.raises(ColumnError) as found:
+        rows(array, columns=["y", "a", "a"])
+    assert str(found.value) == (
+        "The column name 'a' occurs more than once; rename the columns."
+    )
+
+
+def test_decimals_of_arrow_are_numbers():
+    pa = pytest.importorskip("pyarrow")
+    data = data_of(N)
+    expected = fitted("y ~ x + o", data.assign(o=CODES / 4))
+    kind = pd.ArrowDtype(pa.decimal128(6, 2))
+    data["o"] = pd.array([Decimal(int(code)) / 4 for code in CODES], dtype=kind)
+    for found in (fitted("y ~ x + o", data), fitted("y ~ x + o", there(data))):
+        np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
