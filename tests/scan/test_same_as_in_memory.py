@@ -172,6 +172,45 @@ def test_files_that_change_are_said_to_have_changed(change, tmp_path):
         model.fit()
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("formula", ["y ~ x", "y ~ x + g"])
+@pytest.mark.parametrize("solver", [ps.SDCA(seed=1), ps.Pegasos(order="blocks")])
+def test_numbers_that_are_none_since_are_said_to_have_changed(
+    value, formula, solver, tmp_path
+):
+    pa, data = pytest.importorskip("pyarrow"), data_of()
+    model = ps.logit(formula, placed(data, "parquet", tmp_path), lam=0.01)
+    other = {name: pa.array(column) for name, column in data[300:].items()}
+    values = data["x"][300:].to_numpy(copy=True)
+    values[7] = value
+    other["x"] = pa.array(values, from_pandas=False)
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table(other), tmp_path / "part1.parquet")
+    with pytest.raises(DataError, match="have changed since"):
+        model.fit(solver)
+
+
+def test_levels_that_are_new_since_are_said_to_have_changed(tmp_path):
+    data = data_of()
+    model = ps.logit("y ~ x + g", placed(data, "csv", tmp_path), lam=0.01)
+    data[300:].assign(g="c").to_csv(tmp_path / "part1.csv", index=False)
+    with pytest.raises(DataError, match="have changed since"):
+        model.fit()
+
+
+def test_rows_of_arrays_that_lack_numbers_since_are_said_to_have_changed(tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((600, 3)), rng.integers(0, 2, 600)
+    files = tmp_path / "X.npy", tmp_path / "y.npy"
+    for file, values in zip(files, (X, y), strict=True):
+        np.save(file, values)
+    model = ps.svm("label ~ .", ps.scan(files[0], outcome=files[1]), lam=0.01)
+    X[5, 1] = np.nan
+    np.save(files[0], X)
+    with pytest.raises(DataError, match="have changed since"):
+        model.fit()
+
+
 @pytest.mark.parametrize("home", ["parquet", "dask"])
 def test_pieces_are_sized_by_columns_of_the_matrix(home, tmp_path):
     """8 bytes times the numbers of a piece stay within a part of the budget."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Dense, Rows
+from pegasos_stats.data.columns import are_finite
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.formats import of_equal_size, unreadable
 from pegasos_stats.data.scan.measuring import Measured, Piece
 from pegasos_stats.data.scan.seeking import Sections, sections_of
-from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.errors import OptionError, PegasosStatsError, counted
 from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
@@ -66,11 +67,14 @@ def rows_used(measured: Measured, piece: Piece, table: "pa.RecordBatch") -> Dens
         X = matrices.rows(matrices.numbers(table))
         X = X if piece.usable is None else X[piece.usable]
     else:
-        found = matrices.matrix(table)
+        try:
+            found = matrices.matrix(table)
+        except PegasosStatsError:  # of values that there were none of
+            raise measured.changed() from None
         X = found.values
         if piece.usable is not None:
             X = X[piece.usable[found.kept]]
-    if len(X) != piece.used:
+    if len(X) != piece.used or not are_finite(X):
         raise measured.changed()
     return X
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pegasos_stats.arrays import Dense
+from pegasos_stats.data.columns import are_finite
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.blocks import rows_used
 from pegasos_stats.data.scan.measuring import Measured
@@ -112,6 +113,8 @@ class InFiles:
 
     def _block(self, first: int, rows: Callable[[Any], Dense], part: Any) -> Block:
         X = rows(part)
+        if not are_finite(X):
+            raise self._measured.changed()
         here = slice(first, first + len(X))
         w = np.ones(len(X)) if self.weights is None else self.weights[here]
         offset = None if self._offset is None else self._offset[here]
