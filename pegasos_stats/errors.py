@@ -71,9 +71,9 @@ class FormulaError(PegasosStatsError, ValueError):
         What is wrong with the formula, without its text.
     """
 
-    def __init__(self, message: str, reason: str = "") -> None:
+    def __init__(self, message: str | Said, reason: str = "") -> None:
         super().__init__(message)
-        self.reason = reason or message
+        self.reason = reason or self.written()
 
 
 class OptionError(PegasosStatsError, ValueError):

@@ -91,7 +91,8 @@ def read_rows(
     outcome: list[str] = []
     if labelled and result.design.formula is not None:
         nothing = pd.DataFrame({name: [] for name in source.kinds})
-        outcome = columns_of_outcome(str(result.design.formula), nothing)
+        formula = str(result.design.formula)
+        outcome = columns_of_outcome(formula, nothing, source.noun)
     elif labelled:
         outcome = [result.coding.name]
     offsets = result.offsets

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnWarning, DataError
+from pegasos_stats.errors import ColumnWarning, DataError, FormulaError
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -170,6 +170,71 @@ def test_files_that_change_are_said_to_have_changed(change, tmp_path):
     other.to_parquet(tmp_path / "part1.parquet", index=False)
     with pytest.raises(DataError, match="have changed since"):
         model.fit()
+
+
+STATED = [
+    "y ~ x + cut(x, c(-10, 0, 1, 10))",
+    "y ~ cut(x, [-1, 0, 1], labels=['low', 'high'])",
+    "y ~ C(cut(x, c(-10, 0, 1, 10)), contr.sum) + g",
+    "y ~ bs(x, knots=[0, 1], lower_bound=-10, upper_bound=10)",
+    "y ~ bs(x, knots=[0], lower_bound=-1, upper_bound=1, extrapolation='clip')",
+    "y ~ poly(x, 2, raw=True) + g",
+    "cut(z, c(-10, 0, 10)) ~ x",
+]
+
+
+@pytest.mark.parametrize("home", ["csv", "dask"])
+@pytest.mark.parametrize("formula", STATED)
+def test_what_needs_nothing_of_the_rows_is_as_in_memory(formula, home, tmp_path):
+    data = data_of()
+    data["z"] = data["x"] + np.random.default_rng(8).standard_normal(len(data))
+    data = data.sort_values("x", ignore_index=True)  # each piece has other intervals
+    expected = fitted(formula, data)
+    found = fitted(formula, placed(data, home, tmp_path))
+    assert list(found.params.index) == list(expected.params.index)
+    assert found.nobs == expected.nobs
+    apart = sum(np.sqrt(2.0 * each.gap / 0.01) for each in (found, expected))
+    assert np.linalg.norm(found.coef - expected.coef) <= apart
+    scores = found.decision_function(data)
+    with dask_here():
+        there = found.decision_function(placed(data, home, tmp_path))
+        there = there.compute() if home == "dask" else there
+    np.testing.assert_array_equal(there, scores)
+
+
+@pytest.mark.parametrize("home", ["csv", "dask"])
+@pytest.mark.parametrize(
+    ("call", "cure"),
+    [
+        ("cut(x, 3)", "give cut() its breaks as a list, or "),
+        ("bs(x, df=4)", "give bs() its knots, lower_bound and upper_bound, or "),
+        ("poly(x, 2)", "give poly() raw=True, or "),
+        ("scale(x)", "give standardize=True for scales, or "),
+        ("ns(x, 3)", ""),
+    ],
+)
+def test_what_needs_all_rows_is_refused_with_what_helps(call, cure, home, tmp_path):
+    noun = "partitions" if home == "dask" else "files"
+    with dask_here(), pytest.raises(FormulaError) as found:
+        ps.logit(f"y ~ {call}", placed(data_of(), home, tmp_path))
+    assert str(found.value) == (
+        f"The formula 'y ~ {call}' calls {call.partition('(')[0]}(), which looks at "
+        f"other rows, and {noun} are read block by block; {cure}compute the column in "
+        f"the {noun}."
+    )
+
+
+@pytest.mark.parametrize("home", ["csv", "dask"])
+@pytest.mark.parametrize(
+    "formula", ["y ~ log(g)", "y ~ I(g * 2)", "y ~ x + cut(g, c(1, 2))"]
+)
+def test_what_cannot_be_computed_is_told_as_in_memory(formula, home, tmp_path):
+    told = []
+    for data in (data_of(), placed(data_of(), home, tmp_path)):
+        with dask_here(), pytest.raises(FormulaError) as found:
+            ps.logit(formula, data)
+        told.append(str(found.value))
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -9,7 +9,7 @@ from itertools import pairwise
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from pegasos_stats.advice import InPython, said
+from pegasos_stats.advice import InPython, Part, said
 from pegasos_stats.errors import ColumnError, FormulaError, listing
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def unusable(formula: str, reason: str) -> FormulaError:
     return refused(formula, f"cannot be used: {reason}.")
 
 
-def refused(formula: str, reason: str) -> FormulaError:
+def refused(formula: str, *reason: Part) -> FormulaError:
     """The error for a formula, with the reason apart.
 
     Examples
@@ -227,7 +227,8 @@ def refused(formula: str, reason: str) -> FormulaError:
     >>> refused("y ~ 1", "has no predictor; add one.")
     FormulaError("The formula 'y ~ 1' has no predictor; add one.")
     """
-    return FormulaError(f"The formula {shown(formula)} {reason}", reason)
+    message = said(f"The formula {shown(formula)} ", *reason)
+    return FormulaError(message, said(*reason).written())
 
 
 def shown(formula: str) -> str:

@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
+    cannot_use,
     offset_terms,
     outcome_of,
     read_outcome,
@@ -27,16 +28,15 @@ from pegasos_stats.data.formula_design import (
 )
 from pegasos_stats.data.labels import Coding, LabelCoding
 from pegasos_stats.data.language.expressions import (
-    Call,
     Evaluation,
     Node,
     column_value,
     columns_in,
-    walked,
 )
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
+from pegasos_stats.data.scan.by_row import check_by_row
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
@@ -52,7 +52,6 @@ Source = Scan | Partitions
 BEGIN = 1000  # rows of the first piece that show what terms look like
 MOST_LEVELS = 10_000  # of one factor
 MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
-NEIGHBOURS = ("lag",)  # functions without state that look at other rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +110,7 @@ def agree(
     DataError
         If no row is complete.
     """
-    telling = Telling(formula, intercept, scan.kinds, offset)
+    telling = Telling(formula, intercept, scan.kinds, offset, scan.noun)
     terms, variables, outcome = telling.terms, telling.variables, telling.outcome
     used = [*dict.fromkeys([*outcome, *variables, *telling.known])]
     _check(scan, used)
@@ -196,20 +195,22 @@ class Telling:
         intercept: bool,
         kinds: Mapping[str, str],
         offset: str | None,
+        noun: str,
     ) -> None:
-        self._given = formula, intercept, dict(kinds), offset
+        self._given = formula, intercept, dict(kinds), offset, noun
         nothing = pd.DataFrame({name: [] for name in kinds})
         offsets = Offset.asked(offset, offset_terms(formula, nothing))
         self.offsets, self.lacking = offsets, dict[str, int]()
         self.known = [] if offsets is None else offsets.columns(list(kinds))
         for term in () if offsets is None else offsets.terms:
-            _check_by_row(read_expression(term, nothing.columns, formula), formula)
+            tree = read_expression(term, nothing.columns, formula)
+            check_by_row(tree, formula, noun)
         self.terms = read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
             raise refused(formula, NO_PREDICTOR)
         self.variables = list(variables_of(self.terms, formula, nothing))
-        self.outcome = columns_of_outcome(formula, nothing)
-        self._factors = Factors(self.terms, formula, nothing, kinds)
+        self.outcome = columns_of_outcome(formula, nothing, noun)
+        self._factors = Factors(self.terms, formula, nothing, kinds, noun)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Telling, self._given
@@ -264,13 +265,13 @@ def no_rows(total: int) -> DataError:
     )
 
 
-def columns_of_outcome(formula: str, nothing: pd.DataFrame) -> list[str]:
+def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
     """Columns of the left-hand side, which is computed row by row."""
     name = unwrapped(split_formula(formula)[0])
     if name in nothing.columns:
         return [name]
     tree = read_outcome(formula, nothing.columns)
-    _check_by_row(tree, formula)
+    check_by_row(tree, formula, noun)
     used = sorted(columns_in(tree))
     check_columns(nothing, used or [name])
     return used
@@ -285,20 +286,6 @@ def _check(scan: Source, used: list[str]) -> None:
             f"from {scan.noun} takes numbers, text and booleans: make it one of these, "
             "or leave it out."
         )
-
-
-def _check_by_row(tree: Node, formula: str) -> None:
-    """Raise `FormulaError` for functions that look at more than one row."""
-    for part in walked(tree):
-        if not isinstance(part, Call):
-            continue
-        if part.function.state or part.name in NEIGHBOURS:
-            raise refused(
-                formula,
-                f"calls {part.name}(), which looks at other rows, and files are read "
-                "block by block; give standardize=True for scales, or compute the "
-                "column in the files.",
-            )
 
 
 class Factors:
@@ -316,7 +303,9 @@ class Factors:
         formula: str,
         nothing: pd.DataFrame,
         kinds: Mapping[str, str],
+        noun: str,
     ) -> None:
+        self._formula = formula
         self._trees: dict[str, Node] = {}
         self._by_name: set[str] = set()
         self._seen: dict[str, set[object]] = {}
@@ -327,7 +316,7 @@ class Factors:
                     self._by_name.add(name)
             elif factor.eval_method.value == "python":
                 tree = read_expression(name, nothing.columns, formula)
-                _check_by_row(tree, formula)
+                check_by_row(tree, formula, noun)
                 if (column := factored(name, ())) in nothing.columns:
                     self._by_name.add(column)
                 else:
@@ -338,8 +327,12 @@ class Factors:
         """Row labels, at least one for each level that was not seen before."""
         found = {name: complete[name] for name in self._by_name}
         for expression, tree in self._trees.items():
-            with np.errstate(all="ignore"):  # what is not finite is refused later
-                value = column_value(tree, Evaluation(complete))
+            try:
+                with np.errstate(all="ignore"):  # what is not finite is refused later
+                    value = column_value(tree, Evaluation(complete))
+            except Exception as error:
+                told = ValueError(f"{expression}: {error}")
+                raise cannot_use(self._formula, told) from None
             plain = getattr(value, "__wrapped__", value)
             if isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf":
                 found[expression] = plain
