@@ -282,6 +282,24 @@ def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
         ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"))
 
 
+@pytest.mark.parametrize("kind", [">f4", ">f8", ">i2", ">u4", "g", ">f2"])
+@pytest.mark.parametrize("labels", [">i4", ">f8", ">U3", "?"])
+def test_arrays_of_other_machines_are_those_of_this_one(kind, labels, tmp_path):
+    rng = np.random.default_rng(6)
+    X = np.round(rng.standard_normal((300, 2)) * 8.0 + 40.0)  # exact in all of these
+    y = (X[:, 0] + rng.standard_normal(300) > 40.0).astype(int)
+    fits = []
+    for numbers, of_labels in ((kind, labels), ("<f8", labels.strip(">"))):
+        np.save(tmp_path / "X.npy", X.astype(numbers))
+        np.save(tmp_path / "y.npy", y.astype(of_labels))
+        scan = ps.scan(tmp_path / "X.npy", outcome=tmp_path / "y.npy")
+        fits.append(ps.svm("label ~ .", scan, lam=0.01, standardize=True).fit(SOLVER))
+    assert fits[0].coding.levels == fits[1].coding.levels
+    # Single precision is kept; the two are as near as certified in it.
+    apart = sum(np.sqrt(2.0 * fit.gap / 0.01) for fit in fits) + 1e-5
+    assert np.linalg.norm(fits[0].coef - fits[1].coef) <= apart
+
+
 def test_a_piece_has_a_row_at_least():
     numbers = 1000 * 8  # bytes of a row
     given = (1, 32 * numbers - 1, 32 * numbers, 64 * numbers - 1, 64 * numbers)

@@ -93,7 +93,8 @@ def _parts(file: str, step: int, begins: int) -> Iterator[NDArray[Any]]:
                 part = whole[first : first + step]
             else:
                 part = np.fromfile(handle, dtype, math.prod(shape)).reshape(shape)
-            yield part.astype(np.float32) if dtype == np.float16 else part
+            with np.errstate(over="ignore"):  # infinity is refused later
+                yield part.astype(_held(dtype), copy=False)
 
 
 def _npy(file: str) -> tuple[tuple[int, ...], bool, "np.dtype[Any]", int]:
@@ -131,4 +132,11 @@ def _type_of(dtype: "np.dtype[Any]") -> "pa.DataType":
 
     if dtype.kind == "U":
         return pa.string()
-    return pa.from_numpy_dtype(np.float32 if dtype == np.float16 else dtype)
+    return pa.from_numpy_dtype(_held(dtype))
+
+
+def _held(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+    """The type of the machine that a column of another one is read as."""
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return dtype.newbyteorder("=")
