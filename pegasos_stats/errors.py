@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,6 +44,10 @@ class Advised(Exception):  # noqa: N818  (of errors and of warnings)
         """The message, its settings as Python spells them, or as `spell` does."""
         text = self._message.written(spell)
         return text if self.cure is None else f"{text} {self.cure.written(spell)}"
+
+    def cured_by(self, cure: Cure) -> Self:
+        """The same with another remedy."""
+        return type(self)(self._message, cure)
 
 
 class PegasosStatsError(Advised):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.advice import Part, Setting, said
 from pegasos_stats.arrays import DataColumn, Predictors
 from pegasos_stats.data.columns import (
     Mask,
@@ -21,6 +22,7 @@ from pegasos_stats.data.columns import (
     selected,
     sparse_values,
 )
+from pegasos_stats.data.files import SEPARATED, separator_in
 from pegasos_stats.data.foreign import (
     check_is_ours,
     check_memory,
@@ -322,18 +324,24 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         noun = "Column" if len(missing) == 1 else "Columns"
         meant = did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
         raise ColumnError(
-            f"{noun} {listing(missing)} not found{meant}; the data have "
-            f"{listing(frame.columns, 8)}: {_cure(missing, frame.columns)}."
+            said(
+                f"{noun} {listing(missing)} not found{meant}; the data have "
+                f"{listing(frame.columns, 8)}: ",
+                *(*_cure(missing, frame.columns), "."),
+            )
         )
 
 
-def _cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
+def _cure(missing: Sequence[Hashable], columns: pd.Index) -> tuple[Part, ...]:
     """What helps where columns are missing: a name may have been read as several."""
+    if mark := separator_in(columns):
+        read = Setting("sep", mark, call="pd.read_csv(path, sep={})")
+        return f"columns are separated by {SEPARATED[mark]}; read them with ", read
     names = [c for c in columns if isinstance(c, str) and not is_word(c)]
     whole = [c for c in names if set(re.findall(r"\w+", c)) & set(missing)]
     if not whole:
-        return "check the spelling or add the column"
-    return f"a formula has such a name in backticks, `{whole[0]}`; or add the column"
+        return ("check the spelling or add the column",)
+    return (f"a formula has such a name in backticks, `{whole[0]}`; or add the column",)
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:

@@ -9,6 +9,7 @@ import re
 import stat
 import zipfile
 import zlib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -34,6 +35,7 @@ ZIPPED = {  # what else a zip file is, by a file in it
     "header.npy": "one that pegasos_stats saved, and no table; give a file of rows",
 }
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
 FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
@@ -229,11 +231,22 @@ def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None
         )
 
 
+def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
+    """What separates columns that were read as one; empty if it seems to be `own`.
+
+    Examples
+    --------
+    >>> separator_in(["y;x1;x2"]), separator_in(["y", "x"])
+    (';', '')
+    """
+    only = str(names[0]) if len(names) == 1 else ""
+    return next((mark for mark in SEPARATED if mark in only and mark != own), "")
+
+
 def _check_fields(path: str, data: pd.DataFrame) -> None:
     """Raise `DataError` if pandas took fields for names of rows that have no column."""
     named = data.shape[1]
-    other_separator = named == 1 and set(str(data.columns[0])) & set(";\t|")
-    if isinstance(data.index, pd.RangeIndex) or other_separator:
+    if isinstance(data.index, pd.RangeIndex) or separator_in(data.columns):
         return
     found = named + data.index.nlevels
     raise DataError(

@@ -38,6 +38,7 @@ from pegasos_stats.data.language.syntax import (
 )
 from pegasos_stats.errors import (
     ColumnError,
+    DataError,
     FormulaError,
     OptionError,
     listing,
@@ -327,3 +328,11 @@ def variables_of(
     check_names(found)
     check_columns(data, sorted(found))
     return sorted(found)
+
+
+def no_value_in(columns: list[str]) -> DataError:
+    """The error for predictors that are missing in all rows."""
+    return DataError(
+        f"No row is complete: {listing(columns)} holds no value at all; leave it out "
+        "of the model, as in 'y ~ . - x'."
+    )

@@ -33,6 +33,7 @@ from pegasos_stats.data.factor_levels import (
     plain_factors,
 )
 from pegasos_stats.data.formula import (
+    no_value_in,
     read_terms,
     variables_of,
 )
@@ -117,10 +118,7 @@ class FormulaDesign:
         if len(used) == 0:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
-                raise DataError(
-                    f"No row is complete: {listing(empty)} holds no value at all; "
-                    "leave it out of the model, as in 'y ~ . - x'."
-                )
+                raise no_value_in(empty)
             raise DataError(
                 f"No row is complete in the outcome and {listing(variables)}; give "
                 "data with values for all of them."

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,14 +22,27 @@ EACH = (
 
 @dataclass(frozen=True)
 class FewerLevels(Cure):
-    """Lines that make two levels of more, in Python and on the command line."""
+    """Lines that make two levels of more, in Python and on the command line.
+
+    Attributes
+    ----------
+    in_lines, in_options : str
+    in_pieces : str
+        What goes where the rows are in files or partitions.
+    """
 
     in_lines: str = ""
     in_options: str = ""
+    in_pieces: str = ""
 
     def written(self, spell: Spelling | None = None) -> str:
         """The lines, for Python or for the command line."""
         return self.in_options if spell is as_options else self.in_lines
+
+    @property
+    def elsewhere(self) -> "FewerLevels":
+        """The same, for rows that are not in memory."""
+        return replace(self, in_lines=self.in_pieces)
 
 
 def not_two_levels(
@@ -109,18 +122,18 @@ def fewer_levels(
     if is_quantity:
         asked = f"'{outcome} > {middle} ~ {right}'"
         sentence = "Numbers make two levels by a comparison:"
+        lines = f"{sentence} {asked}."
         options = f"{sentence} --formula {asked}"
-        return FewerLevels((), in_lines=f"{sentence} {asked}.", in_options=options)
+        return FewerLevels((), "", lines, options, lines)
     asked = f"'I({outcome} == {first}) ~ {right}'"
-    options = (
-        f"Keep the rows of two of them, or one against the others: --formula {asked}"
-    )
+    sentence = "Keep the rows of two of them, or one against the others:"
+    options, pieces = f"{sentence} --formula {asked}", f"{sentence} {asked}."
     keep, way = "", "One against the others"
     if PLAIN.fullmatch(outcome) or unwrapped(outcome) != outcome:
         place = f"data[data[{_literal(name)}].isin([{first}, {second}])]"
         keep, way = f"Keep two of them: {place}. ", "Or one against the others"
     lines = f"{keep}{way}: {asked}. {EACH}"
-    return FewerLevels((), in_lines=lines, in_options=options)
+    return FewerLevels((), "", lines, options, pieces)
 
 
 def _literal(value: object) -> str:

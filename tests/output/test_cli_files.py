@@ -132,6 +132,13 @@ def test_svmlight_files_are_read_block_by_block_on_request(tmp_path, capsys):
 def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, capsys):
     csv, train = tmp_path / "rows.csv", ["fit", rows, "--outcome", "y"]
     data.to_csv(csv, index=False)
+    apart, few = tmp_path / "apart.csv", ["--memory", "64MiB"]
+    data[["y", "x0"]].to_csv(apart, index=False, sep=";")
+    alone = (
+        f"The file {apart} has the single column 'y;x0': its columns are separated by "
+        "semicolons; write it with commas, or give it alone, with --sep ';' and "
+        "without --memory."
+    )
     begun = "pegasos-stats: "
     for words, told in [
         (
@@ -144,6 +151,24 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
             f"{rows} is read block by block, as the ending says (.parquet, .arrow, "
             ".csv, .tsv), and --sep or --decimal is for one file that is read at once; "
             "leave it out.",
+        ),
+        (
+            ["fit", apart, "--outcome", "y", *few, "--sep", ";"],
+            f"--memory has {apart} read block by block, and --sep or --decimal is for "
+            "one file that is read at once; leave one of them out.",
+        ),
+        (["fit", apart, "--outcome", "y", *few], alone),
+        (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], alone),
+        (
+            ["fit", apart, "--formula", "y ~ x0"],
+            "Column 'y' not found; the data have 'y;x0': columns are separated by "
+            "semicolons; read them with --sep ';'.",
+        ),
+        (
+            ["fit", rows, "--formula", "y ~ scale(x0)"],
+            "The formula 'y ~ scale(x0)' calls scale(), which looks at other rows, and "
+            "files are read block by block; give --standardize for scales, or compute "
+            "the column in the files.",
         ),
         (
             ["fit", rows],

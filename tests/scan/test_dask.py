@@ -201,7 +201,7 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted):
         "each row, a weight for each level, or 'balanced'."
     )
     assert said(FormulaError, ps.svm, "y ~ scale(x0)", there).endswith(
-        "give standardize=True for scales, or compute the column in the files."
+        "give standardize=True for scales, or compute the column in the partitions."
     )
     assert said(OptionError, fitted.with_covariance, "HC3") == (
         "cov_type='HC3' asks for the leverage of every row, which needs the rows in "
@@ -229,8 +229,8 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted):
     )
     incomplete = there.assign(x0=np.nan)
     assert said(DataError, ps.svm, "y ~ x0", incomplete) == (
-        "None of 2,400 rows is complete; give data with values for the outcome and all "
-        "predictors."
+        "No row is complete: 'x0' holds no value at all; leave it out of the model, as "
+        "in 'y ~ . - x'."
     )
     assert said(DataError, ps.kernel_svm, "y ~ x0", there) == (
         "The data are a DataFrame of dask, which has its rows elsewhere; give the "

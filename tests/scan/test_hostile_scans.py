@@ -201,13 +201,21 @@ def test_outcomes_without_two_levels(parts, scanned):
 
 
 def test_no_complete_row(parts, scanned):
-    lacking = scanned([part.assign(x0=np.nan) for part in parts])
+    lacking = scanned(
+        [
+            part.assign(
+                x0=part["x0"].where(part["x1"] > 0),
+                x1=part["x1"].where(part["x1"] <= 0),
+            )
+            for part in parts
+        ]
+    )
     n = sum(map(len, parts))
     check(
         f"None of {n:,} rows is complete; give data with values for the outcome and "
         "all predictors.",
         DataError,
-        lambda: ps.svm("y ~ x0", lacking),
+        lambda: ps.svm("y ~ x0 + x1", lacking),
     )
 
 

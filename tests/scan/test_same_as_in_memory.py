@@ -8,7 +8,13 @@ import pytest
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnWarning, DataError, FormulaError
+from pegasos_stats.errors import (
+    ColumnError,
+    ColumnWarning,
+    DataError,
+    FormulaError,
+    LabelError,
+)
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -170,6 +176,80 @@ def test_files_that_change_are_said_to_have_changed(change, tmp_path):
     other.to_parquet(tmp_path / "part1.parquet", index=False)
     with pytest.raises(DataError, match="have changed since"):
         model.fit()
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("formula", ["y ~ x + o", "y ~ o + p", "y ~ x + offset(o)"])
+def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_path):
+    data, told = data_of().assign(o=np.nan, p=np.nan), []
+    for where in (data, placed(data, home, tmp_path)):
+        with dask_here(), pytest.raises(DataError) as found:
+            ps.logit(formula, where)
+        told.append(str(found.value))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        (3, "has 3 levels, 0, 1, 2; exactly two are needed. Keep the rows of two of "
+         "them, or one against the others: 'I(z == 0) ~ x'."),
+        (12, "has 12 levels, 0, 1, 2, 3, 4 and 7 more; exactly two are needed. Numbers "
+         "make two levels by a comparison: 'z > 5.5 ~ x'."),
+    ],
+)  # fmt: skip
+def test_no_line_is_for_rows_in_memory(levels, said, home, tmp_path):
+    data = data_of().assign(z=lambda frame: frame.index % levels)
+    with dask_here(), pytest.raises(LabelError) as found:
+        ps.logit("z ~ x", placed(data, home, tmp_path))
+    assert str(found.value) == f"The outcome 'z' {said}"
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        (";", "semicolons; write it with commas, or read it in memory by "
+         "pd.read_csv(path, sep=';')."),
+        ("|", "bars; write it with commas, or read it in memory by pd.read_csv(path, "
+         "sep='|')."),
+        ("\t", "tabs; let its name end in .tsv."),
+        (",", "commas; let its name end in .csv."),
+    ],
+)  # fmt: skip
+def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path):
+    file = tmp_path / ("a.tsv" if mark == "," else "a.csv")
+    data_of().to_csv(file, sep=mark, index=False)
+    for types in (None, {"y": "text"}):
+        with pytest.raises(DataError) as found:
+            ps.logit("y ~ x", ps.scan(file, types=types))
+        header = repr(mark.join("yxg"))
+        assert str(found.value) == (
+            f"The file {file} has the single column {header}: its columns are "
+            f"separated by {told}"
+        )
+    if mark == ";":
+        with pytest.raises(ColumnError) as found:
+            ps.logit("y ~ x", pd.read_csv(file))
+        assert str(found.value) == (
+            "Column 'y' not found; the data have 'y;x;g': columns are separated by "
+            "semicolons; read them with pd.read_csv(path, sep=';')."
+        )
+
+
+@pytest.mark.parametrize(("kind", "value"), [("numbers", "<5"), ("booleans", "7")])
+def test_values_that_are_not_as_stated_are_named(kind, value, tmp_path):
+    data = data_of().drop(columns="g")
+    data["v"] = ["1.5" if kind == "numbers" else "True"] * 599 + [value]
+    for index in (True, False):
+        data.to_csv(tmp_path / "a.csv", index=index)
+        with pytest.raises(ColumnError) as found:
+            ps.logit("y ~ v", ps.scan(tmp_path / "a.csv", types={"v": kind}))
+        assert str(found.value) == (
+            f"Column 'v' holds {value!r} in {tmp_path}/a.csv, and types= states {kind};"
+            " state 'text', leave it out of types= to have its type found, or mend the "
+            "file."
+        )
 
 
 STATED = [

@@ -12,7 +12,7 @@ from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
-    cannot_use,
+    no_value_in,
     offset_terms,
     outcome_of,
     read_outcome,
@@ -27,6 +27,7 @@ from pegasos_stats.data.formula_design import (
     complete_rows,
 )
 from pegasos_stats.data.labels import Coding, LabelCoding
+from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Evaluation,
     Node,
@@ -36,13 +37,21 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
+from pegasos_stats.data.outcome_levels import FewerLevels
 from pegasos_stats.data.scan.by_row import check_by_row
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
-from pegasos_stats.errors import ColumnError, DataError, counted, listing, some_rows
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    LabelError,
+    counted,
+    listing,
+    some_rows,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,10 +144,15 @@ def agree(
         every = telling.lacking.items()
         if none := [name for name, count in every if count == total > 0]:
             raise all_missing(none[0], total)
-        raise no_rows(total)
-    levels = LabelCoding.from_labels(
-        joined(labels), coding, str(labels[0].name), formula
-    )
+        empty = [name for name in telling.variables if name not in telling.held]
+        raise no_value_in(empty) if empty and total else no_rows(total)
+    try:
+        given = joined(labels), coding, str(labels[0].name), formula
+        levels = LabelCoding.from_labels(*given)
+    except LabelError as error:
+        if isinstance(error.cure, FewerLevels):
+            raise error.cured_by(error.cure.elsewhere) from None
+        raise
     pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
     with some_rows():
@@ -163,6 +177,7 @@ def _looked_at(
     if isinstance(rows.scan, Partitions):
         for told in rows.scan.telling(used, rows, telling):
             rows.lines += told.lines
+            telling.add(told.lacking, told.held)
             yield told.total, told.frame
         return
     for index, piece in rows.labelled(used):
@@ -182,6 +197,8 @@ class Telling:
         Columns that it uses.
     lacking : dict
         How many values each part of the offset lacks in the rows seen.
+    held : set of str
+        Columns of the terms that have a value in some of them.
 
     Raises
     ------
@@ -201,6 +218,7 @@ class Telling:
         nothing = pd.DataFrame({name: [] for name in kinds})
         offsets = Offset.asked(offset, offset_terms(formula, nothing))
         self.offsets, self.lacking = offsets, dict[str, int]()
+        self.held = set[str]()
         self.known = [] if offsets is None else offsets.columns(list(kinds))
         for term in () if offsets is None else offsets.terms:
             tree = read_expression(term, nothing.columns, formula)
@@ -230,15 +248,27 @@ class Telling:
         column = outcome_of(self._given[0], frame)
         usable = column.notna().to_numpy(dtype=bool)
         parts = {} if self.offsets is None else self.offsets.by_part(frame)
-        for name, values in parts.items():
-            missing = np.isnan(values)
+        lacking = {name: np.isnan(values) for name, values in parts.items()}
+        for missing in lacking.values():
             usable = usable & ~missing
-            self.lacking[name] = self.lacking.get(name, 0) + int(missing.sum())
+        new = set(self.variables) - self.held
+        held = {name for name in new if frame[name].notna().any()}
+        self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
         complete = complete_rows(frame, self.variables, usable)
         if len(complete) == 0:
             return complete, column, complete.index
         begin = complete.index[: BEGIN if first else 0]
         return complete, column, self._factors.new_rows(complete).union(begin)
+
+    def fresh(self) -> "Telling":
+        """One that has seen nothing."""
+        return Telling(*self._given)
+
+    def add(self, lacking: Mapping[str, int], held: set[str]) -> None:
+        """Add what was seen of others."""
+        for name, count in lacking.items():
+            self.lacking[name] = self.lacking.get(name, 0) + count
+        self.held |= held
 
     def of(
         self,
@@ -246,10 +276,10 @@ class Telling:
         empty: pd.DataFrame,
     ) -> pd.DataFrame:
         """All rows that tell, of pieces that follow each other, labels included."""
-        fresh, found = Telling(*self._given), [empty]
+        found = [empty]
         for index, piece in pieces:
             frame = frame_of(piece).set_axis(index)
-            complete, column, places = fresh.places(frame, len(found) == 1)
+            complete, column, places = self.places(frame, len(found) == 1)
             if len(complete):
                 again = column.iloc[complete.index].duplicated().to_numpy()
                 also = complete.index[~again][: MOST_LABELS + 1]

@@ -1,23 +1,29 @@
 """Types of the columns of CSV files: those that hold all values of all files."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pegasos_stats.advice import InPython, Part, said
+from pegasos_stats.data.files import SEPARATED, separator_in
 from pegasos_stats.data.scan.formats import (
     FALSE,
     SEPARATORS,
     TRUE,
     csv_batches,
+    csv_header,
     csv_names,
     ending_of,
     unreadable,
 )
+from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
+from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
+UNLIKE = re.compile(r"In CSV column #(\d+):.* CSV conversion error .*value '(.*)'")
 EMPTY, WHOLE, DOUBLE = "nothing", "whole numbers", "doubles"
 WIDER = {  # what a column may hold after it held this, the narrowest first; or text
     EMPTY: (BOOLEANS, WHOLE, DOUBLE),
@@ -76,6 +82,7 @@ def agreed_types(
         sep = SEPARATORS[str(ending_of(file))]
         try:
             names = csv_names(file, sep)
+            _check_separator(file, names, sep)
             kinds |= {name: kinds.get(name, EMPTY) for name in names}
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
             as_text = dict.fromkeys(wanted, pa.string())
@@ -96,6 +103,52 @@ def agreed_types(
         **{WHOLE: pa.int64(), DOUBLE: pa.float64(), NUMBERS: pa.float64()},
     }
     return {name: of_kind[kind] for name, kind in (kinds | dict(stated)).items()}
+
+
+def _check_separator(file: str, names: Sequence[str], own: str) -> None:
+    """Raise `DataError` if columns seem to be separated by something else."""
+    if mark := separator_in(names, own):
+        ending = {"\t": ".tsv", ",": ".csv"}.get(mark)
+        cure: tuple[Part, ...] = (f"let its name end in {ending}.",)
+        if ending is None:
+            alone = InPython(
+                f"read it in memory by pd.read_csv(path, sep={mark!r}).",
+                f"give it alone, with --sep {mark!r} and without --memory.",
+            )
+            cure = "write it with commas, or ", alone
+        raise DataError(
+            said(
+                f"The file {shown_path(file)} has the single column {names[0]!r}: its "
+                f"columns are separated by {SEPARATED[mark]}; ",
+                *cure,
+            )
+        )
+
+
+def not_as_stated(
+    file: str, error: Exception, stated: Mapping[str, str]
+) -> ColumnError | None:
+    """The error for a value that is not what ``types=`` states; None if it is another.
+
+    Parameters
+    ----------
+    file : str
+    error : Exception
+        Of pyarrow.
+    stated : dict
+        Columns and what they hold.
+    """
+    found = UNLIKE.search(str(error)) if stated else None
+    if found is None:
+        return None
+    name = csv_header(file, SEPARATORS[str(ending_of(file))])[int(found[1])]
+    if name not in stated:
+        return None
+    return ColumnError(
+        f"Column {listing([name])} holds {shown(found[2])} in {shown_path(file)}, and "
+        f"types= states {stated[name]}; state 'text', leave it out of types= to have "
+        "its type found, or mend the file."
+    )
 
 
 def widened(kind: str, column: "pa.StringArray") -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.scan.csv_types import agreed_types, stated_types
+from pegasos_stats.data.scan.csv_types import agreed_types, not_as_stated, stated_types
 from pegasos_stats.data.scan.formats import (
     SEPARATORS,
     Format,
@@ -249,7 +249,8 @@ class Scan:
             except DataError:
                 raise
             except Exception as error:  # of pyarrow, in the middle of a file
-                raise unreadable(file, error) from None
+                stated = not_as_stated(file, error, dict(self.stated))
+                raise stated or unreadable(file, error) from None
 
     def _labels(self, file: str, first: int, count: int) -> pd.Index:
         numbers = pd.RangeIndex(first, first + count)

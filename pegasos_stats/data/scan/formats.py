@@ -105,8 +105,13 @@ def csv_schema(file: str, types: "Types", sep: str) -> "pa.Schema":
 
 def csv_names(file: str, sep: str) -> list[str]:
     """Names in the first line of a CSV file, without an empty one: row names."""
+    return [name for name in csv_header(file, sep) if name]
+
+
+def csv_header(file: str, sep: str) -> list[str]:
+    """What stands in the first line of a CSV file."""
     names: list[str] = _csv(file, sep, {}).schema.names
-    return [name for name in names if name]
+    return names
 
 
 def csv_batches(

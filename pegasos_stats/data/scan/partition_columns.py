@@ -6,7 +6,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.columns import check_hashable, plain_column
 from pegasos_stats.data.factor_levels import named_levels
-from pegasos_stats.data.foreign import in_native_order
+from pegasos_stats.data.foreign import in_known_types
 from pegasos_stats.errors import ColumnError, listing
 
 PLAIN = ("string", "bytes", "date", "empty")  # objects that arrow holds as they are
@@ -39,7 +39,7 @@ def for_arrow(column: DataColumn) -> DataColumn:
     if column.dtype == np.longdouble:
         with np.errstate(over="ignore"):  # infinity is refused later
             return column.astype(np.float64)
-    return _of_one_kind(column) if column.dtype == object else in_native_order(column)
+    return _of_one_kind(column) if column.dtype == object else in_known_types(column)
 
 
 def _of_one_kind(column: DataColumn) -> DataColumn:

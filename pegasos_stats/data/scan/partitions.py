@@ -158,17 +158,22 @@ class Told(NamedTuple):
         Its rows, and how many they stand for.
     frame : DataFrame
         Those of them that tell.
+    lacking, held
+        As of `Telling`.
     """
 
     lines: int
     total: int
     frame: pd.DataFrame
+    lacking: dict[str, int]
+    held: set[str]
 
 
 def _told(
     frame: pd.DataFrame, memory: int, sent: tuple["Telling", "Repeating", list[str]]
 ) -> Told:
     few, rows, columns = sent
+    few = few.fresh()  # what Dask holds is not changed
     there, sizes = rows.of(Partition(frame, memory)), list[int]()
 
     def pieces() -> Iterator[tuple[pd.Index, "pa.RecordBatch"]]:
@@ -177,7 +182,7 @@ def _told(
             yield index, piece
 
     found = few.of(pieces(), frame[columns].head(0))
-    return Told(there.lines, sum(sizes), found)
+    return Told(there.lines, sum(sizes), found, few.lacking, few.held)
 
 
 def _counted(frame: pd.DataFrame, memory: int, measuring: "Measuring") -> "Counting":

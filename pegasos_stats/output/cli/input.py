@@ -12,7 +12,14 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.files import COMMAS, CsvStyle, check_header, read_csv
+from pegasos_stats.data.files import (
+    COMMAS,
+    SEPARATED,
+    CsvStyle,
+    check_header,
+    read_csv,
+    separator_in,
+)
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.formula_design import blanked_for
 from pegasos_stats.data.scan.files import MEMORY, Scan, scan
@@ -34,8 +41,6 @@ from pegasos_stats.errors import (
     did_you_mean,
 )
 from pegasos_stats.models.results import Results
-
-MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -169,6 +174,11 @@ def read_data(
         other = format_ == "svmlight" and not found.is_svmlight
         if other or style != COMMAS:
             flags = "--format" if other else "--sep or --decimal"
+            if memory is not None and not are_scanned(path):
+                raise OptionError(
+                    f"--memory has {path} read block by block, and {flags} is for one "
+                    "file that is read at once; leave one of them out."
+                )
             raise OptionError(
                 f"{path} is read block by block, as the ending says (.parquet, .arrow, "
                 f".csv, .tsv), and {flags} is for one file that is read at once; leave "
@@ -297,8 +307,8 @@ def _quoted(name: str) -> str:
 def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
     header = ", ".join(columns[-8:])
     if len(columns) == 1:
-        found = next((w for mark, w in MARKS.items() if mark in header), "")
-        there = f", not by {found}" if found else ""
+        mark = separator_in(columns)
+        there = f", not by {SEPARATED[mark]}" if mark else ""
         return (
             f"The column {outcome} is not in {path}, which has the single column "
             f"{header!r}; columns must be separated by commas{there}, or give what "
