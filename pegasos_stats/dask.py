@@ -8,6 +8,10 @@ sums, and the rows near the margin. Sums are added in the order of the partition
 same partitions give the same coefficients, bit for bit, for any number of workers. What
 a lost worker had found Dask finds again.
 
+Dask itself makes text of columns of objects where a frame is made, numbers and booleans
+included, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
+before: as text they are factors here, as they are in ``data.compute()``.
+
 A fit on a cluster waits for workers, and ends with an error where none of them has
 done anything for five minutes. A ``LocalCluster`` gives up a worker for good that is
 lost and not back within 15 seconds, as happens on a busy machine; give it more time by
@@ -102,6 +106,6 @@ def rows(
         )
     check_unique(pd.Index(names))
     whole = data.rechunk({1: -1})
-    return Partitions(
-        dask.dataframe.from_dask_array(whole, columns=names), bytes_of(memory)
-    )
+    with dask.config.set({"dataframe.convert-string": False}):  # of objects
+        frame = dask.dataframe.from_dask_array(whole, columns=names)
+    return Partitions(frame, bytes_of(memory))

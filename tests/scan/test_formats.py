@@ -1,5 +1,7 @@
 """Parquet, CSV and Arrow: the same rows give the same bits."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -160,10 +162,6 @@ CSV, ARROW = "cannot be read as CSV (", "cannot be read as Arrow ("
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.csv", b"", f"{CSV}Empty CSV file)"),
-        ("a.csv", b"y,x\n0,1\n1\n", f"{CSV}CSV parse error: Expected 2 columns, got "),
-        ("a.csv", b"y,x\n0,1\n1,2,3\n", f"{CSV}CSV parse error: Expected 2 columns, "),
-        ("a.csv", b"y,x\n0,a\n1,\xff\n", f"{CSV}In CSV column #1: CSV conversion "),
         ("a.csv.gz", b"y,x\n0,1\n1,2\n", CSV),
         ("a.arrow", b"", ARROW),
         ("a.arrow", b"ARROW1 and nothing that is one", ARROW),
@@ -282,6 +280,61 @@ def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
     (tmp_path / "short.npy").write_bytes((tmp_path / "part1.npy").read_bytes()[:-4])
     with pytest.raises(DataError, match=r"short.npy cannot be read as an array of"):
         ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.standard_normal(60), "y": np.arange(60) % 2})
+    data.index = pd.Index(np.arange(60) * 3, name="id")
+    file = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        data.to_parquet(file)
+    else:
+        with pa.OSFile(str(file), "w") as sink:
+            table = pa.Table.from_pandas(data)
+            with pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+    assert list(ps.scan(file).kinds) == ["x", "y"]
+    assert ps.svm("y ~ .", ps.scan(file)).names == ("x",)
+
+
+def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
+    good = "".join(f"{'ab'[i % 2]},{i}.5,c\n" for i in range(8))
+    begin, utf8 = "y,x,g\n" + good, "it is not text in UTF-8; save it as 'CSV UTF-8'"
+    fields = "are expected; quote cells that hold the separator"
+    quote = "a quote is never closed, before 'c'; close it"
+    for content, told in {
+        begin.encode() + b"a,1,\xe9\n": utf8,
+        b"y,x,\xe9\n" + good.encode(): utf8,
+        begin.encode("utf-16"): utf8,
+        begin.encode() + b"a,1,b,c\n": f"a line has 4 fields where 3 {fields}",
+        begin.encode() + b"a,1\n": f"a line has 2 fields where 3 {fields}",
+        b"": "it is empty; give a header and rows",
+        gzip.compress(begin.encode()): "it is packed by gzip; let its name end in .gz",
+        begin.encode() + b'a,1,"c\n': quote,
+        begin.encode() + b'a,1,"c\na,2,c\nb,7,c\n': quote,
+        begin.encode() + b'a,1,"c\nb,2,c': quote,
+        begin.encode() + b'a,1,"c\n' + b"a,2,c\n" * 2_000_000: (
+            "a row has more than 2 MB; close the quote that it may begin with"
+        ),
+    }.items():
+        (tmp_path / "a.csv").write_bytes(content)
+        with pytest.raises(DataError) as found:
+            ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"))
+        assert str(found.value) == (
+            f"The file {tmp_path}/a.csv cannot be read as CSV: {told}."
+        )
+    for end in ('a,1,"c\nd"', 'a,1,"c\n"\n', 'a,1,5" pipe\n'):
+        (tmp_path / "a.csv").write_text(begin + end)
+        assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv")).problem.n == 9
+
+
+def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
+    data = pd.DataFrame({"y": [0, 1] * 20, "h": ["0x1", "0XF", "0x1f", "0xA"] * 10})
+    data.to_csv(tmp_path / "a.csv", index=False)
+    here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"))
+    assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv")).names == here.names
 
 
 @pytest.mark.parametrize("kind", [">f4", ">f8", ">i2", ">u4", "g", ">f2"])

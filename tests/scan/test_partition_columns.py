@@ -159,6 +159,23 @@ def test_names_that_stand_for_two_columns_are_refused_as_in_memory():
     )
 
 
+def test_objects_of_an_array_stay_what_they_are():
+    data = data_of(N)[["y", "x"]].astype(object)
+    array = dask.array.from_array(data.to_numpy(), chunks=(250, 2))
+    found = fitted("y ~ x", rows(array, columns=["y", "x"]))
+    expected = fitted("y ~ x", data)
+    assert list(found.params.index) == ["Intercept", "x"]
+    np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
+
+
+def test_rows_may_be_counted_by_booleans_as_in_memory():
+    data = data_of(N).assign(there=CODES > 0)
+    for where in (data, there(data)):
+        with dask.config.set(scheduler="synchronous"):
+            model = ps.logit("y ~ x", where, freq_weights="there")
+        assert model.problem.n == (CODES > 0).sum()
+
+
 def test_decimals_of_arrow_are_numbers():
     pa = pytest.importorskip("pyarrow")
     data = data_of(N)

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pegasos_stats.advice import InPython, Part, said
-from pegasos_stats.data.files import SEPARATED, separator_in
+from pegasos_stats.data.files import SEPARATED, opened, separator_in
 from pegasos_stats.data.scan.formats import (
+    BLOCK,
     FALSE,
     SEPARATORS,
     TRUE,
@@ -86,9 +87,13 @@ def agreed_types(
             kinds |= {name: kinds.get(name, EMPTY) for name in names}
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
             as_text = dict.fromkeys(wanted, pa.string())
+            last = None
             for batch in csv_batches(file, wanted, 0, as_text, sep):
                 for name, column in zip(wanted, batch.columns, strict=True):
                     kinds[name] = widened(kinds[name], column)
+                last = batch if batch.num_rows else last
+            if last is not None and names[-1] in wanted:
+                _check_closed(file, last.column(names[-1])[-1].as_py())
         except DataError:
             raise
         except Exception as error:  # of pyarrow, and of the system
@@ -122,6 +127,21 @@ def _check_separator(file: str, names: Sequence[str], own: str) -> None:
                 f"columns are separated by {SEPARATED[mark]}; ",
                 *cure,
             )
+        )
+
+
+def _check_closed(file: str, value: str | None) -> None:
+    """Raise `DataError` if the last value is all that follows a quote, never closed."""
+    if value is None or "\n" not in value:
+        return
+    with opened(file) as handle:
+        end = b""
+        while part := handle.read(BLOCK):
+            end = (end + part)[-BLOCK:]
+    if not end.rstrip().endswith(b'"'):
+        raise DataError(
+            f"The file {shown_path(file)} cannot be read as CSV: a quote is never "
+            f"closed, before {shown(value.split(chr(10))[0])}; close it."
         )
 
 
@@ -181,4 +201,6 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
         pc.cast(pc.utf8_trim_whitespace(values), number)
     except pa.ArrowInvalid:
         return False
-    return True
+    # Arrow takes 0x1f for a whole number; in memory it is text.
+    signed = pc.match_substring(values, "x", ignore_case=True)
+    return kind != WHOLE or not pc.any(signed).as_py()

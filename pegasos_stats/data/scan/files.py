@@ -47,10 +47,10 @@ UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
+OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
-OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,9 @@ class Scan:
                 raise
             except Exception as error:  # of pyarrow, and of the system
                 raise unreadable(file, error) from None
-            fields = [each for each in schema if not OF_PANDAS.fullmatch(each.name)]
+            labels = (schema.pandas_metadata or {}).get("index_columns", [])
+            others = (each for each in schema if each.name not in labels)
+            fields = [each for each in others if not OF_PANDAS.fullmatch(each.name)]
             counts = Counter(field.name for field in fields)
             if twice := [name for name, count in counts.items() if count > 1]:
                 raise ColumnError(

@@ -1,6 +1,8 @@
 """Formats of files of rows: their columns, and their rows, some at a time."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +28,16 @@ FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 MISSING += ["nan", "null"]  # as pandas has it
+NOT_UTF8 = "it is not text in UTF-8; save it as 'CSV UTF-8'"
+OF_CSV = {  # what arrow says of files, and what is wrong with them
+    "invalid UTF8|codec can't decode": NOT_UTF8,
+    "Empty CSV file": "it is empty; give a header and rows",
+    "straddling": "a row has more than 2 MB; close the quote that it may begin with",
+    r"Expected (\d+) columns, got (\d+)": (
+        r"a line has \2 fields where \1 are expected; quote cells that hold the "
+        "separator"
+    ),
+}
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 
 
@@ -175,11 +187,23 @@ def format_of(file: str) -> Format:
 
 def unreadable(file: str, error: Exception) -> DataError:
     """The error for a file that cannot be read."""
-    reason = " ".join(str(error).split()).rstrip(".")
-    return DataError(
-        f"The file {shown_path(file)} cannot be read as {format_of(file).title} "
-        f"({reason[:120]}); write it again, or leave it out."
-    )
+    reason, title = " ".join(str(error).split()).rstrip("."), format_of(file).title
+    text = f"The file {shown_path(file)} cannot be read as {title}"
+    if title == "CSV" and (why := _of_csv(file, reason)):
+        return DataError(f"{text}: {why}.")
+    return DataError(f"{text} ({reason[:120]}); write it again, or leave it out.")
+
+
+def _of_csv(file: str, reason: str) -> str:
+    """What is wrong with a CSV file, where that is known, by its begin and by arrow."""
+    with suppress(OSError), open(file, "rb") as handle:
+        begin = handle.read(2)
+        if begin == b"\x1f\x8b" and not file.lower().endswith(".gz"):
+            return "it is packed by gzip; let its name end in .gz"
+        if begin in (b"\xff\xfe", b"\xfe\xff"):
+            return NOT_UTF8
+    found = ((re.search(pattern, reason), why) for pattern, why in OF_CSV.items())
+    return next((match.expand(why) for match, why in found if match), "")
 
 
 def of_equal_size(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pegasos_stats.data.counts import ALLOWED, all_zero, whole_counts
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.kinds import NUMBERS, OBJECTS
+from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, OBJECTS
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import ColumnError, listing
@@ -44,7 +44,7 @@ class Repeating:
         if column not in scan.kinds:
             column_named("freq_weights", column, None, ALLOWED)
         scan.check([column])
-        if scan.kinds[column] not in (NUMBERS, OBJECTS):
+        if scan.kinds[column] not in (NUMBERS, BOOLEANS, OBJECTS):
             raise ColumnError(
                 f"Column {listing([column])} of freq_weights holds "
                 f"{scan.kinds[column]}; give a column of whole numbers."
