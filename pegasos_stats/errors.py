@@ -3,9 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,8 +14,6 @@ from pegasos_stats.advice import LONGEST, Cure, Said, Spelling, shortened
 HERE = f"{Path(__file__).parent}{os.sep}"
 BETWEEN = ("contextlib", "functools", "joblib", "numba", "numpy", "sklearn")  # callers
 ADDRESS = " object at 0x"  # of what has no text of its own
-IN_FILES = ("row", "file")  # names of the two parts of a row's label, in several files
-SOME_ROWS = ContextVar("SOME_ROWS", default=False)  # of those that will be looked at
 
 
 class Advised(Exception):  # noqa: N818  (of errors and of warnings)
@@ -248,54 +244,6 @@ def counted(number: int, noun: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-@contextmanager
-def some_rows() -> Iterator[None]:
-    """What is counted inside is counted in a piece of all rows."""
-    token = SOME_ROWS.set(True)
-    try:
-        yield
-    finally:
-        SOME_ROWS.reset(token)
-
-
-def in_the_rows(labels: Any) -> str:
-    """Write how many rows these are, and which.
-
-    Parameters
-    ----------
-    labels : Index
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> in_the_rows(pd.RangeIndex(3))
-    'in 3 rows (0, 1, 2)'
-    >>> with some_rows():
-    ...     in_the_rows(pd.Index(["a"]))
-    "in at least 1 row ('a')"
-    """
-    least = "at least " if SOME_ROWS.get() else ""
-    return f"in {least}{counted(len(labels), 'row')} ({rows_listed(labels)})"
-
-
-def rows_listed(labels: Any) -> str:
-    """Write the first few labels of rows; of those in several files, with the file.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows_listed(pd.MultiIndex.from_product([[3, 7], ["a.csv"]], names=IN_FILES))
-    '3, 7 of a.csv'
-    """
-    if tuple(labels.names) != IN_FILES:
-        return listing(labels)
-    first = labels.get_level_values(1) == labels[0][1]
-    numbers, others = labels.get_level_values(0)[first], labels[~first]
-    return f"{listing(numbers)} of {labels[0][1]}" + (
-        f", and {rows_listed(others)}" if len(others) else ""
-    )
 
 
 def plain(item: Any) -> Any:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import DataColumn, Dense, Predictors
 from pegasos_stats.data.foreign import is_missing, refusing, unreadable
+from pegasos_stats.data.row_names import in_the_rows
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
     PegasosStatsError,
-    in_the_rows,
     listing,
     shown,
 )
@@ -172,8 +172,10 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     ColumnError
         Naming the first column with infinite values, and its rows.
     """
-    if are_finite(values if isinstance(values, np.ndarray) else values.data):
-        return np.ones(len(index), dtype=bool)
+    numbers = values if isinstance(values, np.ndarray) else values.data
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows either in one pass
+        if np.isfinite(_some_sum(numbers)):
+            return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
     if isinstance(values, np.ndarray):
         return np.asarray(~np.isnan(values).any(axis=1))
@@ -183,15 +185,17 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
 
 
 def are_finite(numbers: Dense) -> bool:
-    """Whether all numbers are finite.
+    """Whether all numbers of a block are finite.
+
+    Threads ask it of their blocks: a dot would start threads of its own.
 
     Examples
     --------
     >>> are_finite(np.array([1e200, -2.0])), are_finite(np.array([1e200, np.nan]))
     (True, False)
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum shows it in one pass
-        return bool(np.isfinite(_some_sum(numbers)) or np.isfinite(numbers).all())
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow
+        return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
 def _some_sum(numbers: Dense) -> float:

@@ -14,14 +14,8 @@ from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import column_of_scores
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.outcome_levels import not_the_pair, not_two_levels
-from pegasos_stats.errors import (
-    LabelError,
-    OptionError,
-    in_the_rows,
-    listing,
-    plain,
-    shown,
-)
+from pegasos_stats.data.row_names import in_the_rows
+from pegasos_stats.errors import LabelError, OptionError, listing, plain, shown
 from pegasos_stats.other_names import answering
 
 Ties = Literal["na", "positive", "negative"]

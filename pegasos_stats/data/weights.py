@@ -12,14 +12,8 @@ from pegasos_stats.advice import InPython, Part, Setting, bare, said
 from pegasos_stats.arrays import DataColumn, Vector
 from pegasos_stats.data.foreign import column_of_frame, position_of
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    OptionError,
-    counted,
-    listing,
-    rows_listed,
-)
+from pegasos_stats.data.row_names import rows_listed
+from pegasos_stats.errors import ColumnError, DataError, OptionError, counted, listing
 
 ROUNDING = 1e-14  # of a mean that is 1
 SMALLEST = 2.0**-1022  # the least double with all its digits

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.errors import some_rows
+from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Rule:
 
     def __call__(self, frame: pd.DataFrame) -> Any:
         """The rows of one partition, or of a piece of files."""
-        with some_rows():
+        with in_a_piece():
             return getattr(self.result, self.method)(frame, **self.options)
 
 

@@ -9,13 +9,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.factor_levels import Unseen
+from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.agreeing import columns_of_outcome
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.data.scan.joining import joined
 from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.errors import some_rows
 from pegasos_stats.models.partition_wise import light
 from pegasos_stats.other_frames import is_dask
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -123,7 +123,7 @@ class Asked(NamedTuple):
         self, result: "Results", frame: pd.DataFrame
     ) -> tuple["pd.Series[float]", pd.Series, pd.DataFrame]:
         """Scores, labels or missing values, and other columns."""
-        with some_rows():
+        with in_a_piece():
             return (
                 result.decision_function(frame, unseen=self.unseen, offset=self.offset),
                 result._rows.labels(frame)

@@ -38,20 +38,14 @@ from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.offset import Offset, all_missing
 from pegasos_stats.data.outcome_levels import FewerLevels
+from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.by_row import check_by_row
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of, joined, joined_frames
 from pegasos_stats.data.scan.kinds import ALLOWED, OBJECTS, TEXT
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.repeating import Repeating
-from pegasos_stats.errors import (
-    ColumnError,
-    DataError,
-    LabelError,
-    counted,
-    listing,
-    some_rows,
-)
+from pegasos_stats.errors import ColumnError, DataError, LabelError, counted, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,7 +149,7 @@ def agree(
         raise
     pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
-    with some_rows():
+    with in_a_piece():
         design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
     return Agreed(
         design=design,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.row_names import FileName
 from pegasos_stats.data.scan.csv_types import agreed_types, not_as_stated, stated_types
 from pegasos_stats.data.scan.formats import (
     SEPARATORS,
@@ -30,7 +31,6 @@ from pegasos_stats.data.scan.formats_svmlight import (
 from pegasos_stats.data.scan.kinds import NOTHING, kind_of
 from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
 from pegasos_stats.errors import (
-    IN_FILES,
     ColumnError,
     DataError,
     DependencyError,
@@ -255,10 +255,8 @@ class Scan:
                 raise stated or unreadable(file, error) from None
 
     def _labels(self, file: str, first: int, count: int) -> pd.Index:
-        numbers = pd.RangeIndex(first, first + count)
-        if len(self.files) == 1:
-            return numbers
-        return pd.MultiIndex.from_product([numbers, [shown_path(file)]], names=IN_FILES)
+        name = FileName(shown_path(file)) if len(self.files) > 1 else None
+        return pd.RangeIndex(first, first + count, name=name)
 
     def __repr__(self) -> str:
         first = self.files[0]
@@ -294,7 +292,8 @@ def scan(
         kind of values in all files. The columns of svmlight files are ``label`` and
         ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one;
         a feature that is in no row is 0 in new data. They are read once more to find
-        them, and their zeros are written out.
+        them, and their zeros are written out. An error names a row by its number in the
+        file, counted from 0.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A fit keeps the
         rows near its margin, a few percent of all, in memory; if they do not find room

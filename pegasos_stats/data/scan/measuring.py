@@ -13,6 +13,7 @@ from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.doubtful import of_all_rows
 from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
+from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.sample import Dropped, NaAction
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed, Source, no_rows
@@ -23,7 +24,7 @@ from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.weights import given_weights, row_weights
-from pegasos_stats.errors import DataError, LabelError, counted, shown, some_rows
+from pegasos_stats.errors import DataError, LabelError, counted, shown
 from pegasos_stats.parallel import one_ahead
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class Measuring(NamedTuple):
         count = Counting(self.agreed, matrices, most)
         found = ((*piece, matrices.columns(piece[1])) for piece in pieces)
         for index, piece, columns in one_ahead(found):
-            with some_rows():
+            with in_a_piece():
                 count.add(index, piece, columns, self.beside, self.weights)
         return count
 

@@ -7,14 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.scan.frames import scanned_frames
-from pegasos_stats.errors import (
-    DataError,
-    FormulaError,
-    LabelError,
-    OptionError,
-    some_rows,
-)
+from pegasos_stats.errors import DataError, FormulaError, LabelError, OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import cross_validation, printed
@@ -43,7 +38,7 @@ def predicted_files(
         for frame in scanned_frames(rows.scan, result.design, also):
             piece = Rows(rows.path, frame=frame)
             known = piece.known_to(result.design, options.unseen)
-            with some_rows():
+            with in_a_piece():
                 predictions = predictions_of(result, known, deciding)
             write(printed.csv_of(predictions, header=n == 0))
             n += len(frame)
