@@ -8,6 +8,7 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import pegasos_stats as ps
@@ -54,6 +55,10 @@ COLUMNS = {
     "long doubles": pd.Series(CODES.astype(np.longdouble)),
     "the other byte order": pd.Series(CODES.astype(">i4")),
     "intervals": pd.cut(pd.Series(CODES), [-1, 0, 2, 9]),
+    "dictionary of arrow": pd.Series(
+        [None if v is None else "dacb"[v] for v in LACKING],
+        dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())),
+    ),
     "ordered": pd.Series(pd.Categorical(CODES, categories=[3, 1, 2, 0], ordered=True)),
 }
 
@@ -177,7 +182,6 @@ def test_rows_may_be_counted_by_booleans_as_in_memory():
 
 
 def test_decimals_of_arrow_are_numbers():
-    pa = pytest.importorskip("pyarrow")
     data = data_of(N)
     expected = fitted("y ~ x + o", data.assign(o=CODES / 4))
     kind = pd.ArrowDtype(pa.decimal128(6, 2))

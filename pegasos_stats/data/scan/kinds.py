@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.data.foreign import in_known_types
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -44,8 +46,8 @@ def kind_of_dtype(dtype: object) -> str:
     >>> kind_of_dtype(np.dtype(complex)), kind_of_dtype(pd.CategoricalDtype())
     ('complex128', 'text')
     """
-    empty = pd.Series(dtype=dtype)  # type: ignore[call-overload]
-    if isinstance(dtype, pd.CategoricalDtype):
+    empty = in_known_types(pd.Series(dtype=dtype))  # type: ignore[call-overload]
+    if isinstance(empty.dtype, pd.CategoricalDtype):
         return TEXT
     if dtype == np.dtype(object):
         return OBJECTS

@@ -31,15 +31,15 @@ def for_arrow(column: DataColumn) -> DataColumn:
     >>> for_arrow(pd.Series(pd.arrays.SparseArray([0, 1]))).dtype
     dtype('int64')
     """
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    column = in_known_types(column)
+    if isinstance(column.dtype, pd.CategoricalDtype):
         return named_levels(column)
-    if isinstance(dtype, pd.SparseDtype):
+    if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()  # type: ignore[attr-defined]
     if column.dtype == np.longdouble:
         with np.errstate(over="ignore"):  # infinity is refused later
             return column.astype(np.float64)
-    return _of_one_kind(column) if column.dtype == object else in_known_types(column)
+    return _of_one_kind(column) if column.dtype == object else column
 
 
 def _of_one_kind(column: DataColumn) -> DataColumn:
