@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.reads.few_reads import few_reads
 from pegasos_stats.solvers.reads.log import Log
+from pegasos_stats.solvers.reads.newton import within
 from pegasos_stats.solvers.reads.rows import InMemory
 from pegasos_stats.solvers.reads.sampled import penalised_by
 from pegasos_stats.solvers.reads.seeing import Described, Point
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
 
 TOL = 1e-9
 SOLVER = SDCA(tol=TOL, seed=1)
@@ -100,3 +103,40 @@ def test_a_class_without_weight_in_a_half_leaves_the_penalty_as_it_is():
     weights = np.where(plain.y > 0.0, 0.0, 1.0)
     weights[np.flatnonzero(plain.y > 0.0)[0]] = 1.0
     assert penalised_by(rare_levels(1e-6, weights), SOLVER) == 1.0
+
+
+def test_a_step_within_a_radius_is_the_best_there():
+    rng = np.random.default_rng(3)
+    root = rng.standard_normal((6, 4))
+    H, g, sizes = root.T @ root, rng.standard_normal(4), rng.uniform(0.5, 2.0, 4)
+    whole = np.linalg.solve(H, g)
+    length = np.linalg.norm(sizes * whole)
+    np.testing.assert_allclose(within(H, g, sizes, 1.01 * length), whole, rtol=1e-12)
+    radius = 0.3 * length
+    step = within(H, g, sizes, radius)
+    assert np.linalg.norm(sizes * step) == pytest.approx(radius, rel=1e-12)
+    # At the least of the model on the boundary (g - H step) is a multiple of D step.
+    mu = (g - H @ step) / (sizes**2 * step)
+    assert mu.min() > 0.0
+    assert mu.max() == pytest.approx(mu.min(), rel=1e-9)  # of 60 halvings
+
+
+@pytest.mark.parametrize("lam", [1e-6, 1e-9])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_level_of_few_rows_that_the_sample_takes_to_the_end_is_brought_back(
+    lam, seed
+):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(6, 6000, p=[0.006, 0.3, 0.3, 0.15, 0.144, 0.1])
+    X = np.column_stack([rng.standard_normal(6000), np.eye(6)[group][:, 1:]])
+    likely = 1.0 / (1.0 + np.exp(0.3 + X[:, 0] + np.where(group == 0, 2.5, 0.0)))
+    y = np.where(rng.random(6000) < likely, 1.0, -1.0)
+    problem = Problem(X, y, lam, "log")
+    solver = SDCA(tol=1e-6, seed=1)
+    found = few_reads(InMemory(problem), lam, "log", True, solver)
+    exact = run_sdca(problem, SDCA(tol=1e-12, seed=1))
+    assert found.reached
+    assert found.n_reads <= 20  # of 100; half of these did not get there in any number
+    assert found.certificate.objective <= certificate(
+        problem, exact.beta, exact.alpha, exact.dual
+    ).objective * (1.0 + 1e-6)

@@ -24,10 +24,6 @@ class Logistic:
         """``w s (1 - s)``."""
         return w * s * (1.0 - s)
 
-    def most(self) -> float:
-        """1/4, of a margin of 0."""
-        return 0.25
-
     def violated(self, m: Vector) -> int:
         """How many margins are below 0."""
         return int(np.count_nonzero(m < 0.0))

@@ -8,9 +8,12 @@ margins, a read gives the gradient and the curvature
 
 with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
 ``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home.
-After a step that led up it is ``theta - (H + mu D)^-1 g`` from the point before, with
-ever more of the diagonal ``D`` of the largest curvature that the loss can have: with
-``mu`` the number of coefficients or more every step leads down.
+A step that led up is taken again from the point before, no longer than a radius: the
+least value of the quadratic model with ``||D^(1/2) step|| <= r`` and ``D`` the mean
+squares of ``z``, which is ``-(H + mu D)^-1 g``. The radius is a part of the step that
+led up, and grows with every one that leads down. So a direction in which the loss is
+all but flat at the point, as that of a level whose few rows are far out, is gone along
+in some reads, and no step is too short in the others.
 
 ``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
 the point of a read is taken off the weights of the sample, which is in memory: little,
@@ -18,10 +21,8 @@ and less with every step.
 
 References
 ----------
-Boehning & Lindsay, *Monotonicity of quadratic-approximation algorithms*, Annals of the
-Institute of Statistical Mathematics 40, 1988: the largest curvature.
-Marquardt, *An algorithm for least-squares estimation of nonlinear parameters*, SIAM
-Journal on Applied Mathematics 11, 1963: more and less of a diagonal.
+More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
+Statistical Computing 4, 1983.
 """
 
 from abc import ABC, abstractmethod
@@ -50,7 +51,9 @@ from pegasos_stats.solvers.reads.whole_weights import balanced, cut, units
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
 
-FIRST, CHANGE = 0.1, 10.0  # damping after a step that led up, and what it changes by
+WIDEST = 4.0  # radius after a step that led up: a change of scores, about
+SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
+LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
 
 
 class Curve(Protocol):
@@ -64,9 +67,6 @@ class Curve(Protocol):
 
     def bends(self, w: Vector, s: Vector) -> Vector:
         """Second derivatives of rows of weights ``w``, by their slopes."""
-
-    def most(self) -> float:
-        """Largest second derivative of a row of weight 1."""
 
     def violated(self, m: Vector) -> int:
         """How many rows violate the margin."""
@@ -207,7 +207,7 @@ class Newton(ABC):
         self._a = problem.home.blank(np.float64)
         self._of_sample = np.zeros(sample.y.size)  # dual weights
         self._lowest: Lowest | None = None
-        self._damping, self._squares = 0.0, np.zeros(0)
+        self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
     @property
     @abstractmethod
@@ -224,7 +224,7 @@ class Newton(ABC):
             f"{self.NAME}.objective": np.array([low.objective]),
             f"{self.NAME}.first": low.first,
             f"{self.NAME}.second": low.second,
-            f"{self.NAME}.damping": np.array([self._damping]),
+            f"{self.NAME}.radius": np.array([self._radius]),
         }
 
     def expected(self) -> dict[str, Expected]:
@@ -236,7 +236,7 @@ class Newton(ABC):
             f"{self.NAME}.objective": Expected("f8", (1,), 0.0, None),
             f"{self.NAME}.first": Expected("f8", (k,), None, None),
             f"{self.NAME}.second": Expected("f8", (k, k), None, None),
-            f"{self.NAME}.damping": Expected("f8", (1,), 0.0),
+            f"{self.NAME}.radius": Expected("f8", (1,), 0.0),
         }
 
     def go_on_from(self, state: State) -> None:
@@ -245,7 +245,7 @@ class Newton(ABC):
         objective = float(state[f"{self.NAME}.objective"][0])
         sums = state[f"{self.NAME}.first"], state[f"{self.NAME}.second"]
         self._lowest = Lowest(Point.unpacked(point), objective, *sums)
-        self._damping = float(state[f"{self.NAME}.damping"][0])
+        self._radius = float(state[f"{self.NAME}.radius"][0])
 
     def read(self) -> Risk:
         """Read all rows: risk, gradient and curvature at the point; a dual point."""
@@ -293,20 +293,23 @@ class Newton(ABC):
         self._lowest = self._lowest._replace(objective=np.inf)
 
     def solve(self, tol: float, solver: SDCA) -> None:
-        """Take Newton's step, damped once one led up."""
+        """Take Newton's step, within a radius once one led up."""
         assert self._lowest is not None  # a read comes first
         point, _, sums, curvature = self._lowest
-        if not self.is_lowest:
-            self._damping = max(self._damping * CHANGE, FIRST)
-        else:
-            self._damping = self._damping / CHANGE if self._damping > FIRST else 0.0
         first, low = int(self._problem.intercept), self._theta(point)
+        sizes = np.sqrt(np.where(self._squares > 0.0, self._squares, 1.0))
+        if not self.is_lowest:
+            far = float(np.linalg.norm(sizes * (self._theta(self.point) - low)))
+            self._radius = min(WIDEST, SHORTER * far)
+        else:
+            self._radius *= LONGER
         penalty = np.full(low.size, self._problem.lam)
         penalty[:first] = 0.0
-        damping = self._damping * self.curve.most() * self._squares
         with np.errstate(over="ignore", invalid="ignore"):
-            matrix = curvature + np.diag(penalty + damping)
-            step = _step(matrix, penalty * low - sums)
+            given = curvature + np.diag(penalty), penalty * low - sums
+            step = _step(*given)
+            if self._radius > 0.0:
+                step = within(*given, sizes, self._radius)
         theta, self.stands = low - step, not step.any()
         self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
 
@@ -332,3 +335,37 @@ def _step(curvature: Matrix, slope: Vector) -> Vector:
     except np.linalg.LinAlgError:
         return np.zeros(slope.size)
     return found if np.isfinite(found).all() else np.zeros(slope.size)
+
+
+def within(curvature: Matrix, slope: Vector, sizes: Vector, radius: float) -> Vector:
+    """The shortest of ``(H + mu D)^-1 g`` with ``||D^(1/2) step|| <= radius``, or less.
+
+    Parameters
+    ----------
+    curvature : float64 array, shape (k, k)
+    slope, sizes : float64 array, shape (k,)
+        ``g``, and the roots of the diagonal of ``D``.
+    radius : float
+
+    Examples
+    --------
+    >>> H, one = np.diag([1.0, 1e-9]), np.ones(2)
+    >>> within(H, np.array([1.0, 1e-6]), one, 2000.0)
+    array([   1., 1000.])
+    >>> within(H, np.array([1.0, 1e-6]), one, 5.0).round(4)
+    array([1.   , 4.899])
+    """
+    scaled = curvature / sizes / sizes[:, None]
+    if not (np.isfinite(scaled).all() and np.isfinite(slope).all()):
+        return np.zeros(slope.size)
+    values, vectors = np.linalg.eigh(scaled)
+    values, b = np.maximum(values, 0.0), vectors.T @ (slope / sizes)
+    if values[0] > 0.0 and np.linalg.norm(b / values) <= radius:
+        return np.asarray(vectors @ (b / values) / sizes)
+    high = float(np.linalg.norm(b)) / radius  # where it is short enough
+    low = LEAST * high
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        is_short = np.linalg.norm(b / (values + middle)) <= radius
+        low, high = (low, middle) if is_short else (middle, high)
+    return np.asarray(vectors @ (b / (values + high)) / sizes)

@@ -61,10 +61,6 @@ class RoundedHinge:
         """``w / width`` in the corner, 0 elsewhere."""
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
-    def most(self) -> float:
-        """``1 / width``, of a margin in the corner."""
-        return 1.0 / self.width
-
     def violated(self, m: Vector) -> int:
         """How many margins are below 1."""
         return int(np.count_nonzero(m < 1.0))
@@ -91,7 +87,7 @@ class Rounded(Newton):
     apart : float
         How far margins may be off at the point of the next read, about.
     damped : int
-        Steps that were damped, after one that led up.
+        Steps that were shorter, after one that led up.
     """
 
     NAME = "rounded"
@@ -109,7 +105,7 @@ class Rounded(Newton):
         return RoundedHinge(self.width)
 
     def solve(self, tol: float, solver: SDCA) -> None:
-        """Take Newton's step, damped once one led up; choose the next width."""
+        """Take Newton's step, shorter if one led up; choose the next width."""
         before, sample = self.point, self._sample
         is_whole = self.is_lowest
         super().solve(tol, solver)
