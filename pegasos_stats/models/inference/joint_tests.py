@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import counted
-from pegasos_stats.models.inference.resamples import BootstrapResult, two_sided
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.wald import beyond
 
 ROUNDING = 1e-9
@@ -325,10 +325,10 @@ def resampled_test(
     resamples agree, or levels are hardly told apart, their statistics count as larger,
     see `BootstrapResult.joint_widening`.
 
-    For one hypothesis ``M = V``, and the p-value is that of the symmetric interval,
-    ``2 (1 + c) / (1 + m)``, with those ``c`` that lie on one side of the estimate: on
-    that side where there are more. What is pinned at its hypothesis is no part of the
-    test; what is pinned elsewhere leaves it undefined.
+    For one hypothesis ``M = V``, and the p-value is that of the symmetric interval and
+    of `t_test`, ``2 (1 + c) / (1 + m)``, with those ``c`` that lie on one side of the
+    estimate: on that side where there are more. What is pinned at its hypothesis is no
+    part of the test; what is pinned elsewhere leaves it undefined.
 
     Parameters
     ----------
@@ -375,7 +375,5 @@ def resampled_test(
         far = statistics_of(images, share) * each.joint_widening
         pvalue = float(1 + (far >= own).sum()) / (1 + m)
     else:
-        as_large = statistics_of(images) * each.widening**2 >= own
-        sides = [(as_large & (sign * (images @ image) > 0.0)).sum() for sign in (1, -1)]
-        pvalue = float(two_sided(max(sides), m))
+        pvalue = float(each.p_values(q)[free][np.diag(middle).argmax()])
     return JointTest(own, pvalue, rank, np.inf, hypotheses, m)
