@@ -13,6 +13,7 @@ from pegasos_stats.data.counts import repeated
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
 from pegasos_stats.data.foreign import column_of_labels
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.frames import TrainingRows
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FEW = 0.05  # of the rows: their errors are off by a twentieth of themselves at most
 CHANCE = 1e-6  # that so many new rows are equal to rows of the fit
-SOME = 100  # rows that tell which column has the most values
+SOME = 100  # rows that tell which column has the most values, or all in their order
 
 
 class Seen(NamedTuple):
@@ -47,7 +48,8 @@ def seen_of(
     """Whether complete, labelled rows of a matrix are those of a fit, or some are.
 
     Rows of the fit are known in its order, and by their digests in any other. A fit
-    that was loaded has a digest of them all, and knows no other order.
+    that was loaded has a digest of them all, one from files a sample, and both know no
+    other order.
 
     Parameters
     ----------
@@ -104,6 +106,11 @@ def _in_order(
         return False
     if offset is not None and not np.array_equal(offset, rows.problem.row_offsets):
         return False
+    if isinstance(X, Elsewhere):  # a sample of them is in memory
+        some = X.home.sample(SOME)
+        if not isinstance(values, np.ndarray):
+            return False
+        return np.array_equal(values[some.numbers].astype(some.X.dtype), some.X)
     if not (isinstance(X, np.ndarray) or hasattr(type(X), "tocsr")):  # loaded
         return rows_digest(X) == digest_of(values)
     if type(values) is not type(X):

@@ -173,3 +173,11 @@ def test_a_threshold_is_chosen_by_new_rows(both, data):
     found, expected = (fit.thresholds(new, seed=1) for fit in (there, here))
     assert found.threshold == pytest.approx(expected.threshold, abs=1e-4)
     assert isinstance(found.table, pd.DataFrame)
+
+
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_rows_of_the_files_in_memory_are_training_rows(both, data, model):
+    there, _ = both[model]
+    table = there.confusion(data)
+    assert table.source == "training"
+    assert there.confusion(data.assign(x0=data["x0"] + 0.1)).source == "new"
