@@ -56,7 +56,7 @@ def centre_for_errors(problem: Problem) -> Vector | None:
     (None, array([2., 0.]))
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
-        return None
+        return constants(problem)
     return centre_of(*problem.moments)
 
 
@@ -68,8 +68,16 @@ def centre_of(means: Vector, spread: Vector) -> Vector | None:
 
 
 def centred(problem: Problem, centre: Vector) -> Problem:
-    """Return the problem for ``x - c``; it takes a copy of the rows."""
-    return replace(problem, X=np.ascontiguousarray(problem.X - centre))
+    """Return the problem for ``x - c``; it takes a copy of the rows.
+
+    Of sparse rows only constant columns are centred, which leaves no entries of them.
+    """
+    if isinstance(problem.X, np.ndarray):
+        return replace(problem, X=np.ascontiguousarray(problem.X - centre))
+    X = problem.X.copy()
+    X.data[centre[X.indices] != 0.0] = 0.0
+    X.eliminate_zeros()
+    return replace(problem, X=X)
 
 
 def moved(found: Solution, centre: Vector | None) -> Solution:

@@ -135,3 +135,13 @@ def test_the_report_of_known_rows_says_so():
     assert "The fit has seen these rows, so" in text
     text = " ".join(fit.report(frame[30:]).as_markdown().split())
     assert "The fit has seen 30 of these rows (50.0%), so" in text
+
+
+def test_all_rows_in_another_order_are_known_where_many_are_alike():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"s": rng.choice([*"mf"], 400), "c": rng.choice([*"123"], 400)})
+    data["y"] = np.where((data["s"] == "m") ^ (rng.random(400) < 0.2), "a", "b")
+    result = ps.logit("y ~ s + c", data, lam=0.01).fit()
+    assert result.confusion(data.sample(frac=1, random_state=2)).source == "training"
+    others = data.sample(frac=1, replace=True, random_state=2)
+    assert result.confusion(others).source == "new"

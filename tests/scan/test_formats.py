@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import pegasos_stats as ps
@@ -302,7 +303,10 @@ def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
 def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
     good = "".join(f"{'ab'[i % 2]},{i}.5,c\n" for i in range(8))
     begin, utf8 = "y,x,g\n" + good, "it is not text in UTF-8; save it as 'CSV UTF-8'"
-    fields = "are expected; quote cells that hold the separator"
+    fields = (
+        "are expected; a cell that holds the separator stands in quotes, and one "
+        "without a value is left empty"
+    )
     quote = "a quote is never closed, before 'c'; close it"
     for content, told in {
         begin.encode() + b"a,1,\xe9\n": utf8,
@@ -360,3 +364,20 @@ def test_a_piece_has_a_row_at_least():
     given = (1, 32 * numbers - 1, 32 * numbers, 64 * numbers - 1, 64 * numbers)
     found = [files.rows_of_piece(memory, 1000) for memory in given]
     assert found == [1, 1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "written", [b"{not", b"\xff\xfe", b'{"index_columns": 3}', b"[]", b"{}"]
+)
+def test_what_others_write_in_the_place_of_pandas_is_passed_over(tmp_path, written):
+    table = pa.table({"y": ["a", "b"] * 50, "x1": range(100)})
+    file = tmp_path / "rows.parquet"
+    pq.write_table(table.replace_schema_metadata({b"pandas": written}), file)
+    assert ps.svm("y ~ .", ps.scan(file)).names == ("x1",)
+
+
+def test_columns_of_csv_have_names(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("y,x,\na,1,2\nb,2,3\n" * 1)
+    with pytest.raises(DataError, match=r"Column 3 of .* has no name"):
+        ps.svm("y ~ .", ps.scan(file))

@@ -176,3 +176,17 @@ def test_nothing_is_tested_of_a_constant_column_however_far_the_fit_is():
     near = model.fit()
     assert near.wald_test("a = 0, c = 0").pvalue == near.wald_test("a = 0").pvalue
     assert np.isnan(near.wald_test("a = 0, c = 1").pvalue)
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+@pytest.mark.parametrize("value", [1.0, 1e4, 1e6])
+def test_errors_beside_a_constant_sparse_column_are_those_of_dense_rows(model, value):
+    X = np.column_stack([NEAR[:, :2], np.full(N, value)])
+    sparse, dense = (
+        model(Y, rows, lam=0.01).fit(ps.SDCA(tol=TOL, seed=1), cov_type="HC0")
+        for rows in (csr_array(X), X)
+    )
+    assert sparse.bse.iloc[-1] == dense.bse.iloc[-1] == 0.0
+    assert np.isnan(sparse.pvalues.iloc[-1])
+    # Both are within 1e-8 of the optimum, near which errors change smoothly.
+    np.testing.assert_allclose(sparse.bse, dense.bse, rtol=1e-2)

@@ -6,7 +6,8 @@ from pegasos_stats.data.language.syntax import POWERS, unusable
 from pegasos_stats.errors import FormulaError
 
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
-COMPARED = re.compile(r"[^~+]*[^~+\s]\s*(?:[<>!=]=|[<>])[^~+]*[^~+\s]")
+SIDE = r"""(?:[\w.]+|'[^']*'|"[^"]*")"""
+COMPARED = re.compile(rf"{SIDE}\s*(?:[<>!=]=|[<>])\s*{SIDE}(?!\s*[\w.(])")
 
 TERMS = "terms are joined by +, as in 'y ~ a + b'"
 BRACKETS = "a bracket is opened or closed without its other half; write both"
@@ -67,7 +68,8 @@ def cannot_use(formula: str, error: Exception) -> FormulaError:
 
 
 def _compared(formula: str) -> str:
-    """What to write in place of a comparison."""
+    """What to write in place of a comparison, if it is one of two words."""
     match = COMPARED.search(formula.partition("~")[2])
-    term = match[0].strip() if match else "x > 0"
-    return f"a comparison is no term; write I({term})"
+    if match is None:
+        return f"a comparison is no term; {COMPUTED}, as in I(x > 0)"
+    return f"a comparison is no term; write I({match[0]})"

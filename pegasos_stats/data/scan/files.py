@@ -47,7 +47,6 @@ UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
-OF_PANDAS = re.compile(r"__index_level_\d+__")  # row labels, no column
 LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
 SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
@@ -149,9 +148,8 @@ class Scan:
                 raise
             except Exception as error:  # of pyarrow, and of the system
                 raise unreadable(file, error) from None
-            labels = (schema.pandas_metadata or {}).get("index_columns", [])
-            others = (each for each in schema if each.name not in labels)
-            fields = [each for each in others if not OF_PANDAS.fullmatch(each.name)]
+            labels = row_labels(schema)
+            fields = [field for field in schema if field.name not in labels]
             counts = Counter(field.name for field in fields)
             if twice := [name for name, count in counts.items() if count > 1]:
                 raise ColumnError(
@@ -351,6 +349,25 @@ def scan(
             )
     outcomes = () if outcome is None else outcomes_of(outcome, found)
     return Scan(found, bytes_of(memory), stated, outcomes, n_features)
+
+
+def row_labels(schema: "pa.Schema") -> list[str]:
+    """Names of the columns that pandas wrote as labels of rows; none if it did not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.Table.from_pandas(pd.DataFrame({"x": [1]}, index=pd.Index([7])))
+    >>> row_labels(table.schema), row_labels(pa.schema([]))
+    (['__index_level_0__'], [])
+    """
+    try:
+        found = (schema.pandas_metadata or {}).get("index_columns")
+    except (ValueError, AttributeError):  # what others wrote
+        return []
+    if not isinstance(found, list):
+        return []
+    return [name for name in found if isinstance(name, str)]
 
 
 def bytes_of(memory: object) -> int:

@@ -34,8 +34,8 @@ OF_CSV = {  # what arrow says of files, and what is wrong with them
     "Empty CSV file": "it is empty; give a header and rows",
     "straddling": "a row has more than 2 MB; close the quote that it may begin with",
     r"Expected (\d+) columns, got (\d+)": (
-        r"a line has \2 fields where \1 are expected; quote cells that hold the "
-        "separator"
+        r"a line has \2 fields where \1 are expected; a cell that holds the separator "
+        "stands in quotes, and one without a value is left empty"
     ),
 }
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
@@ -116,8 +116,21 @@ def csv_schema(file: str, types: "Types", sep: str) -> "pa.Schema":
 
 
 def csv_names(file: str, sep: str) -> list[str]:
-    """Names in the first line of a CSV file, without an empty one: row names."""
-    return [name for name in csv_header(file, sep) if name]
+    """Names in the first line of a CSV file; a first one that is empty is of row names.
+
+    Raises
+    ------
+    DataError
+        If another name is empty.
+    """
+    first, *others = csv_header(file, sep)
+    if "" in others:
+        number = others.index("") + 2
+        raise DataError(
+            f"Column {number} of {shown_path(file)} has no name; give it one in the "
+            "first line."
+        )
+    return [first, *others] if first else others
 
 
 def csv_header(file: str, sep: str) -> list[str]:
