@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 
+SOME, SAME = 100, 1e-6  # rows that are compared, and scores that are alike
+
+
 class ReadRows(NamedTuple):
     """Rows of files, read once.
 
@@ -36,7 +39,7 @@ class ReadRows(NamedTuple):
     beside : DataFrame, shape (n, m), or None
         Further columns that were asked for; None for the rows of the fit.
     seen : bool
-        Whether the files are those of the fit.
+        Whether the rows are those of the fit.
     """
 
     scores: "pd.Series[float]"
@@ -106,9 +109,28 @@ def read_rows(
     f = pd.concat([part[0] for part in parts])
     beside = pd.concat([part[2] for part in parts])
     labels = joined([part[1] for part in parts]).set_axis(f.index)
-    X = of_fit.X if isinstance(of_fit, Problem) else None
-    same = isinstance(X, Elsewhere) and X.measured.scan.holds(data)
-    return ReadRows(f, labels, beside, same and labelled)
+    same = labelled and isinstance(of_fit, Problem) and isinstance(solution, Solution)
+    return ReadRows(f, labels, beside, same and are_of_fit(result, data, f, labels))
+
+
+def are_of_fit(
+    result: "Results", data: object, f: "pd.Series[float]", labels: pd.Series
+) -> bool:
+    """Whether scores are those of the rows of a fit from files, in their order.
+
+    Its files may hold other rows by now, and other files its rows.
+    """
+    X, found = result.problem.X, result.solution
+    assert isinstance(found, Solution)
+    if not isinstance(X, Elsewhere):
+        return False
+    complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
+    if complete.sum() != X.home.n:  # a row without a weight is none of the fit
+        return X.measured.scan.holds(data)
+    some = X.home.sample(SOME)
+    expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
+    there = f.to_numpy()[complete][some.numbers]
+    return np.allclose(there, expected, rtol=SAME, atol=SAME)
 
 
 class Asked(NamedTuple):

@@ -181,3 +181,18 @@ def test_rows_of_the_files_in_memory_are_training_rows(both, data, model):
     table = there.confusion(data)
     assert table.source == "training"
     assert there.confusion(data.assign(x0=data["x0"] + 0.1)).source == "new"
+
+
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(
+    model, data, tmp_path
+):
+    for name in ("rows", "copy"):
+        data.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    result = model(FORMULA, ps.scan(tmp_path / "rows.parquet"), lam=0.01).fit()
+    for name in ("rows", "copy"):
+        again = ps.scan(tmp_path / f"{name}.parquet")
+        assert result.confusion(again).source == "training"
+    changed = data.assign(x0=data["x0"] + 0.1)
+    changed.to_parquet(tmp_path / "rows.parquet", index=False)
+    assert result.confusion(ps.scan(tmp_path / "rows.parquet")).source == "new"
