@@ -20,6 +20,9 @@ MARKED = re.compile(
     r"(?P<unit>[%‰°$€£¥]|[^\W\d_]{1,4})?$",
     re.IGNORECASE,
 )
+NO_VALUE = re.compile(
+    r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
+)
 Kind = Literal["names", "dates", "numbers"]
 
 
@@ -129,14 +132,16 @@ def doubtful_columns(
     """
     found = []
     for name, known in levels.items():
-        if len(known) <= MANY or not all(isinstance(level, str) for level in known):
+        if not all(isinstance(level, str) for level in known):
             continue
         every = data[name].dropna().astype(object)
         texts, row = pd.Series(every.unique(), dtype=object).map(str), ""
         words: tuple[str, ...] = ()
         numbers = _like_numbers(texts)
         kind: Kind
-        if numbers.sum() > MANY and numbers.mean() > 0.5:
+        if len(known) <= MANY and not _is_short_scale(texts, numbers):
+            continue
+        if len(known) <= MANY or (numbers.sum() > MANY and numbers.mean() > 0.5):
             words = tuple(texts[pd.to_numeric(texts, errors="coerce").isna()])
             strange = every.map(str).isin(words).to_numpy()
             kind = "numbers"
@@ -176,6 +181,22 @@ def of_all_rows(found: Iterable[Doubtful], n_rows: int) -> tuple[Doubtful, ...]:
         for column in found
         if column.kind != "names" or n_rows < ROWS * column.n_levels
     )
+
+
+def _is_short_scale(texts: "pd.Series[str]", numbers: "pd.Series[bool]") -> bool:
+    """Whether few values are numbers beside a code for none, or with commas.
+
+    Other words among few numbers, as in ``1, 2, 3+``, are levels that are meant.
+
+    Examples
+    --------
+    >>> texts = pd.Series(["1", "2", "3", "?"])
+    >>> _is_short_scale(texts, _like_numbers(texts))
+    True
+    """
+    coded = texts[~numbers].str.strip().str.fullmatch(NO_VALUE)
+    some = numbers.sum() > 1 and (len(coded) > 0 or texts.str.contains(",").any())
+    return bool(some and coded.all())
 
 
 def _like_numbers(texts: "pd.Series[str]") -> "pd.Series[bool]":

@@ -9,6 +9,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.advice import as_options
+from pegasos_stats.data.doubtful import doubtful_columns
 from pegasos_stats.errors import ColumnWarning
 
 N = 60
@@ -272,3 +273,15 @@ def test_unseen_levels_of_other_types_are_missing_too():
     assert plain.predict(data[["z"]], unseen="missing").equals(
         plain.predict(data[["z"]])
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "is_doubtful"),
+    [("12345?", True), ("01.", True), ("123", False), ("01", False), ("ab?", False)],
+)
+def test_few_numbers_beside_a_code_for_none_are_told(values, is_doubtful):
+    frame = pd.DataFrame({"item": [*values] * 20})
+    frame["y"] = [*"uvvuv"] * (len(frame) // 5)
+    found = doubtful_columns(frame, {"item": sorted(values)}, len(frame))
+    assert bool(found) == is_doubtful
+    assert all(column.words == (values[-1],) for column in found)
