@@ -307,9 +307,11 @@ class Newton(ABC):
         penalty[:first] = 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             given = curvature + np.diag(penalty), penalty * low - sums
-            step = _step(*given)
-            if self._radius > 0.0:
-                step = within(*given, sizes, self._radius)
+            step = (
+                within(*given, sizes, self._radius)
+                if self._radius > 0.0
+                else _step(*given)
+            )
         theta, self.stands = low - step, not step.any()
         self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
 
