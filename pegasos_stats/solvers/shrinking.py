@@ -104,14 +104,17 @@ class Shrinking:
     def _look(self) -> None:
         """Look at all rows, for the gap, and keep the fit if its risk is less.
 
-        The coefficients are ``sum_i a_i y_i x_i / (lam n)`` but for the rounding of the
-        steps, which a gap within the tolerance is not to be due to.
+        The coefficients are ``sum_i a_i y_i x_i / (lam n)``, but for the rounding of
+        all steps: for a gap within the tolerance they are summed anew.
         """
         problem, state = self._problem, self._state
         dual.smooth.put_dots(problem.rows, state.w, self._scores)
         norm2 = dual.lengths.squared_norm(state.w)
         fit = problem, self._scores, 0.0, norm2
         found = lengths(*fit, state.a, norm2)
+        if found.at.relative_gap <= self._tol:
+            image = problem.X.T @ (state.a * problem.y) / (problem.lam * problem.n)
+            found = lengths(*fit, state.a, float(image @ image))
         self._length = found.dual
         if found.at.objective < self._at.objective:
             self._beta = found.fit * state.w[: problem.p]
