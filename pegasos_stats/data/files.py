@@ -36,6 +36,8 @@ ZIPPED = {  # what else a zip file is, by a file in it
 }
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+NOT_UTF8 = "it is not text in UTF-8; save it as 'CSV UTF-8'"
+EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
 FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
@@ -225,10 +227,15 @@ def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None
         first = pd.read_csv(handle, sep=style.sep, header=None, nrows=1, dtype=str)
     header = first.iloc[0].dropna()
     if header.duplicated().any():
-        raise ColumnError(
-            f"Column {listing(header[header.duplicated()][:1])} stands more than once "
-            f"in {shown_path(path)}; rename the columns."
-        )
+        raise twice(header[header.duplicated()].iloc[0], path)
+
+
+def twice(name: str, path: str) -> ColumnError:
+    """The error for a name that stands for two columns of a file."""
+    return ColumnError(
+        f"Column {listing([name])} stands more than once in {shown_path(path)}; rename "
+        "the columns."
+    )
 
 
 def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
@@ -297,7 +304,7 @@ def _reason(error: Exception) -> str:
     """Say what is wrong with a CSV file, and what to do where that is known."""
     reason = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, UnicodeDecodeError):
-        return "it is not text in UTF-8; save it as 'CSV UTF-8'"
+        return NOT_UTF8
     if found := QUOTE.search(reason):
         return f"a quote that line {int(found[1]) + 1} opens is never closed"
     if found := FIELDS.search(reason):
@@ -306,5 +313,5 @@ def _reason(error: Exception) -> str:
             "quote cells that hold the separator"
         )
     if isinstance(error, pd.errors.EmptyDataError):
-        return "it is empty; give a header and rows"
+        return EMPTY
     return reason

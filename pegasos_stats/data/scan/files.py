@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_count
+from pegasos_stats.data.files import twice
 from pegasos_stats.data.row_names import FileName
 from pegasos_stats.data.scan.csv_types import agreed_types, not_as_stated, stated_types
 from pegasos_stats.data.scan.formats import (
@@ -151,11 +152,8 @@ class Scan:
             labels = row_labels(schema)
             fields = [field for field in schema if field.name not in labels]
             counts = Counter(field.name for field in fields)
-            if twice := [name for name, count in counts.items() if count > 1]:
-                raise ColumnError(
-                    f"Column {listing(twice[:1])} stands more than once in "
-                    f"{shown_path(file)}; rename the columns."
-                )
+            if doubled := [name for name, count in counts.items() if count > 1]:
+                raise twice(doubled[0], file)
             found[file] = pa.schema(fields)
         return found
 

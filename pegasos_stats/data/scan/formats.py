@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pegasos_stats.data.files import EMPTY, NOT_UTF8
 from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
 from pegasos_stats.data.scan.formats_svmlight import (
     SVMLIGHT,
@@ -28,10 +29,9 @@ FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 MISSING += ["nan", "null"]  # as pandas has it
-NOT_UTF8 = "it is not text in UTF-8; save it as 'CSV UTF-8'"
 OF_CSV = {  # what arrow says of files, and what is wrong with them
     "invalid UTF8|codec can't decode": NOT_UTF8,
-    "Empty CSV file": "it is empty; give a header and rows",
+    "Empty CSV file": EMPTY,
     "straddling": "a row has more than 2 MB; close the quote that it may begin with",
     r"Expected (\d+) columns, got (\d+)": (
         r"a line has \2 fields where \1 are expected; a cell that holds the separator "
