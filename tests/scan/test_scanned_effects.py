@@ -196,3 +196,26 @@ def test_rows_are_those_of_the_fit_by_what_they_are_not_by_their_path(
     changed = data.assign(x0=data["x0"] + 0.1)
     changed.to_parquet(tmp_path / "rows.parquet", index=False)
     assert result.confusion(ps.scan(tmp_path / "rows.parquet")).source == "new"
+
+
+@pytest.mark.parametrize("model", [ps.logit, ps.svm])
+def test_a_constant_column_of_files_has_no_error(model, data, tmp_path):
+    data.assign(one=3.0).to_parquet(tmp_path / "rows.parquet", index=False)
+    scan = ps.scan(tmp_path / "rows.parquet")
+    found = model("y ~ x0 + one + x1", scan, lam=0.01).fit().tidy().set_index("term")
+    assert found.loc["one", "estimate"] == found.loc["one", "std_error"] == 0.0
+    assert np.isnan(found.loc["one", "p_value"])
+    without = model("y ~ x0 + x1", scan, lam=0.01).fit().bse
+    # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
+    np.testing.assert_allclose(found["std_error"].drop("one"), without, rtol=1e-2)
+
+
+def test_scores_that_are_all_the_same_do_not_make_other_rows_those_of_the_fit(
+    data, tmp_path
+):
+    for name, x0 in (("rows", data["x0"]), ("others", -data["x0"])):
+        data.assign(x0=x0).to_parquet(tmp_path / f"{name}.parquet", index=False)
+    scans = [ps.scan(tmp_path / f"{name}.parquet") for name in ("rows", "others")]
+    flat = ps.svm("y ~ x0", scans[0], lam=1e6).fit()
+    assert flat.coef.abs().max() < 1e-4
+    assert [flat.confusion(scan).source for scan in scans] == ["training", "new"]
