@@ -28,7 +28,7 @@ Kind = Literal["names", "dates", "numbers"]
 
 @dataclass(frozen=True)
 class Doubtful:
-    """A column of text with many levels, probably not meant as a factor.
+    """A column of text, of many levels or few numbers, probably not meant as a factor.
 
     Attributes
     ----------
@@ -109,7 +109,10 @@ def doubtful_columns(
     n_rows: int,
     formula: str = "y ~ .",
 ) -> tuple[Doubtful, ...]:
-    """Columns of text with many levels that look like names, dates or numbers.
+    """Columns of text that look like names, dates or numbers.
+
+    Columns of few levels are told only where they are numbers beside a code for no
+    value, or with commas.
 
     What a column looks like is judged by all its values: a word that makes it text may
     stand in a row that is left out.
@@ -139,9 +142,10 @@ def doubtful_columns(
         words: tuple[str, ...] = ()
         numbers = _like_numbers(texts)
         kind: Kind
-        if len(known) <= MANY and not _is_short_scale(texts, numbers):
+        few = len(known) <= MANY
+        if few and not _is_short_scale(texts, numbers):
             continue
-        if len(known) <= MANY or (numbers.sum() > MANY and numbers.mean() > 0.5):
+        if few or (numbers.sum() > MANY and numbers.mean() > 0.5):
             words = tuple(texts[pd.to_numeric(texts, errors="coerce").isna()])
             strange = every.map(str).isin(words).to_numpy()
             kind = "numbers"

@@ -82,9 +82,10 @@ def seen_of(
         beside, own = [*beside, offset], [*own, rows.problem.row_offsets]
     if isinstance(X, np.ndarray) and _differ(values, X):
         return NEW
-    if "_digests" not in vars(result):  # a cached property of all kinds of results
-        vars(result)["_digests"] = digests_by_row(X, *own)
-    found, known = digests_by_row(values, *beside), vars(result)["_digests"]
+    kept = vars(result)  # the digests of its rows, which stay the same
+    if "_digests" not in kept:
+        kept["_digests"] = digests_by_row(X, *own)
+    found, known = digests_by_row(values, *beside), kept["_digests"]
     is_seen = pd.Series(found).isin(known).to_numpy()
     number = int(is_seen.sum())
     if number <= FEW * len(found):

@@ -55,9 +55,9 @@ def centre_for_errors(problem: Problem) -> Vector | None:
     >>> far_centre(Problem(X, y, lam=1.0)), centre_for_errors(Problem(X, y, lam=1.0))
     (None, array([2., 0.]))
     """
-    if not problem.intercept or not isinstance(problem.X, np.ndarray):
-        return constants(problem)
-    return centre_of(*problem.moments)
+    if problem.intercept and isinstance(problem.X, np.ndarray):
+        return centre_of(*problem.moments)
+    return constants(problem)
 
 
 def centre_of(means: Vector, spread: Vector) -> Vector | None:
