@@ -129,8 +129,9 @@ def test_least_errors_of_shrunk_ones_do_not_depend_on_where_the_rows_are():
         for shift in (0.0, 2.0**30)
     )
     least = near.with_covariance("HC2").bse
-    assert (near.bse == least).any()
-    assert (near.bse > least).any()
+    above = near.bse / least - 1.0
+    assert (np.abs(above) < 1e-12).any()  # the same, summed in another order
+    assert (above > 1e-3).any()
     np.testing.assert_allclose(far.bse.iloc[1:], near.bse.iloc[1:], rtol=1e-6)
 
 

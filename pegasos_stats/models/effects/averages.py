@@ -371,6 +371,7 @@ def estimated(
         said = [f"Standard errors: {errors.description}; rows as given."]
         if np.isnan(errors.matrix).all():
             said = [note.sentence for note in errors.notes]
+        said += [note.sentence for note in result._uncertainty.separated()]
         notes = [*notes, *said]
         notes.append(OF_PENALISED)
         if tests.resampled is not None and column == "contrast":

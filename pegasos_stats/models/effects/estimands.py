@@ -10,6 +10,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.inference.separation import MOSTLY, ONWARD
 from pegasos_stats.models.inference.wald import ContrastTests
 
 Curve = Literal["probability", "share", "score"]
@@ -143,6 +144,15 @@ class Estimand:
             slope = slope - heights.slope(self._scores(self.other, theta))
         return -float(self.shares @ slope)
 
+    def is_apart(self, pull: Vector) -> bool:
+        """Whether most of its rows, or of the others, are separated ones.
+
+        Their scores grow with every Newton step without penalty, `pull`, by about 1.
+        """
+        taken = [self.rows] if self.other is None else [self.rows, self.other]
+        grow = [self.shares @ (np.abs(rows @ pull) > ONWARD) for rows in taken]
+        return bool(max(grow) >= MOSTLY)
+
     def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
         """Scores by one fit, or by several, a column for each."""
         scores = np.asarray(rows @ thetas)
@@ -163,7 +173,9 @@ def tested(
     method the variance is ``g' V g``, with the gradient ``g`` of the mean and the
     covariance ``V`` of the coefficients; from resamples it is that of the mean by the
     coefficients of each resample, and so are intervals. Where balanced weights were
-    taken off, both allow for what that depends on, the shares of the classes.
+    taken off, both allow for what that depends on, the shares of the classes. There is
+    none of predictions for separated rows, see `separated_rows`, which vary by chance
+    but not with the coefficients.
 
     Parameters
     ----------
@@ -181,12 +193,14 @@ def tested(
     """
     resampled = errors if isinstance(errors, BootstrapResult) else None
     priors = None if resampled is None else resampled.priors
-    names, values, gradients, replicates, by_shift = [], [], [], [], []
+    pull = errors.pull if errors is not None and errors.separated else None
+    names, values, gradients, replicates, by_shift, apart = [], [], [], [], [], []
     for name, estimand in estimands:
         names.append(name)
         values.append(estimand.values(theta[None], heights)[0])
         gradients.append(estimand.gradient(theta, heights))
         by_shift.append(estimand.by_shift(theta, heights))
+        apart.append(pull is not None and estimand.is_apart(pull))
         if resampled is not None:
             replicates.append(estimand.values(resampled.estimates, heights, priors))
     effect, J = np.array(values), np.array(gradients)
@@ -211,4 +225,5 @@ def tested(
             slope = np.array(by_shift)
             variances += slope * (2.0 * J @ np.array(mixed) + slope * variance)
         sd, df = np.sqrt(np.maximum(variances, 0.0)), errors.df
+    sd = np.where(apart, np.nan, sd)
     return ContrastTests(names, effect, sd, np.zeros(len(effect)), df, resampled)

@@ -10,6 +10,7 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
+from pegasos_stats.models.inference.separation import CERTAIN, Onward, onward
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values
@@ -76,11 +77,15 @@ class BreadSums(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What one read brings: for the bread, the meat, and ``sum_i w_i s_i y_i z_i``."""
+    """What one read brings: for the bread, the meat, and ``sum_i w_i s_i y_i z_i``.
+
+    And how many rows are `CERTAIN`, with the log loss.
+    """
 
     bread: BreadSums
     meat: parts.MeatSums
     slopes: Vector
+    certain: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +153,13 @@ class Fitted:
         else:
             meat = parts.meat_sums(problem, s, 1.0, self.groups(problem.y))
         slopes = column_sums(problem, problem.row_weights * s * problem.y)
-        return Sums(_bread_sums(part, kernel, u), meat, slopes)
+        certain = 0 if kernel else int((s < CERTAIN).sum())
+        return Sums(_bread_sums(part, kernel, u), meat, slopes, certain)
+
+    def onward(self, steps: list[Vector], block: Block, dual: Values) -> Onward:
+        """Take Newton steps without penalty from the optimum of the log loss."""
+        problem, _, s = self.part(block, dual)
+        return onward(problem, s, steps)
 
     def groups(self, y: Vector) -> list[Any]:
         """Rows of a block whose scores have a mean of their own, as of all rows."""

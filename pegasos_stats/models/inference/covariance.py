@@ -42,7 +42,7 @@ class Covariance:
         the fit standardized them, which become those on the original scale.
     pull : float64 array, shape (k,), optional
         ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
-        from these, to first order.
+        from these, to first order; where rows are separated, by which they would grow.
     bias : float64 array, shape (k,), optional
         Of the coefficients, for intervals and tests that allow for it.
     prior : float64 array, shape (k + 1,), optional
@@ -112,7 +112,8 @@ class Covariance:
         prior = self.prior
         if prior is not None:
             prior = np.append(R @ prior[:-1], prior[-1])
-        plain = replace(self, joint=joint, fixed=None, pull=None, later=None, bias=bias)
+        pull = None if self.pull is None else R @ self.pull
+        plain = replace(self, joint=joint, fixed=None, pull=pull, later=None, bias=bias)
         return replace(plain, matrix=R @ self.matrix @ R.T, prior=prior)
 
     def original(self, R: Matrix) -> "Covariance":

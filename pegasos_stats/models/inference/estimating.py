@@ -196,10 +196,11 @@ def estimated_covariance(
     if isinstance(options, Sandwich):
         estimate = sandwich(*given, options, found.dual, scaling, groups)
         return replace(estimate, why=why)
-    pull = sandwich(*given, SANDWICH, found.dual).pull
+    plain = sandwich(*given, SANDWICH, found.dual)
     resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
     hardly = hardly_told(problem, found, groups) is not None
-    return replace(resampled, pull=pull, why=why, hardly=hardly)
+    resampled = replace(resampled, pull=plain.pull, separated=plain.separated)
+    return replace(resampled, why=why, hardly=hardly)
 
 
 def check_memory(problem: Problem) -> None:

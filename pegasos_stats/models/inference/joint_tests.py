@@ -124,13 +124,18 @@ def wald_test(
     middle, apart = R @ covariance @ R.T, R @ theta - q
     certain = (np.diag(middle) == 0.0) & (apart != 0.0)
     if certain.any() or not np.isfinite(middle).all():
-        rank = int(np.linalg.matrix_rank(R))
-        return JointTest(np.nan, np.nan, rank, df, hypotheses)
+        return undefined(R, df, hypotheses)
     whiten = whitening(middle)
     image, rank = whiten @ apart, len(whiten)
     statistic = float(image @ image) / (1 if np.isinf(df) else rank)
     pvalue = p_value(statistic, rank, df, 0.0 if bias is None else whiten @ (R @ bias))
     return JointTest(statistic, pvalue, rank, df, hypotheses)
+
+
+def undefined(R: Matrix, df: float, hypotheses: Sequence[str]) -> JointTest:
+    """The test of hypotheses that there is no statistic for."""
+    rank = int(np.linalg.matrix_rank(R))
+    return JointTest(np.nan, np.nan, rank, df, hypotheses)
 
 
 def p_value(statistic: float, m: int, df: float, off: Vector | float = 0.0) -> float:

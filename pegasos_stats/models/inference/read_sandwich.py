@@ -3,7 +3,8 @@
 The first read of the hinge gives the margins, whose spread says how wide the kernel is;
 the second one, or with the log loss the only one, all sums that bread and meat need.
 Predictors that were standardized take one more, and tests of several hypotheses about
-the hinge four more, which are read when such a test is asked for.
+the hinge four more, which are read when such a test is asked for. Where rows are
+predicted with certainty, it takes one to three more to see whether they are separated.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.sandwich import check_size
+from pegasos_stats.models.inference.separation import Onward, separated
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.models.inference.symmetric import around
 from pegasos_stats.models.inference.uncentring import uncentred
@@ -103,6 +105,10 @@ class ReadFit:
             ),
         )
         found = replace(found, why=why)
+        if kernel is None and found.is_defined and sums.certain:
+            apart, step = separated(self.onward, found.pull, n)
+            if apart:
+                found = replace(found, separated=apart, pull=step, notes=())
         if kernel is None or not found.is_defined:
             return found
         later = partial(self.with_joint, found, inverse, options, stacked)
@@ -116,6 +122,12 @@ class ReadFit:
         penalty = self.problem.lam * float(np.diag(inverse)[first:].sum())
         used = len(inverse) - penalty
         return n / (n - used) if n > used else np.nan
+
+    def onward(self, steps: list[Vector]) -> Onward:
+        """Read what Newton steps without penalty do to the rows."""
+        work = partial(self.fitted.onward, steps)
+        total: Onward = added(self.home.read(work, self.dual))
+        return total
 
     def stacked(
         self, group_means: Matrix, moments: tuple[Vector, Vector], centred: bool

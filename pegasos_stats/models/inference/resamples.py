@@ -58,7 +58,7 @@ class BootstrapResult:
         Where balanced weights were made anew for each resample: ``log(n- / n+)`` of
         its rows, which probabilities take off scores.
     pull : float64 array, shape (k,), optional
-        By how much coefficients without penalty differ from these, to first order.
+        By how much coefficients without penalty differ from these, as of `Covariance`.
     why : str
         Why the sandwich does not cover; empty if it does.
     groups : str
@@ -67,6 +67,8 @@ class BootstrapResult:
         Share of the pairs of resamples in which all coefficients are the same.
     hardly : bool
         Whether predictors of the hinge hardly tell the levels apart, see `hardly_told`.
+    separated : int
+        Rows of the log loss whose scores nothing but the penalty limits.
     """
 
     estimate: Vector
@@ -88,6 +90,7 @@ class BootstrapResult:
     groups: str = ""
     agreeing: float = 0.0
     hardly: bool = False
+    separated: int = 0
 
     @property
     def matrix(self) -> Matrix:
@@ -212,7 +215,7 @@ class BootstrapResult:
             tolerance=np.abs(R) @ self.solver_noise,
             fixed=None,
             reference=reference,
-            pull=None,
+            pull=None if self.pull is None else R @ self.pull,
         )
 
     def original(self, R: Matrix) -> "BootstrapResult":

@@ -176,8 +176,9 @@ def _of_rows(
     if problem.loss == "hinge":
         add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
         return replace(found, later=add) if len(H) > WIDE else add(), None
-    if apart := separated_rows(problem, s, found.pull):
-        found = replace(found, separated=apart, notes=())  # this says more
+    apart, step = separated_rows(problem, s, found.pull)
+    if apart:  # which says more than other notes
+        found = replace(found, separated=apart, pull=step, notes=())
     rows = options, s, stretch, meat, inverse, drawn, pairs
     return (
         for_few_rows(found, problem, *rows),

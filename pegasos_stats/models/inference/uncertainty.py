@@ -17,6 +17,7 @@ from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
+from pegasos_stats.models.inference.separation import unlimited
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
@@ -32,7 +33,6 @@ from pegasos_stats.solvers.shortfall import closer_fit
 # covers with a probability of 94.3% instead of 95%.
 SMALL = 0.25
 GOES_ON = "{} goes on to the optimum."
-GROWS = 0.02  # of a coefficient, by a Newton step without penalty
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
@@ -86,8 +86,22 @@ class Uncertainty:
 
     @property
     def std_error(self) -> Vector:
-        """Standard errors, shape (k,); 0 where rounding makes a variance negative."""
-        return self.covariance.std_error
+        """Standard errors, shape (k,); NaN where only the penalty limits estimates."""
+        return np.where(self.unlimited, np.nan, self.covariance.std_error)
+
+    @cached_property
+    def unlimited(self) -> NDArray[np.bool_]:
+        """Coefficients that nothing but the penalty limits, shape (k,)."""
+        return self._unlimited(np.eye(len(self.theta)))
+
+    def _unlimited(self, R: Matrix) -> NDArray[np.bool_]:
+        """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
+        found = self.covariance
+        if not found.separated or found.pull is None:
+            return np.zeros(len(R), dtype=bool)
+        if found.separated == self.nobs:
+            return np.asarray(R.any(axis=1))
+        return unlimited(R, self._theta, found.pull)
 
     @property
     def distance(self) -> Vector:
@@ -157,7 +171,7 @@ class Uncertainty:
             *first, last = self._on_covariance()
             before = "".join(f"{note.sentence} " for note in first)
             warn_caller(before + last.capital, UndefinedMetricWarning, last.cure)
-        for note in self._separated():
+        for note in self.separated():
             warn_caller(note.capital, UndefinedMetricWarning)
         for note in self._too_far():
             warn_caller(note.capital, ConvergenceWarning, note.cure)
@@ -183,7 +197,7 @@ class Uncertainty:
         return wald.ContrastTests(
             linear.written_hypotheses(R, q, names),
             found.estimate,
-            found.std_error,
+            np.where(self._unlimited(R), np.nan, found.std_error),
             q,
             self.covariance.df,
             None if resampled is None else resampled.combined(R),
@@ -195,6 +209,8 @@ class Uncertainty:
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
+        if self._unlimited(R).any():
+            return joint_tests.undefined(R, V.df, written)
         if isinstance(V, BootstrapResult):
             if V.is_symmetric:
                 return joint_tests.resampled_test(V, R, q, written)
@@ -214,7 +230,7 @@ class Uncertainty:
             *self._too_far(),
             *notes.few_rows(self.nobs, len(self.theta)),
             *notes.few_groups(self.groups),
-            *self._separated(),
+            *self.separated(),
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
@@ -246,16 +262,13 @@ class Uncertainty:
             other &= ~self._resampled.pinned
         return notes.shrunk(list(self.theta.index[other])) if other.any() else []
 
-    def _separated(self) -> list[Note]:
+    def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        found = self.covariance
-        if not isinstance(found, Covariance) or not found.separated:
-            return []
-        if found.separated == self.nobs:
+        found = self.covariance.separated
+        if found and found == self.nobs:
             return notes.told_apart()
-        assert found.pull is not None
-        grow = np.abs(found.pull) > GROWS * np.abs(self._theta)
-        return notes.separated(list(self.theta.index[grow]), found.separated)
+        names = list(self.theta.index[self.unlimited])
+        return notes.separated(names, found) if names else []
 
     def _why(self) -> list[Note]:
         """Why rows are resampled, or had better be, if there is a reason."""

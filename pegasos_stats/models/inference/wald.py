@@ -106,7 +106,8 @@ class ContrastTests:
         found = self._tested(level)
         if self.resampled is None:
             return found
-        low, high = self.resampled.conf_int(level).T
+        limits = self.resampled.conf_int(level)
+        low, high = np.where(np.isnan(self.sd), np.nan, limits.T)
         return replace(found, conf_low=low, conf_high=high)
 
     def _tested(self, level: float = 0.95) -> Estimates:
@@ -117,11 +118,11 @@ class ContrastTests:
         if resampled is None:
             return found
         tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
-        pinned = resampled.pinned
+        untested = resampled.pinned | np.isnan(self.sd)
         return replace(
             found,
-            statistic=np.where(pinned, np.nan, found.statistic),
-            p_value=np.where(pinned, np.nan, tested),
+            statistic=np.where(untested, np.nan, found.statistic),
+            p_value=np.where(untested, np.nan, tested),
         )
 
     @property

@@ -64,8 +64,8 @@ def separated(names: Sequence[str], n_rows: int) -> list[Note]:
         f"without the penalty {listing(names)} would grow without limit: "
         f"{counted(n_rows, 'row')} can be predicted with certainty, as where all rows "
         "of a level of a factor have the same outcome (separation). These estimates "
-        "depend on lambda, and their standard errors and p-values mean nothing: join "
-        "such a level with another, or leave its rows out."
+        "depend on lambda, and have no standard errors, tests and intervals: join such "
+        "a level with another, or leave its rows out."
     )
     return [Note("standard errors", "warning", text)]
 
@@ -75,8 +75,8 @@ def told_apart() -> list[Note]:
     text = (
         "the predictors tell the levels apart without error (complete separation): "
         "maximum likelihood has no estimates, and only the penalty keeps coefficients "
-        "finite. Estimates, standard errors and p-values depend on lambda. See whether "
-        "a predictor gives the outcome away."
+        "finite. Estimates depend on lambda, and have no standard errors, tests and "
+        "intervals. See whether a predictor gives the outcome away."
     )
     return [Note("standard errors", "warning", text)]
 

@@ -276,6 +276,8 @@ def check_bootstrap(found: BootstrapResult) -> None:
         if type(number) is not float:
             raise ValueError(f"{number!r} is no distance")
     header.flag(found.hardly, "whether levels are hardly told apart")
+    if header.whole(found.separated, "a count") and found.pull is None:
+        raise ValueError("rows are separated by no step")
     if header.real(found.agreeing, "a share", 0.0) > 1.0:
         raise ValueError(f"{found.agreeing!r} is no share")
 
