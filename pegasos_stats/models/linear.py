@@ -176,10 +176,10 @@ class LinearModel(Model):
             is the sandwich, corrected for few rows of the rarer level and for long
             tails of predictors, see `Sandwich`. It is the bootstrap with symmetric
             intervals where sandwich intervals are too short: for the hinge with
-            predictors of few values, a rare class, or predictors that hardly tell the
-            levels apart, and for standardized predictors with long tails. With `groups`
-            both allow for the groups. By name:
-            ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``, ``"HC3"``;
+            predictors of few values, a rare class, predictors that hardly tell the
+            levels apart, or few rows and a strong penalty, and for standardized
+            predictors with long tails. With `groups` both allow for the groups. By
+            name: ``"sandwich"`` or ``"HC0"``, ``"HC1"``, ``"HC2"``, ``"HC3"``;
             ``"jackknife"``, ``"shrunk"`` and ``"nonrobust"`` for the log loss;
             ``"cluster"``; ``"bootstrap"``; ``"none"``. With options
             ``Sandwich(bandwidth=...)``, ``Cluster(use_t=False)`` or

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference import choosing
+from pegasos_stats.models.inference import choosing, long_tails
 from pegasos_stats.models.inference.bootstrap import moments
 from pegasos_stats.models.inference.joint_tests import hotelling_test, resampled_test
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
@@ -254,8 +254,8 @@ def test_joint_tests_take_half_the_width_but_with_long_tails(
         data = ps.scan(tmp_path / "rows.parquet")
     result = ps.svm("y ~ a + b + c", data=data, lam=0.01).fit()
     joint = result.with_covariance(Sandwich()).covariance.completed().joint
-    assert choosing.JOINT_FACTOR == 0.5
-    monkeypatch.setattr(choosing, "JOINT_FACTOR", 1.0)
+    assert long_tails.JOINT_FACTOR == 0.5
+    monkeypatch.setattr(long_tails, "JOINT_FACTOR", 1.0)
     wide = result.with_covariance(Sandwich()).covariance.completed().joint
     assert np.array_equal(joint, wide) == (tails == "long")
 

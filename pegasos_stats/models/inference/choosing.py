@@ -1,36 +1,38 @@
 """Which estimate of standard errors a fit has by default: one whose intervals cover."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.columns import Mask, is_sparse
+from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.long_tails import (
+    has_long_tails,
+    is_rough,
+    some_rows,
+)
 from pegasos_stats.models.inference.options import (
     SANDWICH,
     Bootstrap,
     Cluster,
     Sandwich,
 )
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.telling_apart import hardly_told, in_words
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.problem import Problem, Solution
 
 MOST_COEFFICIENTS = 1000  # whose standard errors a summary computes unasked
 FEW_VALUES = 50  # that a column has, each counted by how often it occurs
-LOOKED_AT = 2000  # rows, in which values are counted
 RARE = 0.15  # share of a class that a hinge may give up altogether
-LONG_TAILS = 6.0  # kurtosis; that of the normal distribution is 3
-ROUGH = 0.05  # relative error of a standard deviation
 CLUSTER = Cluster()
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
+NEARER = 0.2  # pull in standard errors, for each row by coefficients: by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
-JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
 NUMBERS = 1e8  # in the rows of all resamples, for some seconds
@@ -102,6 +104,31 @@ def has_few_events(problem: Problem) -> bool:
     return bool(fewest < EVENTS * (problem.p + 1))
 
 
+def is_nearer_to_zero(problem: Problem, found: Solution | Vector) -> bool:
+    """Whether coefficients of samples are nearer to 0 than those of the population.
+
+    With ``k`` coefficients and few rows the hinge takes some ``2 (k / n)`` more off
+    them than the penalty takes in the population, by simulation; and by the formula
+    that is 0. It matters where ``max_j |pull_j| / error_j`` of them is above 0.2.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Solution, or float64 array, shape (n,)
+        The fit; never so where the rows are in files.
+    """
+    if problem.loss != "hinge" or not has_few_events(problem):
+        return False
+    if isinstance(found, np.ndarray) or isinstance(problem.X, Elsewhere):
+        return False
+    known = sandwich(problem, found.beta, found.alpha, SANDWICH, found.dual)
+    if known.pull is None:
+        return False
+    with np.errstate(all="ignore"):
+        pulled = np.abs(known.pull / known.std_error)[int(problem.intercept) :]
+    return bool((pulled > NEARER * problem.n / (problem.p + 1)).any())
+
+
 def why_resampled(
     problem: Problem,
     found: Solution | Vector,
@@ -113,7 +140,8 @@ def why_resampled(
     The hinge has no curvature to go by where predictors hardly tell the levels apart,
     see `hardly_told`. Groups of rows tie at the margin of the hinge where columns have
     few values, more than one of them: ``1 / sum_v share_v^2`` is below 50, and below
-    half of the rows. Where a class is rare, all rows of the other do. Standardized
+    half of the rows. Where a class is rare, all rows of the other do. With few rows
+    and a strong penalty it is off, see `is_nearer_to_zero`. Standardized
     columns with long tails, of a kurtosis above 6, may have a deviation that is known
     to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer than 5 rows to a coefficient
     are too few for resamples as well.
@@ -147,6 +175,11 @@ def why_resampled(
             reasons.append(f"{share}, and the hinge may give it up")
         if gain := hardly_told(problem, found, groups):
             reasons.append(in_words(gain))
+        if is_nearer_to_zero(problem, found):
+            reasons.append(
+                "the penalty is strong and there are few rows to a coefficient, which "
+                "brings those of a sample nearer to 0"
+            )
     if scaling is not None:
         rough = int(is_rough(columns, n).sum())
         if rough:
@@ -155,59 +188,6 @@ def why_resampled(
             )
             reasons.append(f"{which}, which make the standard deviation rough")
     return "; ".join(reasons)
-
-
-def has_long_tails(problem: Problem) -> bool:
-    """Whether a predictor has long tails, by the rule of `why_resampled`.
-
-    The rows far out pull the fit towards them, so that their residuals, and with them
-    standard errors, are too small: HC3 divides by what they leave.
-
-    Examples
-    --------
-    >>> x, y = np.linspace(-3.0, 3.0, 400), np.tile([-1.0, 1.0], 200)
-    >>> has_long_tails(Problem(np.column_stack([x, np.exp(2.0 * x)]), y, lam=0.1))
-    True
-    """
-    if problem.p > MOST_COEFFICIENTS:
-        return False
-    return bool(is_rough(some_rows(problem).T, problem.n).any())
-
-
-def for_joint_tests(problem: Problem, options: Sandwich) -> Sandwich:
-    """The same, with the width of the kernel at the margin for joint tests.
-
-    Half of it, or the whole where predictors have long tails: few rows at the margin
-    then have most of the curvature, and half the width has too few of them.
-
-    Examples
-    --------
-    >>> x, y = np.linspace(-3.0, 3.0, 400), np.tile([-1.0, 1.0], 200)
-    >>> for_joint_tests(Problem(x[:, None], y, lam=0.1), SANDWICH).factor
-    0.5
-    """
-    factor = 1.0 if has_long_tails(problem) else JOINT_FACTOR
-    return replace(options, factor=factor * options.factor)
-
-
-def some_rows(problem: Problem) -> Matrix:
-    """Some 2,000 of the rows, or all, dense."""
-    n, X = problem.n, problem.X
-    if isinstance(X, Elsewhere):
-        some = X.home.sample(LOOKED_AT).X
-    else:
-        some = X[np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.intp)]
-    return np.asarray(some.toarray() if is_sparse(some) else some, dtype=np.float64)
-
-
-def is_rough(columns: Matrix, n: int) -> Mask:
-    """Whether the standard deviation of each is known to 5% at best, of n rows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.square(columns - columns.mean(axis=1, keepdims=True))
-        spread = np.square(squares.mean(axis=1))
-        fourth = np.square(squares).mean(axis=1)
-    least = max(LONG_TAILS, 1.0 + 4.0 * n * ROUGH**2)
-    return np.asarray(fourth > least * spread)
 
 
 def numbers_of_values(columns: Matrix) -> Vector:

@@ -18,6 +18,7 @@ from pegasos_stats.models.inference.choosing import (
     MOST_COEFFICIENTS,
     can_resample,
     default_options,
+    is_nearer_to_zero,
     why_resampled,
 )
 from pegasos_stats.models.inference.covariance import Covariance
@@ -200,7 +201,8 @@ def estimated_covariance(
     resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
     hardly = hardly_told(problem, found, groups) is not None
     resampled = replace(resampled, pull=plain.pull, separated=plain.separated)
-    return replace(resampled, why=why, hardly=hardly)
+    nearer = is_nearer_to_zero(problem, found)
+    return replace(resampled, why=why, hardly=hardly, nearer=nearer)
 
 
 def check_memory(problem: Problem) -> None:

@@ -16,6 +16,7 @@ ROUNDING = 1e-9
 LARGE = 1e8  # noncentrality, a bias of 10,000 standard errors
 REACH, TERMS = 10.0, 2000.0  # of Poisson weights: standard deviations, and half of all
 TOWARDS = 0.2  # of the way to a covariance without ties, by simulation
+NEARER = 0.5  # the same where coefficients of samples are nearer to 0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -326,9 +327,10 @@ def resampled_test(
     true values may be far away. For the statistic of a resample ``V`` is that of the
     others. Where predictors hardly tell the levels apart, ``M = s S``: the loss limits
     the length of the coefficients, so that resamples hardly vary towards 0, and ``V``
-    would have a hypothesis there too far away. Recoding a factor changes neither. Where
-    resamples agree, or levels are hardly told apart, their statistics count as larger,
-    see `BootstrapResult.joint_widening`.
+    would have a hypothesis there too far away. It is half of the way where few rows and
+    a strong penalty bring coefficients of samples nearer to 0. Recoding a factor
+    changes neither. Where resamples agree, or levels are hardly told apart, their
+    statistics count as larger, see `BootstrapResult.joint_widening`.
 
     For one hypothesis ``M = V``, and the p-value is that of the symmetric interval and
     of `t_test`, ``2 (1 + c) / (1 + m)``, with those ``c`` that lie on one side of the
@@ -367,7 +369,7 @@ def resampled_test(
     among, share = np.ix_(free, free), 1.0
     middle = each.covariance[among]
     if each.reference is not None and len(middle) > 1:
-        towards = 1.0 if each.hardly else TOWARDS
+        towards = 1.0 if each.hardly else NEARER if each.nearer else TOWARDS
         middle = steadied(middle, each.reference[among], towards)
         share = 1.0 - towards
     whiten = whitening(middle)

@@ -97,8 +97,9 @@ class Sandwich:
     ``beta`` is 0, the margin has no rows, and tests reject in 20% to 90% of samples
     (``benchmarks/zoo.py``, ``no_effects``), also with equal classes and
     ``weights="balanced"``. The default resamples there. Where predictors have few
-    different values, a density at the margin describes them poorly: use `Bootstrap`
-    there.
+    different values, a density at the margin describes them poorly; and where rows are
+    few for a strong penalty, coefficients of samples are nearer to 0 than those of the
+    population: ``Bootstrap(interval="symmetric")`` covers there, the default as well.
 
     References
     ----------
@@ -265,7 +266,8 @@ class Bootstrap:
         of the factor. ``M = 0.8 V + 0.2 s S`` is of the covariance of the replicates,
         and of ``S = (sum_i w_i z_i z_i' / n)^-1`` times the ``s`` that makes both as
         large. Where predictors of the hinge hardly tell the levels apart, ``M = s S``,
-        and the square 1.25.
+        and the square 1.25; where few rows and a strong penalty bring coefficients of
+        samples nearer to 0, ``M = (V + s S) / 2``.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10

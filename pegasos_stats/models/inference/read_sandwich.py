@@ -18,9 +18,10 @@ from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.assembling import Matrices, put_together
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.block_sums import BreadSums, Fitted, Kernel, Sums
-from pegasos_stats.models.inference.choosing import for_joint_tests, why_resampled
+from pegasos_stats.models.inference.choosing import why_resampled
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
+from pegasos_stats.models.inference.long_tails import for_joint_tests
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.sandwich import check_size

@@ -67,6 +67,8 @@ class BootstrapResult:
         Share of the pairs of resamples in which all coefficients are the same.
     hardly : bool
         Whether predictors of the hinge hardly tell the levels apart, see `hardly_told`.
+    nearer : bool
+        Whether coefficients of samples are nearer to 0, see `is_nearer_to_zero`.
     separated : int
         Rows of the log loss whose scores nothing but the penalty limits.
     """
@@ -90,6 +92,7 @@ class BootstrapResult:
     groups: str = ""
     agreeing: float = 0.0
     hardly: bool = False
+    nearer: bool = False
     separated: int = 0
 
     @property

@@ -18,9 +18,9 @@ from pegasos_stats.models.inference.assembling import (
 )
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.by_rows import inverse_of_bread, sandwiched
-from pegasos_stats.models.inference.choosing import for_joint_tests
 from pegasos_stats.models.inference.clustering import clustered_meat
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.long_tails import for_joint_tests
 from pegasos_stats.models.inference.options import (
     FOR_FEW_ROWS,
     OF_LEVERAGES,
