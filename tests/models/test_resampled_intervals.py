@@ -180,3 +180,23 @@ def test_nothing_is_said_of_p_values_where_there_are_none():
     assert not any("smallest p-value" in text for text in remarks(resampled(pinned)))
     pinned[:, 1] = np.arange(199)
     assert any("smallest p-value" in text for text in remarks(resampled(pinned)))
+
+
+@pytest.mark.parametrize(("at_zero", "told"), [(4, False), (5, True), (60, True)])
+def test_an_interval_that_ends_at_0_is_told_beside_its_p_value(at_zero, told):
+    """The fifth lowest of 199 resamples is the end: at 0 if that many are there."""
+    rng = np.random.default_rng(1)
+    draws = rng.normal(1.0, 0.1, (199, 2))
+    draws[:at_zero, 0] = 0.0
+    found = resampled(draws, 1.0, 1e-6)
+    ends = [note for note in remarks(found) if "holds 'a' at 0" in note]
+    assert bool(ends) == told
+    if told:
+        assert ends == [
+            "A tie of rows at the margin holds 'a' at 0 in some resamples: the "
+            "interval ends there and holds 0, so that the p-value is above 0.05."
+        ]
+        assert found.p_values(np.zeros(2))[0] > 0.05
+        assert abs(found.conf_int()[0, 0]) < 1e-5
+    normal = replace(found, options=Bootstrap(199, seed=1))
+    assert not any("at 0 in some" in note for note in remarks(normal))

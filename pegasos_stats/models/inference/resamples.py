@@ -167,6 +167,21 @@ class BootstrapResult:
         return np.asarray((high - low <= 2.0 * reach) & ~self.pinned)
 
     @property
+    @np.errstate(over="ignore", invalid="ignore")  # of a fit whose file was edited
+    def ending_at_zero(self) -> NDArray[np.bool_]:
+        """Coefficients whose symmetric interval of 95% ends at 0, where resamples tie.
+
+        The p-value is then above 5%, as these resamples are as far as 0 is.
+        """
+        if self._is_few:
+            return np.zeros(len(self.estimate), dtype=bool)
+        ends = np.abs(self.conf_int(interval="symmetric")).min(axis=1)
+        tied = np.abs(self.estimates) <= self.solver_noise
+        often = tied.mean(axis=0) >= (1.0 - USUAL) / 2.0
+        near = ends <= (1.0 + ROUNDING) * 2.0 * self.solver_noise
+        return np.asarray(near & often & (self.p_values(np.zeros(1)) > 1.0 - USUAL))
+
+    @property
     def solver_noise(self) -> Vector:
         """`tolerance`, or 0 where it is not known, shape (k,)."""
         if self.tolerance is None:

@@ -283,10 +283,13 @@ class Uncertainty:
         found = self._resampled
         if found is None:
             return []
-        names, nearly = self.theta.index, found.nearly_pinned & self.is_resampled
+        names, symmetric = self.theta.index, self.is_resampled
+        nearly = found.nearly_pinned & symmetric
+        ending = found.ending_at_zero & symmetric & ~found.pinned & ~nearly
         return [
             *notes.pinned(list(names[found.pinned])),
             *notes.nearly_pinned(list(names[nearly])),
+            *notes.ending_at_zero(list(names[ending])),
         ]
 
     def _off(self) -> list[Note]:

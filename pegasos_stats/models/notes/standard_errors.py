@@ -153,6 +153,19 @@ def nearly_pinned(names: Sequence[str]) -> list[Note]:
     return [Note("standard errors", "note", text)]
 
 
+def ending_at_zero(names: Sequence[str]) -> list[Note]:
+    """That 0 is in an interval as its end, and that the p-value is therefore large."""
+    if not names:
+        return []
+    several = len(names) > 1
+    text = (
+        f"A tie of rows at the margin holds {listing(names)} at 0 in some resamples: "
+        f"{'intervals end' if several else 'the interval ends'} there and "
+        f"{'hold' if several else 'holds'} 0, so that the p-value is above 0.05."
+    )
+    return [Note("standard errors", "note", text)]
+
+
 def least_p_value(m: int, least: float, has_interval: bool) -> list[Note]:
     """How small p-values of a coefficient can be, and if there is no interval."""
     text = (
