@@ -24,7 +24,9 @@ FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
-    printed = run(capsys, "fit", "train.csv", "--formula", formula, "--json")
+    run_of_r = "--epochs", "20"
+    fit = "fit", "train.csv", "--formula", formula, *run_of_r, "--json"
+    printed = run(capsys, *fit)
     model = ps.svm(formula, pd.read_csv("train.csv"))
     expected = model.fit(ps.Pegasos(epochs=20, seed=443))
     assert params_of(printed) == expected.params.to_dict()

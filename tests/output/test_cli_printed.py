@@ -98,7 +98,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
     train.to_csv("train.csv")
     test.to_csv("test.csv")
     fit = ["fit", "train.csv", "--outcome", "digit", "--test", "test.csv"]
-    assert main([*fit, "--seed", "443", "--save", "a.model"]) == 0
+    assert main([*fit, "--epochs", "20", "--seed", "443", "--save", "a.model"]) == 0
     result = ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443))
     # 5 and 6 in these numbers are in the description of the data
     out = re.sub(r"in \d+\.\d\d s", "in a while", capsys.readouterr().out)

@@ -42,7 +42,7 @@ def test_refine_goes_on_from_pegasos(capsys, digits):
 def test_weights_and_scaling(capsys, digits, tmp_path):
     path = tmp_path / "train.csv"
     digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
-    options = ["--outcome", "digit", "--weights", "w", "--standardize"]
+    options = ["--outcome", "digit", "--weights", "w", "--standardize", "--epochs", 20]
     printed = run(capsys, "fit", path, *options, "--json")
     data = pd.read_csv(path)
     model = ps.svm("digit ~ . - w", data, weights="w", standardize=True)

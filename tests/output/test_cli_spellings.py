@@ -79,7 +79,7 @@ ERRORS = {
     "weights below zero": "--weights c",
     "counts below zero": "--freq-weights c",
     "more rows than memory": "--freq-weights many",
-    "hardly any penalty": "--lambda 1e-320",
+    "hardly any penalty": "--lambda 1e-320 --epochs 20",
     "a kernel, hardly any penalty": "--kernel gaussian --lambda 1e-320 --epochs 1",
     "projected kernel": "--kernel gaussian --project --no-intercept",
     "HC3 of groups": "--cov-type HC3 --groups place",
@@ -131,7 +131,7 @@ WARNED = {
     "one epoch of SDCA": ("scales", "--solver sdca --epochs 1 --tol 1e-9 --seed 1"),
     "shrunk": ("scales", "--loss log --lambda 1"),
     "one answer": ("rare", "--lambda 10"),
-    "separated": ("sure", "--lambda 1e-4"),
+    "separated": ("sure", "--lambda 1e-4 --epochs 20"),
     "kernel, one epoch": ("plain", "--kernel gaussian --epochs 1 --lambda 1e-4"),
     "not at its end": ("plain", "--solver pegasos --tol 1e-9 --epochs 1 --seed 1"),
     "kernel, not at its end": (

@@ -111,6 +111,7 @@ def _add_fit(commands: Commands) -> None:
     _add_model_options(fit)
     _add_error_options(fit)
     _add_solver_options(fit)
+    fit.set_defaults(solver=None)
     _add_output_options(fit)
 
 
@@ -331,9 +332,9 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         "--solver",
         choices=list(cli.SOLVERS),
         default="pegasos",
-        help="steps as in R, or on to the certified optimum (default: pegasos; of a "
-        "report sdca, unless a run of pegasos is described, and of files that are read "
-        "block by block, unless --order, --rows or --profile is given)",
+        help="steps as in R, or on to the certified optimum (default: of a fit and a "
+        "report sdca, unless a run of pegasos is described, as by --epochs, of files "
+        "that are read block by block by --order, --rows or --profile; else pegasos)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":
