@@ -256,7 +256,7 @@ class Bootstrap:
         type 7. ``"basic"``: these quantiles reflected about the estimate, ``2 estimate
         - quantile``. ``"symmetric"``: the estimate, plus and minus the larger of its
         distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
-        floor((m + 1) (1 - level) / 2)``, times ``1 + min(1, a / 0.01) / 4`` where a
+        floor((m + 1) (1 - level) / 2)``, times ``1 + min(1, a / 0.002) / 4`` where a
         share ``a`` of the pairs of replicates of the hinge are the same in all
         coefficients; levels above ``1 - 2 / (m + 1)`` have no such interval. P-values
         then come from the replicates as well, ``2 (1 + c) / (1 + m)`` for the ``c``

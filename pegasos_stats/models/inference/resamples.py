@@ -18,7 +18,7 @@ USUAL = 0.95  # level of intervals
 MOST_ASKED = 100_000  # resamples that a message may ask for
 MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
 AROUND = 1.25  # of statistics where fits differ in direction, by simulation
-OFTEN = 0.01  # share of pairs of resamples that agree, from which on it is the most
+OFTEN = 0.002  # share of pairs of resamples that agree, from which on it is the most
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class BootstrapResult:
 
     @property
     def widening(self) -> float:
-        """Factor of symmetric intervals: ``1 + min(1, agreeing / 0.01) / 4``.
+        """Factor of symmetric intervals: ``1 + min(1, agreeing / 0.002) / 4``.
 
         Where groups of rows tie at the margin, estimates jump from one corner of the
         objective to the next, and resamples of a fit at one corner hardly reach those
