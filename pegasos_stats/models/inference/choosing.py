@@ -36,6 +36,7 @@ SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
 NUMBERS = 1e8  # in the rows of all resamples, for some seconds
+FEW_COLUMNS = 25  # with more a refit takes longer by the square of their number
 MOST_NUMBERS = 2e9  # for which the fewest replicates are drawn, for a minute or so
 
 
@@ -82,7 +83,8 @@ def default_options(
             return Sandwich(correction="HC3")
         wide = problem.n <= problem.p + problem.intercept
         return Sandwich(correction="jackknife" if wide else "shrunk")
-    replicates = int(np.clip(NUMBERS / size, FEWEST_REPLICATES, MOST_REPLICATES))
+    products = size * max(1.0, problem.p / FEW_COLUMNS)
+    replicates = int(np.clip(NUMBERS / products, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
     return Bootstrap(replicates, seed=SEED, interval="symmetric")
 
