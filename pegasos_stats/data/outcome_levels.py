@@ -53,10 +53,30 @@ def not_two_levels(
     said += f"{listing(levels)}; exactly two are needed"
     if len(levels) == 1:
         return LabelError(f"{said}: take data in which both classes occur.")
+    if same := alike(levels):
+        return LabelError(f"{said}.{same}")
     cure = fewer_levels(levels, name, formula)
     if cure is None:
         said += ": keep the rows of two of them, or recode the column"
     return LabelError(f"{said}.", cure)
+
+
+def alike(levels: Sequence[object]) -> str:
+    """Which texts are the same but for blanks at their ends or capitals, in words.
+
+    Examples
+    --------
+    >>> alike(["Yes", "no", "yes "])
+    " 'Yes', 'yes ' are the same but for blanks or capitals: write them alike."
+    """
+    texts = [level for level in levels if isinstance(level, str)]
+    bare = [text.strip().casefold() for text in texts]
+    same = [text for text, one in zip(texts, bare, strict=True) if bare.count(one) > 1]
+    if not same:
+        return ""
+    return (
+        f" {listing(same)} are the same but for blanks or capitals: write them alike."
+    )
 
 
 def not_the_pair(
@@ -73,7 +93,7 @@ def not_the_pair(
     )
     missing = [level for level in pair if position_of(level, found) < 0]
     if len(found) < 3 or missing:
-        return LabelError(said)
+        return LabelError(said + alike(found))
     return LabelError(said, fewer_levels([*pair, *found], name, formula))
 
 
