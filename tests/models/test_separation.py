@@ -162,3 +162,34 @@ def test_an_offset_does_not_tell_levels_apart():
     result = ps.Logit(data["y"], data[["x"]], lam=1e-6, offset=data["known"]).fit(TIGHT)
     assert (result.predict() == data["y"]).all()
     assert result.covariance.separated == 0
+
+
+@pytest.mark.parametrize(
+    ("loss", "lam", "weights"),
+    [("log", 1e-3, None), ("hinge", 0.01, "balanced"), ("hinge", 0.1, "balanced")],
+)
+def test_what_all_resamples_have_in_common_they_do_not_tell(wards, loss, lam, weights):
+    """Burns has one outcome in each resample: the spread is not that of new samples."""
+    model = ps.Logit if loss == "log" else ps.SVM
+    by = ps.Bootstrap(199, seed=1, interval="symmetric")
+    given = {"lam": lam, "weights": weights}
+    formula = "back ~ C(ward, Treatment('surgery')) + age"
+    result = model.from_formula(formula, wards, **given).fit(TIGHT, cov_type=by)
+    with pytest.warns(UndefinedMetricWarning, match="so in every resample: how uncert"):
+        table = result.tidy().set_index("term")
+    burns = "C(ward, Treatment('surgery'))[T.burns]"
+    assert table.loc[burns].drop("estimate").isna().all()
+    assert table.drop(burns)["p_value"].notna().all()
+    assert np.isnan(result.t_test(f"`{burns}` = 0").pvalue[0])
+    assert result.covariance.always
+    rest = wards[wards["ward"] != "burns"]
+    again = model.from_formula(formula, rest, **given).fit(TIGHT, cov_type=by)
+    assert again.tidy()["p_value"].notna().all()
+
+
+def test_the_hinge_without_weights_asks_what_most_rows_have(wards):
+    """Whether all or most rows of a level have an outcome is the same to it."""
+    by = ps.Bootstrap(199, seed=1, interval="symmetric")
+    result = ps.svm("back ~ ward + age", wards, lam=0.01).fit(TIGHT, cov_type=by)
+    assert result.covariance.separated == 0
+    assert result.tidy()["conf_low"].notna().all()

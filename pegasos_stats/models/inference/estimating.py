@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats.advice import InPython, Setting, said
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
@@ -37,8 +38,11 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import NEAR, sandwich
 from pegasos_stats.models.inference.telling_apart import hardly_told
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.refining import run_linear
+from pegasos_stats.solvers.sdca import SDCA
 
 Estimate = Covariance | BootstrapResult
 
@@ -46,6 +50,7 @@ MOST_PRODUCTS = 1e10  # some two seconds
 SPARSE_COST = 10.0  # times a product of dense rows
 PRODUCTS_OF_A_REFIT = 60.0  # to each number in the rows
 MATRICES = 4  # of shape (k, k) at the same time
+LEAST, CLOSE = 1e-9, 1e-8  # penalty, by squares of columns; relative gap
 
 NO_COVARIANCE = said(
     "There are no standard errors: ",
@@ -200,9 +205,41 @@ def estimated_covariance(
     plain = sandwich(*given, SANDWICH, found.dual)
     resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
     hardly = hardly_told(problem, found, groups) is not None
-    resampled = replace(resampled, pull=plain.pull, separated=plain.separated)
     nearer = is_nearer_to_zero(problem, found)
-    return replace(resampled, why=why, hardly=hardly, nearer=nearer)
+    resampled = replace(resampled, why=why, hardly=hardly, nearer=nearer)
+    apart, pull = plain.separated, plain.pull
+    if not apart:
+        certain, step = certain_in_resamples(problem)
+        if certain:
+            return replace(resampled, pull=step, separated=certain, always=True)
+    return replace(resampled, pull=pull, separated=apart)
+
+
+def certain_in_resamples(problem: Problem) -> tuple[int, Vector | None]:
+    """How many rows have an outcome that no resample can doubt; and `separated`'s step.
+
+    They are the separated rows of the log loss with hardly any penalty, as where all
+    rows of a level of a factor have one outcome: they have it in every resample too.
+    None of the hinge without weights, which asks what outcome most of such rows have;
+    and none where the levels are told apart altogether.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], 8, axis=0)
+    >>> y = np.where(np.arange(24) % 3 > 0, 1.0, -1.0)
+    >>> y[:8] = 1.0
+    >>> certain_in_resamples(Problem(X, y, lam=0.1, loss="log"))[0]
+    8
+    """
+    plain = problem.loss == "hinge" and problem.weights is None
+    many = problem.p > MOST_COEFFICIENTS
+    if plain or many or problem.n < FEW * (problem.p + 1):
+        return 0, None
+    spread = float(np.square(Scaling.of(problem.X, intercept=False).scale).mean())
+    free = replace(problem, loss="log", lam=LEAST * spread, balanced=False)
+    at = run_linear(free, SDCA(tol=CLOSE, seed=0), warn=False)
+    known = sandwich(free, at.beta, at.alpha, SANDWICH, at.dual)
+    return (0, None) if known.separated == problem.n else (known.separated, known.pull)
 
 
 def check_memory(problem: Problem) -> None:

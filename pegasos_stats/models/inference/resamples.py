@@ -71,6 +71,8 @@ class BootstrapResult:
         Whether coefficients of samples are nearer to 0, see `is_nearer_to_zero`.
     separated : int
         Rows of the log loss whose scores nothing but the penalty limits.
+    always : bool
+        Whether these would be so without penalty alone, see `certain_in_resamples`.
     """
 
     estimate: Vector
@@ -94,6 +96,7 @@ class BootstrapResult:
     hardly: bool = False
     nearer: bool = False
     separated: int = 0
+    always: bool = False
 
     @property
     def matrix(self) -> Matrix:

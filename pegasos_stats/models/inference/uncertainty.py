@@ -101,7 +101,9 @@ class Uncertainty:
             return np.zeros(len(R), dtype=bool)
         if found.separated == self.nobs:
             return np.asarray(R.any(axis=1))
-        return unlimited(R, self._theta, found.pull)
+        grow = unlimited(R, self._theta, found.pull)
+        resampled = self._resampled
+        return grow if resampled is None else grow & ~resampled.combined(R).pinned
 
     @property
     def distance(self) -> Vector:
@@ -172,7 +174,7 @@ class Uncertainty:
             before = "".join(f"{note.sentence} " for note in first)
             warn_caller(before + last.capital, UndefinedMetricWarning, last.cure)
         for note in self.separated():
-            warn_caller(note.capital, UndefinedMetricWarning)
+            warn_caller(note.capital, UndefinedMetricWarning, note.cure)
         for note in self._too_far():
             warn_caller(note.capital, ConvergenceWarning, note.cure)
 
@@ -264,10 +266,12 @@ class Uncertainty:
 
     def separated(self) -> list[Note]:
         """Which coefficients only the penalty limits, if any."""
-        found = self.covariance.separated
+        found, resampled = self.covariance.separated, self._resampled
         if found and found == self.nobs:
             return notes.told_apart()
         names = list(self.theta.index[self.unlimited])
+        if names and resampled is not None:
+            return notes.separated_in_resamples(names, found, resampled.always)
         return notes.separated(names, found) if names else []
 
     def _why(self) -> list[Note]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from pegasos_stats.tables import significant
 FEW_GROUPS = 10  # with fewer of which intervals are too short, at times by far
 MATTERS = 0.25  # bias by standard error; with less 95% intervals cover 94.3%
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
+SEPARATED_FURTHER = (
+    "In some resamples more rows can be, so that other standard errors depend on "
+    "lambda too:"
+)
+OTHER = one_of([Setting("cov_type", "default")], "{} does not resample here.")
 
 
 def too_far(distance: float, errors: Vector, cure: Cure | None) -> Note:
@@ -66,6 +72,23 @@ def separated(names: Sequence[str], n_rows: int) -> list[Note]:
         "of a level of a factor have the same outcome (separation). These estimates "
         "depend on lambda, and have no standard errors, tests and intervals: join such "
         "a level with another, or leave its rows out."
+    )
+    return [Note("standard errors", "warning", text)]
+
+
+def separated_in_resamples(
+    names: Sequence[str], n_rows: int, always: bool
+) -> list[Note]:
+    """That rows with one outcome have it in all resamples too, or limit hardly any."""
+    if not always:
+        (note,) = separated(names, n_rows)
+        return [replace(note, text=f"{note.text} {SEPARATED_FURTHER}", cure=OTHER)]
+    text = (
+        f"{counted(n_rows, 'row')} can be predicted with certainty, as where all rows "
+        "of a level of a factor have the same outcome, and so in every resample: how "
+        f"uncertain {listing(names)} {'are' if len(names) > 1 else 'is'} they do not "
+        "tell, and there are no standard errors, tests and intervals; join such a "
+        "level with another, or leave its rows out."
     )
     return [Note("standard errors", "warning", text)]
 

@@ -277,6 +277,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
             raise ValueError(f"{number!r} is no distance")
     header.flag(found.hardly, "whether levels are hardly told apart")
     header.flag(found.nearer, "whether coefficients are nearer to 0")
+    header.flag(found.always, "whether rows are certain in all resamples")
     if header.whole(found.separated, "a count") and found.pull is None:
         raise ValueError("rows are separated by no step")
     if header.real(found.agreeing, "a share", 0.0) > 1.0:
