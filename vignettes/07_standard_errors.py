@@ -6,7 +6,7 @@
 #
 # **Answer.** `result.summary()` has standard errors, intervals and tests: from a sandwich
 # covariance at the margin; and where predictors take few values, from resamples,
-# because groups of rows tie at the margin there and a sandwich is too narrow. The
+# because groups of rows tie at the margin there and a sandwich is often too narrow. The
 # summary says which it is. The tests are about the coefficients that this penalised
 # model would have in the population, for a $\lambda$ that was fixed beforehand.
 
@@ -78,7 +78,8 @@ errors.round(4)
 # Rows are drawn with replacement by R's `sample()`, standardized anew, and the model is
 # fitted again to each of the resamples, to a certified optimum. No density has to be
 # estimated. The interval reaches from the estimate to the farther of the outer 2.5% of
-# the resamples, on both sides; p-values are shares of resamples.
+# the resamples, on both sides; a p-value is twice the share of the resamples that are as
+# far on one side as the hypothesis is, the estimate counted as one.
 
 # %%
 both = pd.DataFrame({"sandwich": sandwich.bse, "bootstrap": result.bse})
@@ -111,7 +112,7 @@ with styled():
 
 # %% [markdown]
 # The two agree where rows lie densely. Here the values are discrete, a density at the
-# margin describes them poorly, and the two differ by up to a third. With a factor of
+# margin describes them poorly, and the two differ by up to a third, either way. With a factor of
 # three levels or four binary predictors it is worse: of 200 samples of 1,000 rows, with
 # $\lambda$ 0.01 or 0.001, intervals of a coefficient by the sandwich covered the truth
 # in as few as 45% to 60%, while those by the bootstrap cover in 95% or more. For 20
@@ -195,7 +196,7 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 # nothing, the best $\beta$ is 0, or next to it, and no density at the margin tells how
 # far that of a sample is from it: tests by the formula then reject far too often, also
 # with equal classes and with `weights="balanced"`. The default is the symmetric bootstrap
-# there, and the summary says that the predictors hardly tell the levels apart. Its
+# there, and the summary says that the predictors hardly lower the loss. Its
 # intervals are wide; the log loss finds more.
 #
 # ## Beside logistic regression

@@ -8,6 +8,7 @@ from typing import Any
 from pegasos_stats.advice import Setting, Together
 from pegasos_stats.arrays import Vector
 from pegasos_stats.errors import DataError
+from pegasos_stats.solvers.at_zero import zero_where_best
 from pegasos_stats.solvers.centring import (
     centred,
     constants,
@@ -93,6 +94,8 @@ def run_sdca(
         return replace(back, beta=beta, alpha=alpha)
 
     found, reached = run_epochs(*given, shown)
+    if solver.sums == "fast":
+        found = zero_where_best(problem, found, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
         return found
     at = certificate(problem, found.beta, found.alpha, found.dual)

@@ -69,12 +69,13 @@ class Sandwich:
         are not below those of ``"HC2"``. Degrees of freedom are those of ``G``, divided
         by ``(1 - a)^2``. The default is ``"HC0"``; where the rarer level has fewer than
         20 rows per coefficient, it is ``"HC3"`` for the hinge and ``"shrunk"`` for the
-        log loss, ``"jackknife"`` if there are no more rows than coefficients; where
-        predictors have long tails, a kurtosis above 6 and above ``1 + n / 100``, it is
-        ``"HC3"`` for both. Joint tests of the hinge are Hotelling's, with a kernel of
-        half the width, or the whole where predictors have long tails. For the log loss
-        with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are Hotelling's, by
-        F, the latter two with the degrees of freedom of the intervals; where these are
+        log loss, ``"jackknife"`` if there are no more rows than coefficients; with more
+        rows, where predictors have long tails, a kurtosis above 6 and above ``1 + n /
+        100``, it is ``"HC3"`` for both. Joint tests of the hinge are Hotelling's, with
+        a kernel of half the width, or the whole where predictors have long tails. For
+        the log loss with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are
+        Hotelling's, by F, the latter two with the degrees of freedom of the intervals;
+        where these are
         infinite, Wald's, by chi-squared.
         ``"nonrobust"``, for the log loss without weights, is model-based: ``G`` is the
         information ``H - lam J``, so that for ``lam -> 0`` the covariance is ``H^-1 /
@@ -97,9 +98,10 @@ class Sandwich:
     ``beta`` is 0, the margin has no rows, and tests reject in 20% to 90% of samples
     (``benchmarks/zoo.py``, ``no_effects``), also with equal classes and
     ``weights="balanced"``. The default resamples there. Where predictors have few
-    different values, a density at the margin describes them poorly; and where rows are
-    few for a strong penalty, coefficients of samples are nearer to 0 than those of the
-    population: ``Bootstrap(interval="symmetric")`` covers there, the default as well.
+    different values, a density at the margin describes them poorly:
+    ``Bootstrap(interval="symmetric")``, the default, covers there. Where rows are few
+    for a strong penalty, coefficients of samples are nearer to 0 than those of the
+    population: the same covers more, 83% to 94% for large effects.
 
     References
     ----------

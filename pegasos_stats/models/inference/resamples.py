@@ -178,7 +178,8 @@ class BootstrapResult:
         """
         if self._is_few:
             return np.zeros(len(self.estimate), dtype=bool)
-        ends = np.abs(self.conf_int(interval="symmetric")).min(axis=1)
+        low, high = replace(self, agreeing=0.0).conf_int(interval="symmetric").T
+        ends = np.minimum(np.abs(low), np.abs(high))  # before they are widened
         tied = np.abs(self.estimates) <= self.solver_noise
         often = tied.mean(axis=0) >= (1.0 - USUAL) / 2.0
         near = ends <= (1.0 + ROUNDING) * 2.0 * self.solver_noise

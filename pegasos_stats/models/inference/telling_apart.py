@@ -100,9 +100,10 @@ def hardly_told(
 
 
 def in_words(gain: Gain) -> str:
-    """That predictors hardly tell the levels apart."""
+    """That predictors hardly lower the loss."""
     share, errors = max(0.0, gain.share), max(0.0, gain.errors)
     return (
-        "the predictors hardly tell the levels apart, as they lower the mean loss by "
-        f"{share:.0%} only, {errors:.1f} standard errors"
+        "with this lambda the predictors hardly lower the hinge loss: the mean of the "
+        f"fit is {share:.0%}, or {errors:.1f} standard errors, below that of the "
+        "intercept alone"
     )

@@ -280,7 +280,11 @@ class Uncertainty:
         done, can = self._resampled is not None, not self.in_files
         if self.groups is not None:
             can = can and len(self.groups.numbers) == 1
-        return notes.resampled(why, done, can) if why else []
+        found = notes.resampled(why, done, can) if why else []
+        if self._resampled is not None and self.is_resampled:
+            found += [notes.little_power()] * self._resampled.hardly
+            found += [notes.nearer_to_zero()] * self._resampled.nearer
+        return found
 
     def _pinned(self) -> list[Note]:
         """Which coefficients have no spread, or next to none, if any."""

@@ -137,15 +137,36 @@ def few_groups(groups: Groups | None) -> list[Note]:
 
 def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
     """Note why rows are resampled, or that they had better be, if they can."""
-    text = f"{why}: the formula would give intervals that are too short."
     if done:
-        return [Note("standard errors", "note", text[:1].upper() + text[1:])]
-    text = f"{why}: these intervals may be too short."
+        text = (
+            f"{why[:1].upper()}{why[1:]}. Intervals by the formula are often too short."
+        )
+        return [Note("standard errors", "note", text)]
+    text = f"{why}; these intervals may be too short."
     if not can:
         return [Note("standard errors", "warning", text)]
     better = Setting("cov_type", "default")
     cure = one_of([better], "{} resamples rows instead, unless that takes very long.")
     return [Note("standard errors", "warning", text, cure)]
+
+
+def little_power() -> Note:
+    """That p-values of resamples of a fit that is near 0 are large."""
+    text = (
+        "P-values are of the few resamples near 0, and have little power: the log loss "
+        "finds more."
+    )
+    return Note("standard errors", "note", text)
+
+
+def nearer_to_zero() -> Note:
+    """That coefficients of few rows are off by more than resamples show."""
+    text = (
+        "Large coefficients are nearer to 0 than those of the population by more than "
+        "resamples show: with a very strong penalty their intervals hold these less "
+        "often than in 95% of samples."
+    )
+    return Note("standard errors", "note", text)
 
 
 def pinned(names: Sequence[str]) -> list[Note]:

@@ -73,8 +73,8 @@ def _choice(subject: Subject) -> Text:
         f"by cross-validation of the training rows ({path.folds.description}) and the "
         f"rule “{rule}”: {words[rule]}",
         *least,
-        f".{rough * (rule == '1se')} Standard errors and p-values take lambda as "
-        "fixed, and may be too small.",
+        f".{rough * (rule == '1se')} Standard errors, intervals and p-values take "
+        "lambda as fixed, and may be too small.",
         " It is at an end of the path: a better one may lie beyond." * (lam in ends),
     )
 

@@ -55,7 +55,7 @@ def predictors_by_class(subject: Subject) -> list[doc.Block]:
     caption = (
         "Predictors by class in the training rows: mean (standard deviation), of "
         "columns of 0 and 1 the number of ones (share); last the difference of the "
-        "means in standard deviations"
+        "means, divided by the root of the mean of both variances"
     )
     if len(shown) < len(names):
         caption += f". The {MOST} of {len(names):,} with the largest difference"

@@ -68,7 +68,7 @@ WORDS: list[tuple[str, Text]] = [
         "of the same kind at least 95 times in 100. Of balanced accuracy it is made of "
         "Wilson's, of kappa and Matthews' correlation on Fisher's scale, and of the "
         "area under the ROC curve DeLong's on the scale of the log odds: these cover "
-        "nearly 95 times in 100.",
+        "nearly 95 times in 100, with some 20 rows or more of each level.",
     ),
     (
         "No-information rate",
