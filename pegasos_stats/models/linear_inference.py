@@ -154,9 +154,12 @@ class LinearInference(Judged):
         return self._column("p_value", "pvalues")
 
     def cov_params(self) -> pd.DataFrame:
-        """Covariance of `params`, shape (k, k), by name."""
-        matrix, names = self._errors.covariance.matrix, self.params.index
-        return pd.DataFrame(matrix.copy(), index=names, columns=names)
+        """Covariance of `params`, shape (k, k), by name; NaN where `bse` is."""
+        errors, names = self._errors, self.params.index
+        matrix = errors.covariance.matrix.copy()
+        matrix[errors.unlimited] = np.nan
+        matrix[:, errors.unlimited] = np.nan
+        return pd.DataFrame(matrix, index=names, columns=names)
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Intervals of level ``1 - alpha`` for `params`.

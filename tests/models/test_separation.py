@@ -193,3 +193,77 @@ def test_the_hinge_without_weights_asks_what_most_rows_have(wards):
     result = ps.svm("back ~ ward + age", wards, lam=0.01).fit(TIGHT, cov_type=by)
     assert result.covariance.separated == 0
     assert result.tidy()["conf_low"].notna().all()
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+@pytest.mark.parametrize("lam", [1e-10, 1e-8, 1e-6])
+@pytest.mark.parametrize(
+    "cov_type", ["HC0", "HC1", "HC3", "jackknife", "shrunk", "nonrobust"]
+)
+def test_errors_of_the_rest_are_those_of_the_fit_without_the_level(lam, cov_type):
+    """The separated rows are certain; here theirs is the reference level."""
+    rng, n = np.random.default_rng(3), 402
+    data = pd.DataFrame(
+        {"ward": np.repeat(["burns", "medicine", "surgery"], [40, 200, 162])}
+    )
+    data["age"] = rng.normal(60.0, 15.0, n).round()
+    data["back"] = rng.random(n) < 1.0 / (
+        1.0 + np.exp(1.0 - 0.03 * (data["age"] - 60.0))
+    )
+    data.loc[:39, "back"] = False
+    # Cholesky's factor of a penalty of 1e-10 leaves 6 digits.
+    for lost, rows in ((1e-4, data), (1e-4, data.assign(age=data["age"] + 1e4))):
+        whole, rest = (
+            ps.logit("back ~ ward + age", each, lam=lam).fit(TIGHT, cov_type=cov_type)
+            for each in (rows, rows[rows["ward"] != "burns"])
+        )
+        asked = "ward[T.surgery] = ward[T.medicine], age = 0"
+        expected = rest.t_test("ward[T.surgery] = 0, age = 0")
+        np.testing.assert_allclose(whole.t_test(asked).sd, expected.sd, rtol=lost)
+        assert whole.bse.isna().tolist() == [True, True, True, False]
+        joint = whole.wald_test(asked).pvalue
+        wanted = rest.wald_test("ward[T.surgery] = 0, age = 0").pvalue
+        assert joint == pytest.approx(wanted, rel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+@pytest.mark.parametrize("scale", [1.0, 100.0, 5000.0])
+@pytest.mark.parametrize("lam", [1e-6, 1e-9, 1e-12])
+def test_separation_is_found_on_any_scale_by_a_fit_of_the_usual_tolerance(scale, lam):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {"x": rng.normal(size=400), "bonus": np.repeat([0.0, scale], 200)}
+    )
+    data["y"] = rng.random(400) < 1.0 / (1.0 + np.exp(-data["x"]))
+    data.loc[200:, "y"] = True
+    result = ps.logit("y ~ bonus + x", data, lam=lam).fit()
+    assert result.covariance.separated == 200
+    assert result.bse.isna().tolist() == [False, True, False]
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
+def test_two_separated_levels_are_not_compared():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"g": np.repeat(list("abcd"), 100), "x": rng.normal(size=400)})
+    data["year"] = 1990.0 + rng.integers(0, 30, 400)
+    data["y"] = rng.random(400) < 1.0 / (1.0 + np.exp(-data["x"]))
+    data.loc[data["g"].isin(["c", "d"]), "y"] = True
+    data["copy"] = np.where(data["g"] == "d", "z", "w")
+    result = ps.logit("y ~ g + x + year", data, lam=1e-9).fit(TIGHT)
+    asked = "g[T.c] - g[T.d] = 0, g[T.b] = 0, Intercept + 2005 * year = 0"
+    assert np.isnan(result.t_test(asked).pvalue).tolist() == [True, False, False]
+    assert result.margins("g").tidy()["std_error"].isna().tolist() == [
+        False,
+        True,
+        True,
+    ]
+    twice = ps.logit("y ~ g + copy + x", data, lam=1e-9).fit(TIGHT)
+    names = ["g[T.c]", "g[T.d]", "copy[T.z]"]
+    assert twice.bse[names].isna().all()
+    assert twice.bse.drop(names).notna().all()
+    assert np.isnan(twice.predictions("g").tidy()["std_error"]).tolist() == [
+        False,
+        False,
+        True,
+        True,
+    ]

@@ -139,8 +139,10 @@ def test_a_summary_says_why_rows_are_resampled_or_had_better_be():
     (note,) = (note for note in result.notes_on_errors() if "hardly" in note.text)
     assert note.severity == "note"
     assert note.text.startswith(
-        "The predictors hardly tell the levels apart, as they lower the mean loss by "
+        "With this lambda the predictors hardly lower the hinge loss: the mean of the "
+        "fit is "
     )
+    assert "the log loss finds more" in " ".join(map(str, result.notes_on_errors()))
     plain = result.with_covariance("sandwich")
     (note,) = (note for note in plain.notes_on_errors() if "hardly" in note.text)
     assert note.severity == "warning"

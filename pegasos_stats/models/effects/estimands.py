@@ -10,7 +10,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.separation import MOSTLY, ONWARD
+from pegasos_stats.models.inference.separation import MOSTLY, is_unbounded
 from pegasos_stats.models.inference.wald import ContrastTests
 
 Curve = Literal["probability", "share", "score"]
@@ -144,13 +144,10 @@ class Estimand:
             slope = slope - heights.slope(self._scores(self.other, theta))
         return -float(self.shares @ slope)
 
-    def is_apart(self, pull: Vector) -> bool:
-        """Whether most of its rows, or of the others, are separated ones.
-
-        Their scores grow with every Newton step without penalty, `pull`, by about 1.
-        """
+    def is_apart(self, unbounded: Matrix) -> bool:
+        """Whether most of its rows, or of the others, have scores without limit."""
         taken = [self.rows] if self.other is None else [self.rows, self.other]
-        grow = [self.shares @ (np.abs(rows @ pull) > ONWARD) for rows in taken]
+        grow = [self.shares @ is_unbounded(rows, unbounded) for rows in taken]
         return bool(max(grow) >= MOSTLY)
 
     def _scores(self, rows: Matrix, thetas: Matrix) -> Matrix:
@@ -193,14 +190,14 @@ def tested(
     """
     resampled = errors if isinstance(errors, BootstrapResult) else None
     priors = None if resampled is None else resampled.priors
-    pull = errors.pull if errors is not None and errors.separated else None
+    free = None if errors is None else errors.unbounded
     names, values, gradients, replicates, by_shift, apart = [], [], [], [], [], []
     for name, estimand in estimands:
         names.append(name)
         values.append(estimand.values(theta[None], heights)[0])
         gradients.append(estimand.gradient(theta, heights))
         by_shift.append(estimand.by_shift(theta, heights))
-        apart.append(pull is not None and estimand.is_apart(pull))
+        apart.append(free is not None and estimand.is_apart(free))
         if resampled is not None:
             replicates.append(estimand.values(resampled.estimates, heights, priors))
     effect, J = np.array(values), np.array(gradients)

@@ -10,7 +10,12 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
-from pegasos_stats.models.inference.separation import CERTAIN, Onward, onward
+from pegasos_stats.models.inference.separation import (
+    CERTAIN,
+    Onward,
+    apart_by,
+    onward,
+)
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.reads.rows import NO_VALUES, Block, Values
@@ -160,6 +165,15 @@ class Fitted:
         """Take Newton steps without penalty from the optimum of the log loss."""
         problem, _, s = self.part(block, dual)
         return onward(problem, s, steps)
+
+    def sums_of_others(
+        self, steps: list[Vector], options: Sandwich, block: Block, dual: Values
+    ) -> Sums:
+        """The sums over the rows of a block that are not separated, by these steps."""
+        kept = ~apart_by(self.part(block, dual).problem, steps)
+        offset = None if block.offset is None else block.offset[kept]
+        rest = Block(block.first, block.X[kept], block.y[kept], block.w[kept], offset)
+        return self.sums(None, options, rest, NO_VALUES)
 
     def groups(self, y: Vector) -> list[Any]:
         """Rows of a block whose scores have a mean of their own, as of all rows."""

@@ -31,6 +31,7 @@ FEW_VALUES = 50  # that a column has, each counted by how often it occurs
 RARE = 0.15  # share of a class that a hinge may give up altogether
 CLUSTER = Cluster()
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
+MANY = 256  # coefficients, whose sandwich takes seconds, and resamples minutes
 NEARER = 0.2  # pull in standard errors, for each row by coefficients: by simulation
 SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
@@ -117,9 +118,9 @@ def is_nearer_to_zero(problem: Problem, found: Solution | Vector) -> bool:
     ----------
     problem : Problem
     found : Solution, or float64 array, shape (n,)
-        The fit; never so where the rows are in files.
+        The fit; never so where the rows are in files, or columns are more than 256.
     """
-    if problem.loss != "hinge" or not has_few_events(problem):
+    if problem.loss != "hinge" or problem.p > MANY or not has_few_events(problem):
         return False
     if isinstance(found, np.ndarray) or isinstance(problem.X, Elsewhere):
         return False

@@ -42,7 +42,7 @@ class Covariance:
         the fit standardized them, which become those on the original scale.
     pull : float64 array, shape (k,), optional
         ``(H - lam J)^-1 lam J theta``: by how much coefficients without penalty differ
-        from these, to first order; where rows are separated, by which they would grow.
+        from these, to first order.
     bias : float64 array, shape (k,), optional
         Of the coefficients, for intervals and tests that allow for it.
     prior : float64 array, shape (k + 1,), optional
@@ -52,6 +52,9 @@ class Covariance:
         Why the sandwich does not cover; empty if it does.
     separated : int
         Rows of the log loss whose scores nothing but the penalty limits.
+    unbounded : float64 array, shape (k, q), optional
+        Directions of ``theta`` that nothing but the penalty limits, where rows are
+        separated; of anything else `matrix` is the covariance without these rows.
     later : callable, optional
         Gives the same with `joint`, where that takes long; see `completed`.
     """
@@ -72,6 +75,7 @@ class Covariance:
     prior: Vector | None = None
     why: str = ""
     separated: int = 0
+    unbounded: Matrix | None = None
     later: "Callable[[], Covariance] | None" = None
 
     def __post_init__(self) -> None:
@@ -112,8 +116,9 @@ class Covariance:
         prior = self.prior
         if prior is not None:
             prior = np.append(R @ prior[:-1], prior[-1])
-        pull = None if self.pull is None else R @ self.pull
-        plain = replace(self, joint=joint, fixed=None, pull=pull, later=None, bias=bias)
+        plain = replace(self, joint=joint, fixed=None, pull=None, later=None, bias=bias)
+        if self.unbounded is not None:
+            plain = replace(plain, unbounded=R @ self.unbounded)
         return replace(plain, matrix=R @ self.matrix @ R.T, prior=prior)
 
     def original(self, R: Matrix) -> "Covariance":

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats.advice import InPython, Setting, said
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import Matrix
 from pegasos_stats.data.columns import is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
@@ -207,16 +207,15 @@ def estimated_covariance(
     hardly = hardly_told(problem, found, groups) is not None
     nearer = is_nearer_to_zero(problem, found)
     resampled = replace(resampled, why=why, hardly=hardly, nearer=nearer)
-    apart, pull = plain.separated, plain.pull
-    if not apart:
-        certain, step = certain_in_resamples(problem)
-        if certain:
-            return replace(resampled, pull=step, separated=certain, always=True)
-    return replace(resampled, pull=pull, separated=apart)
+    apart, free = plain.separated, plain.unbounded
+    if always := not apart:
+        apart, free = certain_in_resamples(problem)
+    known = replace(resampled, pull=plain.pull, separated=apart, unbounded=free)
+    return replace(known, always=always and apart > 0)
 
 
-def certain_in_resamples(problem: Problem) -> tuple[int, Vector | None]:
-    """How many rows have an outcome that no resample can doubt; and `separated`'s step.
+def certain_in_resamples(problem: Problem) -> tuple[int, Matrix | None]:
+    """How many rows have an outcome that no resample can doubt; what hangs on them.
 
     They are the separated rows of the log loss with hardly any penalty, as where all
     rows of a level of a factor have one outcome: they have it in every resample too.
@@ -239,7 +238,9 @@ def certain_in_resamples(problem: Problem) -> tuple[int, Vector | None]:
     free = replace(problem, loss="log", lam=LEAST * spread, balanced=False)
     at = run_linear(free, SDCA(tol=CLOSE, seed=0), warn=False)
     known = sandwich(free, at.beta, at.alpha, SANDWICH, at.dual)
-    return (0, None) if known.separated == problem.n else (known.separated, known.pull)
+    if known.separated == problem.n:
+        return 0, None
+    return known.separated, known.unbounded
 
 
 def check_memory(problem: Problem) -> None:

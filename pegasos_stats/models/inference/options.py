@@ -75,8 +75,7 @@ class Sandwich:
         a kernel of half the width, or the whole where predictors have long tails. For
         the log loss with ``"HC3"``, ``"jackknife"`` or ``"shrunk"``, joint tests are
         Hotelling's, by F, the latter two with the degrees of freedom of the intervals;
-        where these are
-        infinite, Wald's, by chi-squared.
+        where these are infinite, Wald's, by chi-squared.
         ``"nonrobust"``, for the log loss without weights, is model-based: ``G`` is the
         information ``H - lam J``, so that for ``lam -> 0`` the covariance is ``H^-1 /
         n``, as in any logistic regression.
@@ -98,10 +97,9 @@ class Sandwich:
     ``beta`` is 0, the margin has no rows, and tests reject in 20% to 90% of samples
     (``benchmarks/zoo.py``, ``no_effects``), also with equal classes and
     ``weights="balanced"``. The default resamples there. Where predictors have few
-    different values, a density at the margin describes them poorly:
-    ``Bootstrap(interval="symmetric")``, the default, covers there. Where rows are few
-    for a strong penalty, coefficients of samples are nearer to 0 than those of the
-    population: the same covers more, 83% to 94% for large effects.
+    different values, ``Bootstrap(interval="symmetric")``, the default, covers. Where
+    rows are few for a strong penalty, coefficients of samples are nearer to 0 than
+    those of the population: it covers more there, 83% to 94% for large effects.
 
     References
     ----------

@@ -4,7 +4,7 @@ The first read of the hinge gives the margins, whose spread says how wide the ke
 the second one, or with the log loss the only one, all sums that bread and meat need.
 Predictors that were standardized take one more, and tests of several hypotheses about
 the hinge four more, which are read when such a test is asked for. Where rows are
-predicted with certainty, it takes one to three more to see whether they are separated.
+predicted with certainty, it takes up to six more to see whether they are separated.
 """
 
 from dataclasses import dataclass, replace
@@ -25,12 +25,18 @@ from pegasos_stats.models.inference.long_tails import for_joint_tests
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.sandwich import check_size
-from pegasos_stats.models.inference.separation import Onward, separated
+from pegasos_stats.models.inference.separation import (
+    Determined,
+    Onward,
+    separated,
+)
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.models.inference.symmetric import around
 from pegasos_stats.models.inference.uncentring import uncentred
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Column, Home, added
+
+MOST_READS = 5  # that look for separated rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +113,7 @@ class ReadFit:
         )
         found = replace(found, why=why)
         if kernel is None and found.is_defined and sums.certain:
-            apart, step = separated(self.onward, found.pull, n)
-            if apart:
-                found = replace(found, separated=apart, pull=step, notes=())
+            return self.without_separated(found, sums, options)
         if kernel is None or not found.is_defined:
             return found
         later = partial(self.with_joint, found, inverse, options, stacked)
@@ -123,6 +127,29 @@ class ReadFit:
         penalty = self.problem.lam * float(np.diag(inverse)[first:].sum())
         used = len(inverse) - penalty
         return n / (n - used) if n > used else np.nan
+
+    def without_separated(
+        self, found: Covariance, sums: Sums, options: Sandwich
+    ) -> Covariance:
+        """The covariance of what rows that are not separated determine."""
+        problem, n = self.problem, self.home.n
+        at = sums.bread.cross, sums.slopes
+        number, steps = separated(self.onward, *at, n, MOST_READS)
+        if number == n:
+            every = np.eye(len(found.matrix))
+            return replace(found, separated=n, unbounded=every, notes=())
+        if not number:
+            return found
+        work = partial(self.fitted.sums_of_others, steps, options)
+        rest: Sums = added(self.home.read(work, self.dual))
+        whole = Determined.by(rest.bread.cross)
+        among = np.ix_(whole.columns, whole.columns)
+        inverse = inverse_of(rest.bread.bread(problem)[among])
+        middle = around(inverse, rest.meat.meat(n)[among])
+        matrix = whole.spread(middle * (self.factor(inverse, options) / n))
+        fixed = None if found.fixed is None else matrix
+        found = replace(found, matrix=matrix, fixed=fixed, notes=())
+        return replace(found, separated=number, unbounded=whole.unbounded)
 
     def onward(self, steps: list[Vector]) -> Onward:
         """Read what Newton steps without penalty do to the rows."""

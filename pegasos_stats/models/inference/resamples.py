@@ -71,6 +71,8 @@ class BootstrapResult:
         Whether coefficients of samples are nearer to 0, see `is_nearer_to_zero`.
     separated : int
         Rows of the log loss whose scores nothing but the penalty limits.
+    unbounded : float64 array, shape (k, q), optional
+        Directions that nothing but the penalty limits, as of `Covariance`.
     always : bool
         Whether these would be so without penalty alone, see `certain_in_resamples`.
     """
@@ -96,6 +98,7 @@ class BootstrapResult:
     hardly: bool = False
     nearer: bool = False
     separated: int = 0
+    unbounded: Matrix | None = None
     always: bool = False
 
     @property
@@ -237,7 +240,8 @@ class BootstrapResult:
             tolerance=np.abs(R) @ self.solver_noise,
             fixed=None,
             reference=reference,
-            pull=None if self.pull is None else R @ self.pull,
+            pull=None,
+            unbounded=None if self.unbounded is None else R @ self.unbounded,
         )
 
     def original(self, R: Matrix) -> "BootstrapResult":

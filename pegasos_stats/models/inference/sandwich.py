@@ -33,7 +33,12 @@ from pegasos_stats.models.inference.row_sums import (
     cross_product,
     products,
 )
-from pegasos_stats.models.inference.separation import separated_rows
+from pegasos_stats.models.inference.separation import (
+    Determined,
+    Separated,
+    apart_by,
+    separated_rows,
+)
 from pegasos_stats.models.inference.shrinkage import (
     Drawn,
     drawn_to_model,
@@ -176,14 +181,74 @@ def _of_rows(
     if problem.loss == "hinge":
         add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
         return replace(found, later=add) if len(H) > WIDE else add(), None
-    apart, step = separated_rows(problem, s, found.pull)
-    if apart:  # which says more than other notes
-        found = replace(found, separated=apart, pull=step, notes=())
+    known = separated_rows(problem, s)
+    if known.number == problem.n:  # which says more than other notes
+        found = replace(
+            found, separated=known.number, unbounded=np.eye(len(H)), notes=()
+        )
+    elif known.number:
+        given = problem, beta, alpha, options, scaling, groups
+        return _of_others(found, known, *given), None
     rows = options, s, stretch, meat, inverse, drawn, pairs
     return (
         for_few_rows(found, problem, *rows),
         least and replace(found, matrix=least.matrix, fixed=least.fixed),
     )
+
+
+def _of_others(
+    found: Covariance,
+    known: Separated,
+    problem: Problem,
+    beta: Vector,
+    alpha: float,
+    options: Sandwich,
+    scaling: Scaling | None,
+    groups: Groups | None,
+) -> Covariance:
+    """The covariance of what rows that are not separated determine, 0 for the rest.
+
+    The separated ones, which are certain, say nothing of it: it is that of the fit
+    without them, in columns that are independent there.
+    """
+    kept = np.flatnonzero(~apart_by(problem, known.steps))
+    first, n, w = int(problem.intercept), problem.n, problem.row_weights[kept]
+    X, y = problem.X[kept], problem.y[kept]
+    offset = None if problem.offset is None else problem.offset[kept]
+    lam = problem.lam * n / float(w.sum())
+    weights = None if problem.weights is None else w / w.mean()
+    rest = replace(problem, X=X, y=y, lam=lam, weights=weights, offset=offset)
+    whole = Determined.by(cross_product(rest, rest.row_weights))
+    columns = whole.columns[first:] - first
+    theta = whole.change @ np.concatenate([np.full(first, alpha), beta])
+    if scaling is not None:
+        scaling = Scaling(scaling.centre[columns], scaling.scale[columns])
+    if groups is not None:
+        pairs = [np.unique(each[kept], return_inverse=True) for each in groups.codes]
+        codes = tuple(code for _, code in pairs)
+        numbers = tuple(len(values) for values, _ in pairs)
+        groups = replace(groups, numbers=numbers, codes=codes)
+    rest = replace(rest, X=np.ascontiguousarray(X[:, columns]))
+    given = options, None, scaling, groups
+    of_rest = sandwich(rest, theta[first:], float(theta[0]) * first, *given)
+    return replace(
+        of_rest,
+        matrix=whole.spread(of_rest.matrix),
+        joint=_spread(whole, of_rest.joint),
+        fixed=_spread(whole, of_rest.fixed),
+        pull=_spread(whole, of_rest.pull),
+        bias=_spread(whole, of_rest.bias),
+        bread=found.bread,
+        meat=found.meat,
+        newton_step=found.newton_step,
+        prior=found.prior,
+        separated=known.number + of_rest.separated,
+        unbounded=whole.unbounded,
+    )
+
+
+def _spread(whole: Determined, array: Matrix | None) -> Matrix | None:
+    return None if array is None else whole.spread(array)
 
 
 def _margins(

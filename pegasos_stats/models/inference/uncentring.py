@@ -30,6 +30,7 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
     pull, bias = (
         None if vector is None else back @ vector for vector in (found.pull, found.bias)
     )
+    free = None if found.unbounded is None else back @ found.unbounded
     prior = found.prior
     if prior is not None:
         prior = np.append(back @ prior[:-1], prior[-1])
@@ -47,5 +48,6 @@ def uncentred(found: Covariance, centre: Vector) -> Covariance:
         pull=pull,
         bias=bias,
         prior=prior,
+        unbounded=free,
         later=later,
     )

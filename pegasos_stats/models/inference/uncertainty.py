@@ -17,7 +17,7 @@ from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
-from pegasos_stats.models.inference.separation import unlimited
+from pegasos_stats.models.inference.separation import is_unbounded
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
@@ -97,12 +97,9 @@ class Uncertainty:
     def _unlimited(self, R: Matrix) -> NDArray[np.bool_]:
         """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
         found = self.covariance
-        if not found.separated or found.pull is None:
+        if found.unbounded is None:
             return np.zeros(len(R), dtype=bool)
-        if found.separated == self.nobs:
-            return np.asarray(R.any(axis=1))
-        grow = unlimited(R, self._theta, found.pull)
-        resampled = self._resampled
+        grow, resampled = is_unbounded(R, found.unbounded), self._resampled
         return grow if resampled is None else grow & ~resampled.combined(R).pinned
 
     @property
@@ -281,9 +278,9 @@ class Uncertainty:
         if self.groups is not None:
             can = can and len(self.groups.numbers) == 1
         found = notes.resampled(why, done, can) if why else []
-        if self._resampled is not None and self.is_resampled:
-            found += [notes.little_power()] * self._resampled.hardly
-            found += [notes.nearer_to_zero()] * self._resampled.nearer
+        if resampled := behind_tests(self.covariance):
+            found += [notes.little_power()] * resampled.hardly
+            found += [notes.nearer_to_zero()] * resampled.nearer
         return found
 
     def _pinned(self) -> list[Note]:
@@ -291,9 +288,8 @@ class Uncertainty:
         found = self._resampled
         if found is None:
             return []
-        names, symmetric = self.theta.index, self.is_resampled
-        nearly = found.nearly_pinned & symmetric
-        ending = found.ending_at_zero & symmetric & ~found.pinned & ~nearly
+        names, nearly = self.theta.index, found.nearly_pinned & self.is_resampled
+        ending = found.ending_at_zero & self.is_resampled & ~found.pinned & ~nearly
         return [
             *notes.pinned(list(names[found.pinned])),
             *notes.nearly_pinned(list(names[nearly])),

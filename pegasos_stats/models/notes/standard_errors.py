@@ -142,7 +142,7 @@ def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
             f"{why[:1].upper()}{why[1:]}. Intervals by the formula are often too short."
         )
         return [Note("standard errors", "note", text)]
-    text = f"{why}; these intervals may be too short."
+    text = f"{why}: these intervals may be too short."
     if not can:
         return [Note("standard errors", "warning", text)]
     better = Setting("cov_type", "default")

@@ -223,6 +223,8 @@ def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
         return (k,)
     if name in ("prior", "priors"):
         return (k + 1 if name == "prior" else None,)
+    if name == "unbounded":
+        return (k, None)
     return (None if name in ("estimates", "fixed") else k, k)
 
 
@@ -244,10 +246,18 @@ def check_sandwich(found: Covariance) -> None:
         raise ValueError(f"df is {found.df!r}")
     if type(found.rows) is not float or not found.rows > 0.0:
         raise ValueError(f"it is worth {found.rows!r} rows")
-    if header.whole(found.separated, "a count") and found.pull is None:
-        raise ValueError("rows are separated by no step")
+    check_separated(found)
     header.text(found.description, "the description")
     header.text(found.why, "a reason")
+
+
+def check_separated(found: estimating.Estimate) -> None:
+    """Raise ValueError for separated rows on which nothing hangs, and the reverse."""
+    free = found.unbounded
+    if bool(header.whole(found.separated, "a count")) != isinstance(free, np.ndarray):
+        raise ValueError("rows are separated by no direction")
+    if free is not None and not np.isfinite(free).all():
+        raise ValueError("a direction is not finite")
 
 
 def check_bootstrap(found: BootstrapResult) -> None:
@@ -278,8 +288,7 @@ def check_bootstrap(found: BootstrapResult) -> None:
     header.flag(found.hardly, "whether levels are hardly told apart")
     header.flag(found.nearer, "whether coefficients are nearer to 0")
     header.flag(found.always, "whether rows are certain in all resamples")
-    if header.whole(found.separated, "a count") and found.pull is None:
-        raise ValueError("rows are separated by no step")
+    check_separated(found)
     if header.real(found.agreeing, "a share", 0.0) > 1.0:
         raise ValueError(f"{found.agreeing!r} is no share")
 

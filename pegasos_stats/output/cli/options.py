@@ -267,9 +267,11 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], solver: str) -> N
     """Raise `OptionError` for options that only the other solver has."""
     for name in names:
         if getattr(options, name) is not None:
-            raise OptionError(
-                f"{flag(name)} goes with --solver {solver}; leave one of them out."
-            )
+            if "solver" in getattr(options, "given", ()):
+                which = "leave one of them out"
+            else:
+                which = f"give that too, or leave {flag(name)} out"
+            raise OptionError(f"{flag(name)} goes with --solver {solver}; {which}.")
 
 
 def model_of(

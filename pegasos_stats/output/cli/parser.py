@@ -334,7 +334,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         default="pegasos",
         help="steps as in R, or on to the certified optimum (default: of a fit and a "
         "report sdca, unless a run of pegasos is described, as by --epochs, of files "
-        "that are read block by block by --order, --rows or --profile; else pegasos)",
+        "that are read block by block by --order, --rows or --profile; with --kernel, "
+        "and otherwise, pegasos)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":
