@@ -7,6 +7,7 @@ import numpy as np
 from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 
+NEARLY = 0.99  # of the weight of a class
 NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
 
 
@@ -36,6 +37,8 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
     penalty = 0.5 * problem.lam * float(found.beta @ found.beta)
     if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
         return found
+    if not _lighter_is_wrong(problem, found):
+        return found
     zero, alone = np.zeros(problem.p), _alone(problem)
     at, there, here = (
         certificate(problem, beta, alpha, found.dual).objective
@@ -48,6 +51,13 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
     if not there <= at:
         return found
     return replace(found, beta=zero, alpha=found.alpha if here <= there else alone)
+
+
+def _lighter_is_wrong(problem: Problem, found: Solution) -> bool:
+    """Whether all rows of a class are beyond the margin, as one is where beta is 0."""
+    w, positive = problem.row_weights, problem.y > 0.0
+    sides = [rows for rows in (positive, ~positive) if w[rows].any()]
+    return any(found.dual[rows].sum() >= NEARLY * w[rows].sum() for rows in sides)
 
 
 def _alone(problem: Problem) -> float:
