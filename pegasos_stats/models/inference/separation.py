@@ -123,7 +123,9 @@ def separated(
     none, steps, again = Separated(0, []), [], 0
     if not np.isfinite(curvature).all():
         return none
-    columns = Determined.by(curvature).columns
+    columns = np.arange(len(slopes))
+    if solved(curvature, slopes) is None:  # some depend on others
+        columns = Determined.by(curvature).columns
     for _ in range(most):
         step = np.zeros(len(slopes))
         moves = solved(curvature[np.ix_(columns, columns)], slopes[columns])
