@@ -125,7 +125,7 @@ def test_they_take_two_reads_and_one_with_the_log_loss(fitted, files, monkeypatc
     result.wald_test_terms()
     assert len(reads) == 6
     reads.clear()
-    for lam, number in ((1.0, 1), (0.1, 2), (0.001, 2)):  # to look at certain rows
+    for lam, number in ((0.1, 1), (0.001, 2)):  # to look at certain rows
         other = ps.logit("y ~ x0", ps.scan(files), lam=lam).fit(SOLVER)
         reads.clear()
         assert other.tidy()["p_value"].notna().all()
