@@ -1,9 +1,8 @@
-"""The sandwich covariance: against statsmodels, against its formula, at its limits."""
+"""The sandwich covariance: against its formula, at its limits."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import statsmodels.api as sm
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
@@ -15,74 +14,6 @@ from pegasos_stats.solvers.sdca_run import run_sdca
 
 # Sums of the same numbers in another order, divided by pivots of about 1.
 ROUNDING = 1e-10
-# At lam = 1e-10 the optimum is that far from the one without penalty, and a gap of
-# 1e-12 far less: 3e-9 to 2e-8 measured, of coefficients, standard errors and z.
-TINY, PEER = 1e-10, 1e-6
-
-
-def spector():
-    data = sm.datasets.spector.load_pandas()
-    return data.endog, data.exog[["GPA", "TUCE", "PSI"]]
-
-
-def fair():
-    data = sm.datasets.fair.load_pandas().data
-    return (data["affairs"] > 0).astype(float), data.drop(columns="affairs")
-
-
-def anes96():
-    data = sm.datasets.anes96.load_pandas().data
-    names = ["logpopul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ"]
-    return data["vote"], data[names]
-
-
-def heart():
-    data = sm.datasets.heart.load_pandas().data
-    return data["censors"], data[["survival", "age"]]
-
-
-@pytest.mark.parametrize("load", [spector, fair, anes96, heart])
-def test_without_penalty_it_is_that_of_statsmodels(load):
-    y, X = load()
-    peer = sm.Logit(y, sm.add_constant(X)).fit(
-        disp=0, tol=1e-14, cov_type="HC0", maxiter=100
-    )
-    result = ps.Logit(y, X, lam=TINY).fit(ps.SDCA(tol=1e-12, epochs=1000, seed=1))
-    found = of(result)
-    theta, se = result.params.to_numpy(), found.std_error
-    np.testing.assert_allclose(theta, peer.params, rtol=PEER)
-    np.testing.assert_allclose(se, peer.bse, rtol=PEER)
-    np.testing.assert_allclose(theta / se, peer.tvalues, rtol=PEER)
-    # An entry near 0 is what others leave when they cancel.
-    both = found.matrix / np.outer(se, se), peer.cov_params() / np.outer(se, se)
-    np.testing.assert_allclose(*both, rtol=PEER, atol=PEER)
-    n, k = len(y), len(theta)
-    corrected = of(result, correction="HC1").std_error
-    np.testing.assert_allclose(corrected, se * np.sqrt(n / (n - k)), rtol=PEER)
-
-
-@pytest.mark.parametrize("load", [spector, heart])
-@pytest.mark.parametrize(("kind", "power"), [("HC2", 1.0), ("HC3", 2.0)])
-def test_without_penalty_corrections_are_those_of_sandwich_in_r(load, kind, power):
-    """``vcovHC(glm(y ~ ., binomial), kind)``: residuals^2 by ``(1 - h)^power``."""
-    y, X = load()
-    Z = sm.add_constant(X)
-    peer = sm.GLM(y, Z, family=sm.families.Binomial()).fit(tol=1e-14, maxiter=100)
-    h, Z = peer.get_influence().hat_matrix_diag, Z.to_numpy()
-    p = peer.fittedvalues.to_numpy()
-    inverse = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
-    squares = np.square(y.to_numpy() - p) / (1.0 - h) ** power
-    expected = inverse @ ((Z.T * squares) @ Z) @ inverse
-    result = ps.Logit(y, X, lam=TINY).fit(ps.SDCA(tol=1e-12, epochs=1000, seed=1))
-    found = of(result, correction=kind).matrix
-    np.testing.assert_allclose(found, expected, rtol=PEER, atol=1e-12)
-
-
-def of(result, **options):
-    found = result.solution
-    return sandwich(
-        result.problem, found.beta, found.alpha, Sandwich(**options), found.dual
-    )
 
 
 def problem_of(loss, intercept=True, weights=None, n=80, p=3, lam=0.05):
