@@ -1,7 +1,7 @@
 """Groups of rows that belong together: patients of a hospital, answers of a person."""
 
 from collections.abc import Set, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -53,6 +53,20 @@ class Groups:
     def fewest(self) -> int:
         """Number of groups; of two ways the smaller."""
         return min(self.numbers)
+
+    def among(self, rows: Positions) -> "Groups":
+        """Those of some rows, numbered anew.
+
+        Examples
+        --------
+        >>> groups = Groups(("",), (3,), (np.array([0, 1, 2, 2]),))
+        >>> found = groups.among(np.array([1, 3]))
+        >>> found.numbers, found.codes[0].tolist()
+        ((2,), [0, 1])
+        """
+        coded = [pd.factorize(codes[rows]) for codes in self.codes]
+        numbers = tuple(len(levels) for _, levels in coded)
+        return replace(self, numbers=numbers, codes=tuple(codes for codes, _ in coded))
 
     def __str__(self) -> str:
         each = zip(self.numbers, self.names, strict=True)

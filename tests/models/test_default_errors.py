@@ -53,7 +53,7 @@ def test_a_rare_class_and_its_share_are_named():
     X, y = normal_rows()
     y = np.where(np.arange(len(y)) < 12, 1.0, -1.0)
     X[:, 0] += 3.0 * y  # which tells the levels apart
-    why = choosing.why_resampled(*at(Problem(X, y, lam=0.01)))
+    why = choosing.Reasons(*at(Problem(X, y, lam=0.01))).words
     assert why == "the smaller class has 10% of the rows, and the hinge may give it up"
 
 
@@ -90,8 +90,8 @@ def test_values_of_any_size_have_no_long_tails():
 
 def test_few_rows_to_a_coefficient_are_left_to_the_sandwich():
     X, y = binary_rows(120)
-    assert choosing.why_resampled(*at(Problem(X[:20], y[:20], lam=0.01)))
-    assert not choosing.why_resampled(*at(Problem(X[:19], y[:19], lam=0.01)))
+    assert choosing.Reasons(*at(Problem(X[:20], y[:20], lam=0.01))).words
+    assert not choosing.Reasons(*at(Problem(X[:19], y[:19], lam=0.01))).words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference.choosing import is_nearer_to_zero
+from pegasos_stats.models.inference.choosing import Reasons
 from pegasos_stats.models.inference.joint_tests import resampled_test, steadied
 from pegasos_stats.models.inference.options import Bootstrap
 from tests.models.made_resamples import resampled
@@ -42,7 +42,7 @@ def test_the_default_resamples_and_says_why():
 def test_a_weak_penalty_or_many_rows_do_not(lam, p):
     result = fitted(1, lam, p)
     assert not isinstance(result.cov_type, Bootstrap)
-    assert not is_nearer_to_zero(result.problem, result.solution)
+    assert not Reasons(result.problem, result.solution).is_nearer_to_zero
 
 
 def test_samples_are_nearer_to_0_and_the_formula_does_not_know():
@@ -54,7 +54,7 @@ def test_samples_are_nearer_to_0_and_the_formula_does_not_know():
     errors = [result.with_covariance("HC3").bse.iloc[1] for result in each]
     covered = np.abs(off) <= 1.96 * np.array(errors)
     assert covered.mean() < 0.9  # 0.95 of 40 is that low in 8% of cases
-    assert is_nearer_to_zero(each[0].problem, each[0].solution)
+    assert Reasons(each[0].problem, each[0].solution).is_nearer_to_zero
 
 
 def test_joint_tests_measure_distances_half_by_the_rows():

@@ -1,6 +1,8 @@
 """Which estimate of standard errors a fit has by default: one whose intervals cover."""
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.long_tails import (
     has_long_tails,
     is_rough,
@@ -22,7 +25,7 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
 )
 from pegasos_stats.models.inference.sandwich import sandwich
-from pegasos_stats.models.inference.telling_apart import hardly_told, in_words
+from pegasos_stats.models.inference.telling_apart import Gain, hardly_told, in_words
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.problem import Problem, Solution
 
@@ -52,7 +55,7 @@ def default_options(
     scaling: Scaling | None = None,
     groups: Groups | None = None,
 ) -> Sandwich | Bootstrap:
-    """The sandwich; where it does not cover, see `why_resampled`, the bootstrap.
+    """The sandwich; where it does not cover, see `Reasons`, the bootstrap.
 
     With few rows for each coefficient, where neither covers, it is the sandwich; and
     where resamples would take minutes. Where the rarer level has fewer than 20 rows to
@@ -73,7 +76,8 @@ def default_options(
     size = max(1.0, float(X.nnz if is_sparse(X) else X.size))
     slow = size * FEWEST_REPLICATES > MOST_NUMBERS
     never = slow or not can_resample(groups) or isinstance(X, Elsewhere)
-    if never or is_huge(problem) or not why_resampled(problem, found, scaling, groups):
+    why = Reasons(problem, found, scaling, groups)
+    if never or is_huge(problem) or not why.words:
         if groups is not None:
             return CLUSTER
         few = has_few_events(problem)
@@ -107,49 +111,11 @@ def has_few_events(problem: Problem) -> bool:
     return bool(fewest < EVENTS * (problem.p + 1))
 
 
-def is_nearer_to_zero(problem: Problem, found: Solution | Vector) -> bool:
-    """Whether coefficients of samples are nearer to 0 than those of the population.
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Why the sandwich does not cover; each is looked for when it is asked for.
 
-    With ``k`` coefficients and few rows the hinge takes some ``2 (k / n)`` more off
-    them than the penalty takes in the population, by simulation; and by the formula
-    that is 0. It matters where ``max_j |pull_j| / error_j`` of them is above 0.2.
-
-    Parameters
-    ----------
-    problem : Problem
-    found : Solution, or float64 array, shape (n,)
-        The fit; never so where the rows are in files, or columns are more than 256.
-    """
-    if problem.loss != "hinge" or problem.p > MANY or not has_few_events(problem):
-        return False
-    if isinstance(found, np.ndarray) or isinstance(problem.X, Elsewhere):
-        return False
-    known = sandwich(problem, found.beta, found.alpha, SANDWICH, found.dual)
-    if known.pull is None:
-        return False
-    with np.errstate(all="ignore"):
-        pulled = np.abs(known.pull / known.std_error)[int(problem.intercept) :]
-    return bool((pulled > NEARER * problem.n / (problem.p + 1)).any())
-
-
-def why_resampled(
-    problem: Problem,
-    found: Solution | Vector,
-    scaling: Scaling | None = None,
-    groups: Groups | None = None,
-) -> str:
-    """Why the sandwich does not cover; empty if it does, or nothing would.
-
-    The hinge has no curvature to go by where predictors hardly tell the levels apart,
-    see `hardly_told`. Groups of rows tie at the margin of the hinge where columns have
-    few values, more than one of them: ``1 / sum_v share_v^2`` is below 50, and below
-    half of the rows. Where a class is rare, all rows of the other do. With few rows
-    and a strong penalty it is off, see `is_nearer_to_zero`. Standardized
-    columns with long tails, of a kurtosis above 6, may have a deviation that is known
-    to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer than 5 rows to a coefficient
-    are too few for resamples as well.
-
-    Parameters
+    Attributes
     ----------
     problem : Problem
     found : Solution, or float64 array, shape (n,)
@@ -157,40 +123,91 @@ def why_resampled(
     scaling : Scaling, optional
     groups : Groups, optional
     """
-    n, p = problem.n, problem.p
-    hinge = problem.loss == "hinge"
-    if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
-        return ""
-    columns = some_rows(problem).T
-    reasons, has = [], ("has", "have")
-    if hinge:
-        values = numbers_of_values(columns)
-        is_few = values < min(FEW_VALUES, 0.5 * columns.shape[1])
-        few = int((is_few & (values > 1.0)).sum())
-        smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
-        rare = problem.weights is None and smaller < RARE
-        if few:
-            which = f"{few} of {counted(p, 'predictor')}"
-            ties = "rows can tie at the margin of the hinge, as"
-            reasons.append(f"{ties} {which} {has[few > 1]} few different values")
-        if rare:
-            share = f"the smaller class has {smaller:.0%} of the rows"
-            reasons.append(f"{share}, and the hinge may give it up")
-        if gain := hardly_told(problem, found, groups):
-            reasons.append(in_words(gain))
-        if is_nearer_to_zero(problem, found):
-            reasons.append(
-                "the penalty is strong and there are few rows to a coefficient, which "
-                "brings those of a sample nearer to 0"
-            )
-    if scaling is not None:
-        rough = int(is_rough(columns, n).sum())
-        if rough:
-            which = (
-                f"{rough} of {p} standardized predictors {has[rough > 1]} long tails"
-            )
-            reasons.append(f"{which}, which make the standard deviation rough")
-    return "; ".join(reasons)
+
+    problem: Problem
+    found: Solution | Vector
+    scaling: Scaling | None = None
+    groups: Groups | None = None
+
+    @cached_property
+    def plain(self) -> Covariance:
+        """The plain sandwich of a fit in memory, for predictors as they are."""
+        assert isinstance(self.found, Solution)
+        at = self.found
+        return sandwich(self.problem, at.beta, at.alpha, SANDWICH, at.dual)
+
+    @cached_property
+    def gain(self) -> Gain | None:
+        """Of a fit of the hinge whose predictors hardly tell the levels apart."""
+        return hardly_told(self.problem, self.found, self.groups)
+
+    @cached_property
+    def is_nearer_to_zero(self) -> bool:
+        """Whether coefficients of samples are nearer to 0 than those of the population.
+
+        With ``k`` coefficients and few rows the hinge takes some ``2 (k / n)`` more off
+        them than the penalty takes in the population, by simulation; and by the formula
+        that is 0. It matters where ``max_j |pull_j| / error_j`` of them is above 0.2.
+        Not looked for where rows are in files, or columns more than 256.
+        """
+        problem = self.problem
+        if problem.loss != "hinge" or problem.p > MANY or not has_few_events(problem):
+            return False
+        if not isinstance(self.found, Solution) or self.plain.pull is None:
+            return False
+        with np.errstate(all="ignore"):
+            pulled = np.abs(self.plain.pull / self.plain.std_error)
+        penalised = pulled[int(problem.intercept) :]
+        return bool((penalised > NEARER * problem.n / (problem.p + 1)).any())
+
+    @property
+    def words(self) -> str:
+        """All of them; empty if the sandwich covers, or nothing would.
+
+        The hinge has no curvature to go by where predictors hardly tell the levels
+        apart, see `hardly_told`. Groups of rows tie at the margin of the hinge where
+        columns have few values, more than one of them: ``1 / sum_v share_v^2`` is below
+        50, and below half of the rows. Where a class is rare, all rows of the other do.
+        With few rows and a strong penalty it is off, see `is_nearer_to_zero`.
+        Standardized columns with long tails, of a kurtosis above 6, may have a
+        deviation that is known to 5% at best: ``sqrt((kurtosis - 1) / (4 n))``. Fewer
+        than 5 rows to a coefficient are too few for resamples as well.
+        """
+        problem, scaling = self.problem, self.scaling
+        n, p = problem.n, problem.p
+        hinge = problem.loss == "hinge"
+        if not (hinge or scaling) or p > MOST_COEFFICIENTS or n < FEW * (p + 1):
+            return ""
+        columns = some_rows(problem).T
+        reasons, has = [], ("has", "have")
+        if hinge:
+            values = numbers_of_values(columns)
+            is_few = values < min(FEW_VALUES, 0.5 * columns.shape[1])
+            few = int((is_few & (values > 1.0)).sum())
+            smaller = float(min((problem.y < 0.0).mean(), (problem.y > 0.0).mean()))
+            rare = problem.weights is None and smaller < RARE
+            if few:
+                which = f"{few} of {counted(p, 'predictor')}"
+                ties = "rows can tie at the margin of the hinge, as"
+                reasons.append(f"{ties} {which} {has[few > 1]} few different values")
+            if rare:
+                share = f"the smaller class has {smaller:.0%} of the rows"
+                reasons.append(f"{share}, and the hinge may give it up")
+            if self.gain:
+                reasons.append(in_words(self.gain))
+            if self.is_nearer_to_zero:
+                reasons.append(
+                    "the penalty is strong and there are few rows to a coefficient, "
+                    "which brings those of a sample nearer to 0"
+                )
+        if scaling is not None:
+            rough = int(is_rough(columns, n).sum())
+            if rough:
+                which = f"{rough} of {p} standardized predictors {has[rough > 1]}"
+                reasons.append(
+                    f"{which} long tails, which make the standard deviation rough"
+                )
+        return "; ".join(reasons)
 
 
 def numbers_of_values(columns: Matrix) -> Vector:

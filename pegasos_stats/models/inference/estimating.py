@@ -17,10 +17,9 @@ from pegasos_stats.models.inference.bootstrap import bootstrap
 from pegasos_stats.models.inference.choosing import (
     CLUSTER,
     MOST_COEFFICIENTS,
+    Reasons,
     can_resample,
     default_options,
-    is_nearer_to_zero,
-    why_resampled,
 )
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.options import (
@@ -36,7 +35,6 @@ from pegasos_stats.models.inference.options import (
 from pegasos_stats.models.inference.read_sandwich import read_sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import NEAR, sandwich
-from pegasos_stats.models.inference.telling_apart import hardly_told
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.centring import centre_of
@@ -197,21 +195,24 @@ def estimated_covariance(
             *(problem, problem.X.home, found, options),
             *(found.dual if near else None, scaling, centre, (means, spread**2)),
         )
-    given = problem, found.beta, found.alpha
-    why = why_resampled(problem, found, scaling, groups)
+    why = Reasons(problem, found, scaling, groups)
     if isinstance(options, Sandwich):
-        estimate = sandwich(*given, options, found.dual, scaling, groups)
-        return replace(estimate, why=why)
-    plain = sandwich(*given, SANDWICH, found.dual)
-    resampled = bootstrap(problem, found, options, scaling=scaling, groups=groups)
-    hardly = hardly_told(problem, found, groups) is not None
-    nearer = is_nearer_to_zero(problem, found)
-    resampled = replace(resampled, why=why, hardly=hardly, nearer=nearer)
+        given = problem, found.beta, found.alpha, options, found.dual, scaling, groups
+        return replace(sandwich(*given), why=why.words)
+    plain = why.plain
     apart, free = plain.separated, plain.unbounded
     if always := not apart:
         apart, free = certain_in_resamples(problem)
-    known = replace(resampled, pull=plain.pull, separated=apart, unbounded=free)
-    return replace(known, always=always and apart > 0)
+    return replace(
+        bootstrap(problem, found, options, scaling=scaling, groups=groups),
+        pull=plain.pull,
+        why=why.words,
+        hardly=why.gain is not None,
+        nearer=why.is_nearer_to_zero,
+        separated=apart,
+        unbounded=free,
+        always=always and apart > 0,
+    )
 
 
 def certain_in_resamples(problem: Problem) -> tuple[int, Matrix | None]:

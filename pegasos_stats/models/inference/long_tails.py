@@ -18,7 +18,7 @@ JOINT_FACTOR = 0.5  # of the width, for tests of several hypotheses together
 
 
 def has_long_tails(problem: Problem) -> bool:
-    """Whether a predictor has long tails, by the rule of `why_resampled`.
+    """Whether a predictor has long tails, by the rule of `Reasons`.
 
     The rows far out pull the fit towards them, so that their residuals, and with them
     standard errors, are too small: HC3 divides by what they leave.

@@ -18,7 +18,7 @@ from pegasos_stats.models.inference import bread_and_meat as parts
 from pegasos_stats.models.inference.assembling import Matrices, put_together
 from pegasos_stats.models.inference.bandwidth import effective_rows
 from pegasos_stats.models.inference.block_sums import BreadSums, Fitted, Kernel, Sums
-from pegasos_stats.models.inference.choosing import why_resampled
+from pegasos_stats.models.inference.choosing import Reasons
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.long_tails import for_joint_tests
@@ -35,8 +35,6 @@ from pegasos_stats.models.inference.symmetric import around
 from pegasos_stats.models.inference.uncentring import uncentred
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Column, Home, added
-
-MOST_READS = 5  # that look for separated rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ class ReadFit:
         at: Solution | Vector = self.found
         if problem.loss == "hinge":
             kernel = self.kernel(at := self.margins(None), options)
-        why = why_resampled(problem, at, scaling)
+        why = Reasons(problem, at, scaling).words
         sums: Sums = added(
             self.home.read(partial(self.fitted.sums, kernel, options), self.dual)
         )
@@ -134,7 +132,7 @@ class ReadFit:
         """The covariance of what rows that are not separated determine."""
         problem, n = self.problem, self.home.n
         at = sums.bread.cross, sums.slopes
-        number, steps = separated(self.onward, *at, n, MOST_READS)
+        number, steps = separated(self.onward, *at, n, in_reads=True)
         if number == n:
             every = np.eye(len(found.matrix))
             return replace(found, separated=n, unbounded=every, notes=())

@@ -68,7 +68,7 @@ class BootstrapResult:
     hardly : bool
         Whether predictors of the hinge hardly tell the levels apart, see `hardly_told`.
     nearer : bool
-        Whether coefficients of samples are nearer to 0, see `is_nearer_to_zero`.
+        Whether coefficients of samples are nearer to 0, see `Reasons`.
     separated : int
         Rows of the log loss whose scores nothing but the penalty limits.
     unbounded : float64 array, shape (k, q), optional

@@ -223,11 +223,7 @@ def _of_others(
     theta = whole.change @ np.concatenate([np.full(first, alpha), beta])
     if scaling is not None:
         scaling = Scaling(scaling.centre[columns], scaling.scale[columns])
-    if groups is not None:
-        pairs = [np.unique(each[kept], return_inverse=True) for each in groups.codes]
-        codes = tuple(code for _, code in pairs)
-        numbers = tuple(len(values) for values, _ in pairs)
-        groups = replace(groups, numbers=numbers, codes=codes)
+    groups = None if groups is None else groups.among(kept)
     rest = replace(rest, X=np.ascontiguousarray(X[:, columns]))
     given = options, None, scaling, groups
     of_rest = sandwich(rest, theta[first:], float(theta[0]) * first, *given)
@@ -243,7 +239,7 @@ def _of_others(
         newton_step=found.newton_step,
         prior=found.prior,
         separated=known.number + of_rest.separated,
-        unbounded=whole.unbounded,
+        unbounded=np.hstack([whole.unbounded, whole.put_back(of_rest.unbounded)]),
     )
 
 

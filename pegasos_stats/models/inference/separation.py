@@ -18,7 +18,7 @@ ONWARD = 0.5  # of a Newton step without penalty, which is 1 where there is no m
 STILL = 0.02  # moves of the other rows, once they are where they would be without it
 MOSTLY = 0.5  # of the rows: with fewer that are sure the penalty shrinks all scores
 ALONG = (0.0, 1.0, 10.0)  # Newton steps without penalty, after which no row is wrong
-AGAIN, MOST = 3, 25  # steps in a row that do so, of so many at most
+AGAIN, MOST, MOST_READS = 3, 25, 5  # steps in a row that do so, of so many at most
 SAME = 1e-8  # rounding of columns, and of combinations
 
 
@@ -97,7 +97,7 @@ def separated(
     curvature: Matrix,
     slopes: Vector,
     n: int,
-    most: int,
+    in_reads: bool = False,
 ) -> Separated:
     """Which of ``n`` rows have scores that nothing but the penalty limits.
 
@@ -116,9 +116,9 @@ def separated(
     curvature, slopes : float64 array, shape (k, k) and (k,)
         At the optimum, as of `Onward`.
     n : int
-    most : int
-        Number of steps, at most; with fewer than 25 they end where some such rows are
-        not certain at once.
+    in_reads : bool
+        Whether each step is a read of files: fewer are taken, and none after one by
+        which rows are apart that were not certain.
     """
     none, steps, again = Separated(0, []), [], 0
     if not np.isfinite(curvature).all():
@@ -126,7 +126,7 @@ def separated(
     columns = np.arange(len(slopes))
     if solved(curvature, slopes) is None:  # some depend on others
         columns = Determined.by(curvature).columns
-    for _ in range(most):
+    for _ in range(MOST_READS if in_reads else MOST):
         step = np.zeros(len(slopes))
         moves = solved(curvature[np.ix_(columns, columns)], slopes[columns])
         if moves is None or not np.isfinite(moves).all():
@@ -137,7 +137,7 @@ def separated(
         is_sure = len(steps) == 1 and found.sure >= MOSTLY * found.used
         if is_sure and not found.wrong.all():
             return Separated(n, steps)
-        if not found.apart or (found.doubtful and most < MOST):
+        if not found.apart or (found.doubtful and in_reads):
             return none
         again = 0 if found.moving else again + 1
         if again == AGAIN:
@@ -176,7 +176,7 @@ def separated_rows(problem: Problem, s: Vector) -> Separated:
         cross_product(problem, w * s * (1.0 - s)),
         column_sums(problem, w * s * problem.y),
     )
-    return separated(lambda steps: onward(problem, s, steps), *at, problem.n, MOST)
+    return separated(lambda steps: onward(problem, s, steps), *at, problem.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +232,14 @@ class Determined:
         unbounded[others, np.arange(len(others))] = 1.0
         unbounded[columns] = 0.0 - A
         return cls(columns, change, unbounded)
+
+    def put_back(self, directions: Matrix | None) -> Matrix:
+        """Directions of ``theta'`` as some of ``theta``, shape (k, q)."""
+        if directions is None:
+            return np.zeros((self.change.shape[1], 0))
+        found = np.zeros((self.change.shape[1], directions.shape[1]))
+        found[self.columns] = directions
+        return found
 
     def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
