@@ -94,7 +94,7 @@ def run_sdca(
         return replace(back, beta=beta, alpha=alpha)
 
     found, reached = run_epochs(*given, shown)
-    if solver.sums == "fast":
+    if solver.sums == "fast":  # the others are the bits of R
         found = zero_where_best(problem, found, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
         return found
