@@ -13,7 +13,7 @@ from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.subject import Judged, Subject
 
 FEW_ROWS = 30
-FEW_OF_A_LEVEL = 20  # 92% with 20 and an area of 0.9, 83% with 5, 75% with 3
+FEW_OF_A_LEVEL = 20  # 91% with 20 and an area of 0.9, 83% with 5, 74% with 3
 SHARED = (
     " Fits of different folds share rows: a standard error is rough, and there is no "
     "exact interval."
