@@ -134,12 +134,12 @@ class Fitted:
         return Part(problem, u, parts.slopes_of(problem, u, known))
 
     def margins(
-        self, inverse: Matrix | None, n: int, block: Block, dual: Values
+        self, inverse: Matrix | None, n: int, width: float, block: Block, dual: Values
     ) -> list[Vector]:
         """``u_i`` of a block; with ``H^-1`` those of fits to the ``n`` rows but it."""
         problem, u, s = self.part(block, dual)
         if inverse is not None:
-            u = parts.margins_of_others(problem, u, s, inverse, n)
+            u = parts.margins_of_others(problem, u, s, inverse, n, width)
         return [u]
 
     def moved_bread(self, kernel: Kernel, block: Block, moved: Values) -> BreadSums:

@@ -59,9 +59,9 @@ class ReadFit:
     fitted: Fitted
     dual: Column | None
 
-    def margins(self, inverse: Matrix | None) -> Vector:
+    def margins(self, inverse: Matrix | None = None, width: float = 0.0) -> Vector:
         """Read ``u_i`` of all rows; with ``H^-1`` those of fits without the row."""
-        work = partial(self.fitted.margins, inverse, self.home.n)
+        work = partial(self.fitted.margins, inverse, self.home.n, width)
         return np.concatenate(added(self.home.read(work, self.dual)))
 
     def kernel(self, u: Vector, options: Sandwich) -> Kernel:
@@ -83,7 +83,7 @@ class ReadFit:
         problem, n, kernel = self.problem, self.home.n, None
         at: Solution | Vector = self.found
         if problem.loss == "hinge":
-            kernel = self.kernel(at := self.margins(None), options)
+            kernel = self.kernel(at := self.margins(), options)
         why = Reasons(problem, at, scaling).words
         sums: Sums = added(
             self.home.read(partial(self.fitted.sums, kernel, options), self.dual)
@@ -177,7 +177,7 @@ class ReadFit:
         problem, n = self.problem, self.home.n
         narrow = for_joint_tests(problem, options)
         for _ in range(2):  # the second time with the curvature of the first
-            u = self.margins(inverse)
+            u = self.margins(inverse, float(found.bandwidth or 0.0))
             kernel, column = self.kernel(u, narrow), self.home.column(u)
             sums: BreadSums = added(
                 self.home.read(partial(self.fitted.moved_bread, kernel), column)

@@ -314,13 +314,10 @@ def _with_joint(
 ) -> Covariance:
     """Add the covariance for tests of several hypotheses together, of the hinge."""
     narrow = for_joint_tests(problem, options)
+    width = float(found.bandwidth or 0.0)
     for _ in range(2):  # the second time with the curvature of the first
-        curvature = parts.curvature_of(
-            problem,
-            parts.margins_of_others(problem, u, s, inverse, problem.n),
-            s,
-            narrow,
-        )
+        others = parts.margins_of_others(problem, u, s, inverse, problem.n, width)
+        curvature = parts.curvature_of(problem, others, s, narrow)
         H = parts.bread(problem, curvature)
         inverse = inverse_of_bread(problem, curvature, H)
         if not np.isfinite(inverse).all():
