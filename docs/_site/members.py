@@ -48,8 +48,9 @@ PURPOSES = {
 }
 # Public for other rooms of the package, not for those who use it.
 HIDDEN = {
-    *["certificate", "coefficient_table", "counted", "cures", "estimated", "groups"],
-    *["has_covariance", "lines", "nearness", "notes_on_errors", "refinement"],
+    *["certificate", "coefficient_cells", "coefficient_table", "counted", "cures"],
+    *["estimated", "groups", "has_covariance", "lines", "nearness"],
+    *["notes_on_errors", "refinement"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],

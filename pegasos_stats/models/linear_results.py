@@ -329,10 +329,21 @@ class LinearResults(Results, LinearInference):
         OptionError
             If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
         """
+        cells, notes = self.coefficient_cells(alpha, max_terms)
+        kind = (
+            "bootstrap" if isinstance(self.cov_type, options.Bootstrap) else "cluster"
+        )
+        grouped = [("Covariance:", f"{kind} ({self.groups})")] if self.groups else []
+        return summaries.summary_of(self, cells, notes, grouped)
+
+    def coefficient_cells(
+        self, alpha: float = 0.05, max_terms: int | None = 30
+    ) -> tuple[pd.DataFrame, list[Note]]:
+        """The table of `summary` as it is shown, and the notes on it."""
         alpha = check_fraction("alpha", alpha)
-        level = 1.0 - alpha
         notes = self.notes_on_errors()
-        shown, more = summaries.largest(self.coefficient_table(level), max_terms)
+        table = self.coefficient_table(1.0 - alpha)
+        shown, more = summaries.largest(table, max_terms)
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
@@ -341,11 +352,7 @@ class LinearResults(Results, LinearInference):
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]
-        kind = (
-            "bootstrap" if isinstance(self.cov_type, options.Bootstrap) else "cluster"
-        )
-        grouped = [("Covariance:", f"{kind} ({self.groups})")] if self.groups else []
-        return summaries.summary_of(self, cells, [*notes, *more], grouped)
+        return cells, [*notes, *more]
 
     def _repr_html_(self) -> str:
         if self.has_covariance:

@@ -75,10 +75,10 @@ class Note:
         return written[:1].upper() + written[1:]
 
 
-def listed(notes: Iterable[Note]) -> list[str]:
+def listed(notes: Iterable[Note], spell: Spelling | None = None) -> list[str]:
     """Notes as a summary lists them, warnings first."""
     ordered = sorted(notes, key=lambda note: note.severity != "warning")
     return [
-        f"WARNING: {note.written()}" if note.severity == "warning" else note.written()
+        f"{'WARNING: ' * (note.severity == 'warning')}{note.written(spell)}"
         for note in ordered
     ]

@@ -17,6 +17,7 @@ from pegasos_stats.data.scan.formats_svmlight import SVMLIGHT
 from pegasos_stats.errors import DataError, LabelError, OptionError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import cross_validation, pages, printed
@@ -52,6 +53,11 @@ Solver = Pegasos | SDCA
 def fit(options: argparse.Namespace) -> Printed:
     """Fit a file, and test on another."""
     check_places(options)
+    if options.coefficients and options.kernel is not None:
+        raise OptionError(
+            "--coefficients does not go with --kernel, whose fit has none; leave one "
+            "of them out."
+        )
     title = f"{PROGRAM}: {options.train}"
     return _fitted(title, *_files(options), options)
 
@@ -218,7 +224,10 @@ def _fitted(
     chosen = cross_validation.choice_told(studies, options)
     threshold = getattr(options, "threshold", None)  # demo has none
     given = title, result, tables, notes, warned, options.save, seconds, chosen
-    found = printed.PrintedFit(*given, threshold)
+    shown, asked = None, getattr(options, "coefficients", False)  # demo has none
+    if asked and isinstance(result, LinearResults):
+        shown = printed.PrintedCoefficients.of(result, spelled_for(options))
+    found = printed.PrintedFit(*given, threshold, shown)
     return Printed(found.as_json() if options.json else found.as_text())
 
 

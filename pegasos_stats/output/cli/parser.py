@@ -112,7 +112,9 @@ def _add_fit(commands: Commands) -> None:
     _add_error_options(fit)
     _add_solver_options(fit)
     fit.set_defaults(solver=None)
-    _add_output_options(fit)
+    output = _add_output_options(fit)
+    errors = "print the coefficients too, with standard errors, intervals and p-values"
+    output.add_argument("--coefficients", action="store_true", help=errors)
 
 
 def _add_report(commands: Commands) -> None:
@@ -383,18 +385,15 @@ def _add_overwrite(parser: Group) -> None:
     )
 
 
-def _add_output_options(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> Group:
     group = parser.add_argument_group("output")
     add = group.add_argument
     add("--trace", action="store_true", help="print a line of progress for every epoch")
     add("--progress", action="store_true", help="show a progress bar")
     kept = "keep a fit from files there after each read, and go on if it was stopped"
     add("--checkpoint", metavar="FILE", help=kept)
-    add(
-        "--save",
-        metavar="MODEL",
-        help="write the fit to a file, for predict; an earlier model is replaced, any "
-        "other file is not",
-    )
+    saved = "write the fit to a file, for predict; an earlier model is replaced, any "
+    add("--save", metavar="MODEL", help=f"{saved}other file is not")
     _add_overwrite(group)
     add("--json", action="store_true", help="print JSON")
+    return group

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from pegasos_stats.advice import Spelling
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes.note import listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import facts
 from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json
@@ -14,6 +17,7 @@ from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.report import Report
 from pegasos_stats.output.report.subject import factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.tables import note_text, params_text
 from pegasos_stats.writing import shown_path
 
 
@@ -34,6 +38,32 @@ class Printed:
     err: str = ""
     exact: bool = False
     code: int = 0
+
+
+@dataclass(frozen=True)
+class PrintedCoefficients:
+    """The coefficients of a fit with their standard errors.
+
+    Attributes
+    ----------
+    lines : list of str
+        To read: a table as that of a summary, and notes on it.
+    facts : dict
+        For programs: the columns of `tidy`, and the notes.
+    """
+
+    lines: list[str]
+    facts: facts.Facts
+
+    @classmethod
+    def of(cls, result: LinearResults, spell: Spelling) -> "PrintedCoefficients":
+        """Those of a fit; notes name options as `spell` writes them."""
+        cells, notes = result.coefficient_cells(max_terms=None)
+        said = listed(notes, spell)
+        numbered = [note_text(k, note) for k, note in enumerate(said, start=1)]
+        table = result.coefficient_table().to_dict(orient="records")
+        lines = [*params_text(cells), *(line for note in numbered for line in note)]
+        return cls(lines, {"coefficients": table, "coefficient_notes": said})
 
 
 @dataclass(frozen=True)
@@ -58,6 +88,7 @@ class PrintedFit:
         How lambda was chosen; empty where it was given.
     threshold : float or None
         Of the tables.
+    coefficients : PrintedCoefficients, optional
     """
 
     title: str
@@ -69,6 +100,7 @@ class PrintedFit:
     seconds: float
     chosen: str = ""
     threshold: float | None = None
+    coefficients: PrintedCoefficients | None = None
 
     def as_text(self) -> str:
         """Label counts, tables, errors and run time, to read."""
@@ -103,6 +135,8 @@ class PrintedFit:
         if result.trace is not None:
             rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
             parts += ["Trace", rows, ""]
+        if self.coefficients is not None:
+            parts += ["Coefficients", *self.coefficients.lines, ""]
         for name, table in self.tables.items():
             parts += [f"{name.capitalize()} data", str(table), ""]
         parts.append(f"Fitted in {self.seconds:.2f} s")
@@ -126,6 +160,7 @@ class PrintedFit:
             **facts.solver_facts(result),
             **facts.fitted_facts(result),
             "trace": None if trace is None else trace.to_dict(orient="records"),
+            **({} if self.coefficients is None else self.coefficients.facts),
             "confusion": {k: facts.table_facts(t) for k, t in self.tables.items()},
             "notes": self.notes,
             "warnings": self.cautions,
