@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.advice import Setting, said
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.counts import Counts
@@ -148,8 +149,11 @@ def check_fit(
         )
     if isinstance(solver, SDCA) and solver.algorithm != "newton":
         raise OptionError(
-            "algorithm='perm' takes its rows in random order, and "
-            f"{rows.noun} are read from first to last; leave it out."
+            said(
+                Setting("algorithm", solver.algorithm),
+                f" takes its rows in random order, and {rows.noun} are read from first "
+                "to last; leave it out.",
+            )
         )
     for name, value in given.items():
         if value is not None and value is not False:

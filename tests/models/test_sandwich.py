@@ -1,5 +1,7 @@
 """The sandwich covariance: against its formula, at its limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -314,6 +316,9 @@ def test_squares_that_overflow_are_named_or_no_number(
             model.fit(ps.SDCA(5, seed=1))
         return
     result = model.fit(ps.SDCA(5, seed=1))
+    if isinstance(result.cov_type, ps.Bootstrap):  # no refit ends soon; a few will do
+        fewer = replace(result.cov_type, replicates=3)
+        result = result.with_covariance(fewer)
     assert result.gap >= 0.0
     assert str(result.summary()).count("\n") > 20
     matrix = result.cov_params().to_numpy()

@@ -39,6 +39,35 @@ def test_refine_goes_on_from_pegasos(capsys, digits):
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "solver"),
+    [
+        ([], ps.SDCA(seed=443)),
+        (["--start", "zero"], ps.SDCA(seed=443)),
+        (["--start", "sgd"], ps.SDCA(start="sgd", seed=443)),
+        (["--start", "random"], ps.Pegasos(start="random", seed=443)),
+        (["--epochs", "2"], ps.Pegasos(2, seed=443)),
+    ],
+)
+def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
+    path = tmp_path / "train.csv"
+    digits.to_csv(path, index=False)
+    printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
+    result = ps.svm("digit ~ .", pd.read_csv(path)).fit(solver)
+    assert params_of(printed) == result.params.to_dict()
+
+
+def test_options_of_rows_in_files_are_named_as_options(capsys, digits, tmp_path):
+    path = tmp_path / "train.parquet"
+    digits.to_parquet(path)
+    asked = ["fit", str(path), "--outcome", "digit", "--algorithm", "perm"]
+    assert main(asked) == 2
+    assert capsys.readouterr().err == (
+        "pegasos-stats: --algorithm perm takes its rows in random order, and files are "
+        "read from first to last; leave it out.\n"
+    )
+
+
 def test_weights_and_scaling(capsys, digits, tmp_path):
     path = tmp_path / "train.csv"
     digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
@@ -84,7 +113,10 @@ def tables_of(facts):
             ["--change-tol", "0.1", "--solver", "sdca"],
             "--change-tol goes with --solver pegasos",
         ),
-        (["--start", "sgd"], "--start 'sgd' is not known"),
+        (
+            ["--start", "sgd"],
+            "--start 'sgd' is not known; give one of 'zero', 'random'.\n",
+        ),
         (["--start", "random", "--solver", "sdca"], "--start 'random' is not known"),
         (["--solver", "sdca", "--tol", "2"], "--tol 2.0 is"),
         (["--refine", "0"], "--refine 0.0 is"),

@@ -252,8 +252,13 @@ def solver_of(options: argparse.Namespace) -> Pegasos | SDCA:
 
 def usual_solver(options: argparse.Namespace) -> str:
     """The solver where none is named: the optimum, unless a run of Pegasos is asked."""
-    own = {*offered(Pegasos)} - {*offered(SDCA)} | {"epochs", "rows", "profile"}
-    asked = {name for name in own | {"refine"} if getattr(options, name) is not None}
+    known, others = offered(Pegasos), offered(SDCA)
+    own = {*known} - {*others} | {"epochs", "rows", "profile", "refine"}
+    asked = {name for name in own if getattr(options, name) is not None}
+    for name in {*known} & {*others}:  # of which some choices are those of one
+        value = getattr(options, name)
+        if value in known[name].choices and value not in others[name].choices:
+            asked.add(name)
     return "pegasos" if asked or options.kernel is not None else "sdca"
 
 
