@@ -130,6 +130,65 @@ def discrete_nulls(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
     return np.hstack([X, rng.random((n, 5)) < 0.4, rng.poisson(1, (n, 4))]), y
 
 
+def items(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    z = 0.7 + 1.2 * normals(rng, n, 5, 0.3)
+    X = 1.0 + np.digitize(z, [-2.0, -1.2, -0.4, 0.4, 1.2, 2.0])
+    return X, outcome(rng, X, [0.5, 0.3, 0.0, -0.3, 0.0], -2.2)
+
+
+def survey(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    views = 1.0 + np.digitize(normals(rng, n, 4, 0.4), [-1.5, -1.0, -0.3, 0.3, 1, 1.5])
+    X = np.hstack([views, factor(rng, n, [0.1, 0.3, 0.25, 0.35])])
+    return X, outcome(rng, X, [0.9, 0.5, 0.0, -0.4, 0.3, 0.3, 0.5], -4.4)
+
+
+def ten_dummies(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    X = (rng.random((n, 10)) < 0.4).astype(float)
+    return X, outcome(rng, X, [1.0, -1.0, 0.6, -0.6, 0.3, 0, 0, 0, 0, 0], -0.1)
+
+
+def rare_dummies(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    X = (rng.random((n, 6)) < [0.05, 0.1, 0.3, 0.5, 0.5, 0.08]).astype(float)
+    return X, outcome(rng, X, [1.5, -1.0, 0.7, 0.0, 0.5, 0.0], -0.2)
+
+
+def two_factors(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    shares = [0.4, 0.35, 0.25], [0.3, 0.3, 0.2, 0.2]
+    X = np.hstack([factor(rng, n, each) for each in shares])
+    return X, outcome(rng, X, [1.0, -0.5, 0.8, 0.0, -1.0], -0.1)
+
+
+def factor_of_12(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    X = np.hstack([factor(rng, n, [1.0 / 12.0] * 12), rng.random((n, 1)) < 0.5])
+    effects = [0.5, -0.5, 1.0, -1.0, 0.0, 0.7, 0.0, 1.2, -0.8, 0.3, 0.0, 0.8]
+    return X, outcome(rng, X, effects, 0.0)
+
+
+def passengers(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    age, women = np.round(rng.gamma(6.0, 5.0, n)), rng.random(n) < 0.35
+    X = np.column_stack([age / 10.0, women, factor(rng, n, [0.3, 0.2, 0.5])])
+    return X, outcome(rng, X, [-0.3, 2.2, -1.0, -1.8], 1.2)
+
+
+def many_zeros(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    counted = rng.poisson(3.0, (n, 2)) * (rng.random((n, 2)) < 0.5)
+    X = np.hstack([counted, rng.random((n, 2)) < [0.5, 0.2]]).astype(float)
+    return X, outcome(rng, X, [0.4, 0.0, 1.0, -0.8], -0.9)
+
+
+def scores(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    points = rng.binomial([10, 4, 1], [0.6, 0.5, 0.5], (n, 3))
+    X = np.hstack([points, factor(rng, n, [0.5, 0.25, 0.25])])
+    return X, outcome(rng, X, [0.4, 0.3, -0.8, 0.0, 0.6], -2.8)
+
+
+def scale_by_group(rng: np.random.Generator, n: int) -> tuple[Matrix, Vector]:
+    group = rng.random(n) < 0.5
+    scale = 1.0 + np.digitize(rng.standard_normal(n), [-1.0, 0.0, 1.0])
+    X = np.column_stack([group, scale, group * scale])
+    return X, outcome(rng, X, [-0.5, 0.5, 0.5], -1.2)
+
+
 @dataclass(frozen=True)
 class Population:
     """Rows and labels, and how they are fitted.
@@ -160,6 +219,8 @@ class Population:
 
 PLAIN = (normal, correlated, heavy_tails, lognormal, binary, factor_of_3, factor_of_8)
 PLAIN += (counts, scales, mixed, rare, interaction)
+FEW_VALUES = (items, survey, ten_dummies, rare_dummies, two_factors, factor_of_12)
+FEW_VALUES += (passengers, many_zeros, scores, scale_by_group)
 STANDARDIZED: dict[str, Any] = {"standardize": True}
 BALANCED: dict[str, Any] = {"weights": "balanced"}
 
@@ -174,6 +235,7 @@ POPULATIONS = {
     "mixed, standardized": Population(mixed, STANDARDIZED),
     "mixed, balanced": Population(mixed, BALANCED),
     "rare, balanced": Population(rare, BALANCED),
+    **{draw.__name__: Population(draw, {}) for draw in FEW_VALUES},
 }
 
 

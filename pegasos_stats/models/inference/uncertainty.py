@@ -224,12 +224,12 @@ class Uncertainty:
         """What the numbers mean, and how far they can be trusted."""
         if not self.is_defined:
             return self._on_covariance()
-        resampled = self._resampled
+        few = notes.few_rows(self.nobs, len(self.theta)) + notes.few_groups(self.groups)
+        first = [*self._too_far(), *few, *self.separated()]
+        if self.unlimited.all():  # there are no errors to speak of
+            return first
         return [
-            *self._too_far(),
-            *notes.few_rows(self.nobs, len(self.theta)),
-            *notes.few_groups(self.groups),
-            *self.separated(),
+            *first,
             *self._shrunk(),
             *notes.estimated_by(
                 self.covariance.description,
@@ -237,7 +237,7 @@ class Uncertainty:
                     *self._why(),
                     *self._off(),
                     *self._pinned(),
-                    *([] if resampled is None else resampled.notes_on_tests),
+                    *(self._resampled.notes_on_tests if self._resampled else []),
                     *self.covariance.notes,
                 ],
                 self.groups,
