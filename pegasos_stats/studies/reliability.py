@@ -1,12 +1,13 @@
 """Predicted probabilities beside observed shares."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.arrays import Codes, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import position_of
@@ -44,6 +45,10 @@ class Reliability:
         that was observed.
     n_left_out : int
         Rows without a label or a probability.
+    error_by_chance : float
+        What `calibration_error` is on average if each probability is right, as so few
+        rows have other shares by chance, see `distance_by_chance`; NaN if it was saved
+        without.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class Reliability:
     brier_score: float
     log_loss: float
     n_left_out: int
+    error_by_chance: float = float("nan")
 
     @property
     def calibration_error(self) -> float:
@@ -92,6 +98,9 @@ class Reliability:
             f"Log loss           {self.log_loss:.4f}",
             f"Calibration error  {self.calibration_error:.4f}",
         ]
+        if not np.isnan(self.error_by_chance):
+            chance = f"{self.error_by_chance:.4f} if probabilities are right"
+            lines[-1] += f", by chance {chance}"
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
             lines.append(f"Left out           {left_out} without label or probability")
@@ -167,14 +176,48 @@ def reliability(
         )
     happened, p = came[used], given[used]
     both = np.column_stack([1.0 - p, p])
+    ends = _ends(bins, strategy, p)
+    parts = [p[_bin_of(p, ends) == j] for j in range(len(ends) - 1)]
     return Reliability(
-        table=_binned(happened, p, _ends(bins, strategy, p), level),
+        table=_binned(happened, p, ends, level),
         positive=plain(named),
         level=level,
         brier_score=scores.brier_score(happened, both),
         log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
+        error_by_chance=sum(map(distance_by_chance, parts)) / p.size,
     )
+
+
+def distance_by_chance(p: Vector) -> float:
+    """Mean distance of a count of events from its expectation, ``E|S - sum_i p_i|``.
+
+    By de Moivre's formula for a count ``S`` of ``n`` events of the mean probability,
+    ``2 (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)`` with ``k`` the whole part of ``n
+    p``, times the standard deviation that the single probabilities give in place of
+    that of their mean.
+
+    References
+    ----------
+    Diaconis & Zabell, *Closed form summation for classical distributions: variations on
+    a theme of De Moivre*, Statistical Science 6 (1991), equation 1.1.
+
+    Examples
+    --------
+    >>> distance_by_chance(np.array([0.5])), distance_by_chance(np.array([0.5, 0.5]))
+    (0.5, 0.5)
+    >>> distance_by_chance(np.array([0.0, 1.0]))
+    0.0
+    """
+    from scipy.stats import binom
+
+    n, mean = p.size, float(p.mean()) if p.size else 0.0
+    common, own = n * mean * (1.0 - mean), float((p * (1.0 - p)).sum())
+    if common <= 0.0:
+        return 0.0
+    k = math.floor(n * mean)
+    usual = 2.0 * (k + 1.0) * (1.0 - mean) * float(binom.pmf(k + 1, n, mean))
+    return usual * math.sqrt(own / common)
 
 
 def _outcomes(
@@ -248,7 +291,7 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
 
 def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
     """Return one line for each bin."""
-    place = np.searchsorted(ends[1:-1], p)
+    place = _bin_of(p, ends)
     lines = []
     for j in range(len(ends) - 1):
         inside = place == j
@@ -257,3 +300,8 @@ def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
         mean = float(p[inside].mean()) if n else float("nan")
         lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
     return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _bin_of(p: Vector, ends: Vector) -> Rows:
+    """The number of the bin of each probability; bins include their upper end."""
+    return np.searchsorted(ends[1:-1], p)

@@ -1,5 +1,8 @@
 """Calibrated fits and reliability: cross-fitting, tables, scikit-learn."""
 
+import itertools
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -13,6 +16,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, LabelError, OptionError
 from pegasos_stats.metrics import proportion_interval
 from pegasos_stats.studies.platt import cross_fitted_logits, fit_sigmoid
+from pegasos_stats.studies.reliability import distance_by_chance
 
 mpl.use("Agg")
 
@@ -311,3 +315,35 @@ def test_what_a_table_does_not_take_is_said(calibrated, given, words):
     with pytest.raises(OptionError) as caught:
         calibrated.confusion(**given)
     assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    ("p", "rel"),
+    [
+        ([0.3] * 7, 1e-12),  # exact where all are the same
+        ([0.02], 1e-12),
+        ([0.11, 0.14, 0.18, 0.19, 0.12], 0.01),  # else nearly, by the spread
+        ([0.05, 0.3, 0.5, 0.9, 0.6, 0.2], 0.03),
+    ],
+)
+def test_distances_by_chance_are_those_of_all_outcomes(p, rel):
+    mean, p = 0.0, np.array(p)
+    for outcome in itertools.product([0.0, 1.0], repeat=p.size):
+        y = np.array(outcome)
+        mean += np.prod(np.where(y > 0.0, p, 1.0 - p)) * abs(y.sum() - p.sum())
+    assert distance_by_chance(p) == pytest.approx(mean, rel=rel)
+
+
+def test_right_probabilities_have_the_calibration_error_that_chance_gives():
+    rng, errors, expected = np.random.default_rng(6), [], []
+    for _ in range(400):
+        p = rng.beta(2.0, 3.0, 80)
+        found = ps.reliability((rng.random(80) < p).astype(int), p)
+        errors.append(found.calibration_error)
+        expected.append(found.error_by_chance)
+    # four standard errors of the mean of 400
+    slack = 4.0 * np.std(errors) / 20.0
+    assert np.mean(errors) == pytest.approx(np.mean(expected), abs=slack)
+    shown = f"by chance {found.error_by_chance:.4f} if probabilities are right"
+    assert shown in str(found)
+    assert "by chance" not in str(replace(found, error_by_chance=float("nan")))

@@ -247,11 +247,13 @@ def _calibration(subject: Subject) -> list[doc.Block]:
     )
     text = doc.prose(
         "The mean probability of {} is {}, and {} of the " + rows.name + " rows have "
-        "it; the calibration error is {}.",
+        "it; the calibration error is {}, and would be {} on average if each "
+        "probability were right.",
         doc.Strong(str(subject.positive)),
         decimals(mean),
         decimals(share),
         decimals(found.calibration_error),
+        decimals(found.error_by_chance),
     )
     return [doc.Paragraph(text)]
 

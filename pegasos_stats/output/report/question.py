@@ -101,7 +101,8 @@ WORDS: list[tuple[str, Text]] = [
     (
         "Calibration error",
         "Mean distance, over the rows, of the probability and the observed share in "
-        "ten bins of probabilities.",
+        "ten bins of probabilities. It is above 0 for right probabilities too, as "
+        "shares of few rows vary by chance.",
     ),
 ]
 
