@@ -162,6 +162,35 @@ def test_where_levels_are_hardly_told_apart_distances_are_by_the_reference_alone
     assert told.statistic > 1.5 * joint.statistic
 
 
+@pytest.mark.parametrize(
+    ("agreeing", "sides"), [(0.0, 1.0), (0.001, 1.5), (0.002, 2.0), (1.0, 2.0)]
+)
+def test_where_resamples_agree_those_as_far_count_up_to_twice(agreeing, sides):
+    rng = np.random.default_rng(12)
+    draws, estimate, reference = drawn(rng)
+    found = resampled(draws, estimate, reference=reference)
+    found = replace(found, agreeing=agreeing)
+    for far in (1e-3, 0.5, 2.0):
+        null = estimate - far * np.sqrt(np.diag(found.covariance))
+        root = np.linalg.cholesky(np.linalg.inv(steadied(found.covariance, reference)))
+        own = np.square((estimate - null) @ root).sum()
+        others = statistics_of((draws - estimate) @ root, 1.0 - TOWARDS)
+        expected = min(1.0, sides * (1 + (others >= own).sum()) / 100.0)
+        assert resampled_test(found, np.eye(3), null).pvalue == pytest.approx(expected)
+
+
+def test_corners_that_some_resamples_reach_are_not_rejected():
+    """4% of the resamples are at another corner: neither test is below 5% there."""
+    estimate, corner = np.array([1.0, -1.0]), np.array([0.0, 0.0])
+    draws = np.tile(estimate, (199, 1))
+    draws[:7] = corner
+    found = replace(resampled(draws, estimate, reference=np.eye(2)), agreeing=0.9)
+    assert found.p_values(corner).min() > 0.05
+    assert resampled_test(found, np.eye(2), corner).pvalue > 0.05
+    once = replace(found, agreeing=0.0)
+    assert resampled_test(once, np.eye(2), corner).pvalue == pytest.approx(8.0 / 200.0)
+
+
 def test_one_hypothesis_needs_no_reference():
     rng = np.random.default_rng(7)
     draws, estimate, reference = drawn(rng)

@@ -329,8 +329,9 @@ def resampled_test(
     the length of the coefficients, so that resamples hardly vary towards 0, and ``V``
     would have a hypothesis there too far away. It is half of the way where few rows and
     a strong penalty bring coefficients of samples nearer to 0. Recoding a factor
-    changes neither. Where resamples agree, or levels are hardly told apart, their
-    statistics count as larger, see `BootstrapResult.joint_widening`.
+    changes neither. Where levels are hardly told apart, statistics of resamples count
+    as larger, see `BootstrapResult.joint_widening`; where resamples agree, p-values are
+    up to twice as large, see `BootstrapResult.sides`.
 
     For one hypothesis ``M = V``, and the p-value is that of the symmetric interval and
     of `t_test`, ``2 (1 + c) / (1 + m)``, with those ``c`` that lie on one side of the
@@ -380,7 +381,7 @@ def resampled_test(
         pvalue = np.nan
     elif rank > 1:
         far = statistics_of(images, share) * each.joint_widening
-        pvalue = float(1 + (far >= own).sum()) / (1 + m)
+        pvalue = min(1.0, each.sides * float(1 + (far >= own).sum()) / (1 + m))
     else:
         pvalue = float(each.p_values(q)[free][np.diag(middle).argmax()])
     return JointTest(own, pvalue, rank, np.inf, hypotheses, m)

@@ -262,12 +262,12 @@ class Bootstrap:
         then come from the replicates as well, ``2 (1 + c) / (1 + m)`` for the ``c``
         replicates that are as far from the estimate as the hypothesis is, on the side
         where there are more. For several hypotheses ``R theta = q`` they are ``(1 + c)
-        / (1 + m)``, of all replicates as far by ``t' (R M R')^-1 t``, times the square
-        of the factor. ``M = 0.8 V + 0.2 s S`` is of the covariance of the replicates,
-        and of ``S = (sum_i w_i z_i z_i' / n)^-1`` times the ``s`` that makes both as
-        large. Where predictors of the hinge hardly tell the levels apart, ``M = s S``,
-        and the square 1.25; where few rows and a strong penalty bring coefficients of
-        samples nearer to 0, ``M = (V + s S) / 2``.
+        / (1 + m)``, of all replicates as far by ``t' (R M R')^-1 t``, times ``1 +
+        min(1, a / 0.002)``. ``M = 0.8 V + 0.2 s S`` is of the covariance of the
+        replicates, and of ``S = (sum_i w_i z_i z_i' / n)^-1`` times the ``s`` that
+        makes both as large. Where predictors of the hinge hardly tell the levels apart,
+        ``M = s S``, replicates are 1.25 times as far, and count once; where few rows
+        and a strong penalty bring coefficients of samples to 0, ``M = (V + s S) / 2``.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10

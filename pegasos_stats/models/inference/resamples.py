@@ -213,20 +213,34 @@ class BootstrapResult:
         objective to the next, and resamples of a fit at one corner hardly reach those
         at which the coefficients of the population may be.
         """
-        return 1.0 + MOST_WIDER * min(1.0, self.agreeing / OFTEN)
+        return 1.0 + MOST_WIDER * self._tied
+
+    @property
+    def _tied(self) -> float:
+        """How often resamples agree, 1 being often: ``min(1, agreeing / 0.002)``."""
+        return min(1.0, self.agreeing / OFTEN)
 
     @property
     def joint_widening(self) -> float:
         """Factor of the statistics of resamples in tests of several hypotheses.
 
-        The square of `widening`, as they are squares of distances. Where predictors
-        hardly tell the levels apart, 1.25, by simulation. There the loss limits the
-        length of the coefficients, and fits differ in their direction. Without any
-        effect that of a sample is noise ``a``, that of a resample ``a + b`` with as
-        much noise again, so that resamples are nearer to the estimate than that is to
-        0.
+        1, or 1.25 where predictors hardly tell the levels apart, by simulation. There
+        the loss limits the length of the coefficients, and fits differ in their
+        direction. Without any effect that of a sample is noise ``a``, that of a
+        resample ``a + b`` with as much noise again, so that resamples are nearer to the
+        estimate than that is to 0.
         """
-        return AROUND if self.hardly else self.widening**2
+        return AROUND if self.hardly else 1.0
+
+    @property
+    def sides(self) -> float:
+        """Factor of p-values of several hypotheses, from 1 to 2 if resamples agree.
+
+        Where they jump from corner to corner, those at the corner of the population all
+        lie on one side of the estimate, and count twice as for one hypothesis. Where
+        predictors hardly tell the levels apart, 1.
+        """
+        return 1.0 if self.hardly else 1.0 + self._tied
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
