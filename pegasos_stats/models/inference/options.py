@@ -267,7 +267,7 @@ class Bootstrap:
         replicates, and of ``S = (sum_i w_i z_i z_i' / n)^-1`` times the ``s`` that
         makes both as large. Where predictors of the hinge hardly tell the levels apart,
         ``M = s S``, replicates are 1.25 times as far, and count once; where few rows
-        and a strong penalty bring coefficients of samples to 0, ``M = (V + s S) / 2``.
+        and a strong penalty bring those of samples nearer to 0, ``M = (V + s S) / 2``.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-10
