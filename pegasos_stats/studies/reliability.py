@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Codes, Rows, Vector
+from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.foreign import position_of
@@ -176,16 +176,15 @@ def reliability(
         )
     happened, p = came[used], given[used]
     both = np.column_stack([1.0 - p, p])
-    ends = _ends(bins, strategy, p)
-    parts = [p[_bin_of(p, ends) == j] for j in range(len(ends) - 1)]
+    table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
     return Reliability(
-        table=_binned(happened, p, ends, level),
+        table=table,
         positive=plain(named),
         level=level,
         brier_score=scores.brier_score(happened, both),
         log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
-        error_by_chance=sum(map(distance_by_chance, parts)) / p.size,
+        error_by_chance=by_chance,
     )
 
 
@@ -289,19 +288,17 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
     return ends
 
 
-def _binned(came: Codes, p: Vector, ends: Vector, level: float) -> pd.DataFrame:
-    """Return one line for each bin."""
-    place = _bin_of(p, ends)
-    lines = []
+def _binned(
+    came: Codes, p: Vector, ends: Vector, level: float
+) -> tuple[pd.DataFrame, float]:
+    """Return one line for each bin, and the calibration error by chance."""
+    place = np.searchsorted(ends[1:-1], p)
+    lines, apart = [], 0.0
     for j in range(len(ends) - 1):
         inside = place == j
-        n, count = int(inside.sum()), int(came[inside].sum())
+        n, count, here = int(inside.sum()), int(came[inside].sum()), p[inside]
         low, high = intervals.proportion_interval(count, n, "wilson", level)
-        mean = float(p[inside].mean()) if n else float("nan")
+        mean = float(here.mean()) if n else float("nan")
         lines.append((ends[j], ends[j + 1], n, mean, rates.ratio(count, n), low, high))
-    return pd.DataFrame(lines, columns=COLUMNS)
-
-
-def _bin_of(p: Vector, ends: Vector) -> Rows:
-    """The number of the bin of each probability; bins include their upper end."""
-    return np.searchsorted(ends[1:-1], p)
+        apart += distance_by_chance(here)
+    return pd.DataFrame(lines, columns=COLUMNS), apart / p.size

@@ -1,5 +1,6 @@
 """Coefficients with standard errors on the command line: those of the fit in Python."""
 
+import numpy as np
 import pytest
 
 import pegasos_stats as ps
@@ -27,9 +28,7 @@ FITS = {
 @pytest.fixture
 def table(tmp_path):
     path, data = tmp_path / "h.csv", hospitals()
-    data["site"] = ["north", "south", "west"] * (len(data) // 3) + ["west"] * (
-        len(data) % 3
-    )
+    data["site"] = np.resize(["north", "south", "west"], len(data))
     data.to_csv(path, index=False)
     return path, data
 

@@ -48,12 +48,12 @@ class PrintedCoefficients:
     ----------
     lines : list of str
         To read: a table as that of a summary, and notes on it.
-    facts : dict
+    content : dict
         For programs: the columns of `tidy`, and the notes.
     """
 
     lines: list[str]
-    facts: facts.Facts
+    content: facts.Facts
 
     @classmethod
     def of(cls, result: LinearResults, spell: Spelling) -> "PrintedCoefficients":
@@ -160,7 +160,7 @@ class PrintedFit:
             **facts.solver_facts(result),
             **facts.fitted_facts(result),
             "trace": None if trace is None else trace.to_dict(orient="records"),
-            **({} if self.coefficients is None else self.coefficients.facts),
+            **({} if self.coefficients is None else self.coefficients.content),
             "confusion": {k: facts.table_facts(t) for k, t in self.tables.items()},
             "notes": self.notes,
             "warnings": self.cautions,
