@@ -23,13 +23,8 @@ from populations import LogisticOutcome, Population, TwoGaussians, minimiser
 
 import pegasos_stats as ps
 from pegasos_stats.models.inference.bootstrap import bootstrap
-from pegasos_stats.models.inference.options import (
-    BANDWIDTHS,
-    CORRECTIONS,
-    INTERVALS,
-    Bootstrap,
-    Sandwich,
-)
+from pegasos_stats.models.inference.bootstrap_options import INTERVALS, Bootstrap
+from pegasos_stats.models.inference.options import BANDWIDTHS, CORRECTIONS, Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.wald import estimates
 from pegasos_stats.solvers.problem import Problem, Solution

@@ -10,8 +10,9 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.foreign import limit
 from pegasos_stats.errors import PegasosStatsError, listing
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.hypotheses import constraints
-from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.pegasos_run import run_pegasos
 
 X = np.array([[0.0], [1.0], [3.0], [2.0], [5.0], [4.0]])

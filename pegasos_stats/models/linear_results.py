@@ -12,7 +12,8 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.models import summaries
 from pegasos_stats.models.effects import averages
-from pegasos_stats.models.inference import estimating, options
+from pegasos_stats.models.inference import estimating
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.sandwich import bread_at
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
@@ -330,9 +331,7 @@ class LinearResults(Results, LinearInference):
             If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
         """
         cells, notes = self.coefficient_cells(alpha, max_terms)
-        kind = (
-            "bootstrap" if isinstance(self.cov_type, options.Bootstrap) else "cluster"
-        )
+        kind = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "cluster"
         grouped = [("Covariance:", f"{kind} ({self.groups})")] if self.groups else []
         return summaries.summary_of(self, cells, notes, grouped)
 

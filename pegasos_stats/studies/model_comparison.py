@@ -11,7 +11,8 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.errors import counted
-from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
+from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results

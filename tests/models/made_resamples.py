@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.solvers.objective import Certificate

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.persist.data_fields import balanced_in
 from pegasos_stats.studies.selection.fold_fits import training

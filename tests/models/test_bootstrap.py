@@ -23,7 +23,7 @@ from pegasos_stats.models.inference.bootstrap import (
     in_a_task,
     resampled_rows,
 )
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import best_intercept, certificate, primal
 from pegasos_stats.solvers.problem import Problem

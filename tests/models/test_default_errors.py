@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.models.inference import choosing, long_tails
 from pegasos_stats.models.inference.bootstrap import moments
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.joint_tests import hotelling_test, resampled_test
-from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.solvers.problem import Problem
 from tests.models.fitted_problems import at, at_zero
 from tests.models.made_resamples import resampled

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.choosing import Reasons
 from pegasos_stats.models.inference.joint_tests import resampled_test, steadied
-from pegasos_stats.models.inference.options import Bootstrap
 from tests.models.made_resamples import resampled
 
 OPTIMUM = ps.SDCA(tol=1e-8, epochs=2000, seed=1)

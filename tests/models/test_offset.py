@@ -12,7 +12,7 @@ import statsmodels.formula.api as smf
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.bootstrap import bootstrap
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.rng import RRandom
 
 EXACTLY = ps.SDCA(tol=1e-11, seed=1)

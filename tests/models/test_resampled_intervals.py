@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.joint_tests import resampled_test
-from pegasos_stats.models.inference.options import Bootstrap
 from tests.models.made_resamples import remarks, resampled
 
 TIGHT = ps.SDCA(tol=1e-10, epochs=2000, seed=1)
@@ -200,3 +201,66 @@ def test_an_interval_that_ends_at_0_is_told_beside_its_p_value(at_zero, told):
         assert abs(found.conf_int()[0, 0]) < 1e-5
     normal = replace(found, options=Bootstrap(199, seed=1))
     assert not any("at 0 in some" in note for note in remarks(normal))
+
+
+def test_intervals_by_ratio_are_symmetric_for_logarithms():
+    """A coefficient that is proportional to a rough deviation, of either sign."""
+    draws = np.exp(np.random.default_rng(3).normal(size=(199, 2))) * [2.0, -2.0]
+    found = resampled(draws, np.array([2.0, -2.0]), 1e-3)
+    ratios = replace(found, proportional=np.ones(2, dtype=bool))
+    logs = resampled(np.log(np.abs(draws) / 2.0), 0.0, 5e-4)
+    expected = np.array([2.0, -2.0])[:, None] * np.exp(logs.conf_int())
+    np.testing.assert_allclose(
+        ratios.conf_int(), np.sort(expected, axis=1), rtol=1e-12
+    )  # rounding alone
+    for value in np.linspace(-4.0, 12.0, 81):
+        p = ratios.p_values(np.array([value, -value]))
+        low, high = ratios.conf_int().T
+        held = (low <= [value, -value]) & ([value, -value] <= high)
+        assert (held == (p > 0.05 * (1.0 + 1e-9))).all()
+        if value > 0.0:
+            assert (p == logs.p_values(np.full(2, np.log(value / 2.0)))).all()
+    assert (ratios.p_values(np.zeros(2)) == ratios.least_p_value).all()
+    assert "symmetric, of 2 coefficients by their logarithms; tests" in (
+        ratios.description
+    )
+
+
+def test_a_sign_that_is_in_doubt_has_no_logarithm():
+    draws = np.random.default_rng(4).normal(1.0, 1.0, (199, 2))
+    draws[:, 1] = np.exp(draws[:, 1])
+    found = resampled(draws, 1.0)
+    ratios = replace(found, proportional=np.ones(2, dtype=bool))
+    assert ratios.by_ratio.tolist() == [False, True]
+    assert "of 1 coefficient by its logarithm;" in ratios.description
+    same = ratios.conf_int() == found.conf_int()
+    assert same.all(axis=1).tolist() == [True, False]
+    # Of one coefficient alone, times a number, and not of sums.
+    R = np.array([[0.0, 3.0], [1.0, 1.0], [-1.0, 0.0], [0.0, 0.0]])
+    assert ratios.combined(R).by_ratio.tolist() == [True, False, False, False]
+    np.testing.assert_allclose(
+        ratios.combined(R).conf_int()[0], 3.0 * ratios.conf_int()[1], rtol=1e-12
+    )  # rounding alone
+
+
+@pytest.mark.parametrize("model", [ps.SVM, ps.Logit])
+def test_standardized_predictors_with_long_tails_have_intervals_by_ratio(
+    model, tmp_path
+):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 2))
+    X[:, 0] = np.exp(X[:, 0])
+    y = np.where(2.0 * X[:, 0] - 3.0 + rng.logistic(size=300) > 0.0, 1.0, -1.0)
+    solver, by = ps.SDCA(tol=1e-8, seed=1), Bootstrap(99, 1, interval="symmetric")
+    found = model(y, X, lam=0.01, standardize=True).fit(solver).with_covariance(by)
+    assert found.covariance.by_ratio.tolist() == [False, True, False]
+    (low, high), at = found.conf_int().to_numpy()[1], found.params.iloc[1]
+    assert at / low == pytest.approx(high / at)
+    # On the original scale no deviation is rough.
+    row = found.tidy(original=True).iloc[1]
+    below, above = row["estimate"] - row["conf_low"], row["conf_high"] - row["estimate"]
+    assert below == pytest.approx(above)
+    ps.save(found, tmp_path / "fit.model")
+    pd.testing.assert_frame_equal(ps.load(tmp_path / "fit.model").tidy(), found.tidy())
+    plain = model(y, X, lam=0.01).fit(solver).with_covariance(by)
+    assert not plain.covariance.by_ratio.any()

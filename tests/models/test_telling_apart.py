@@ -11,8 +11,9 @@ import pegasos_stats as ps
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference import choosing
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.joint_tests import resampled_test
-from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.telling_apart import gain_of, hardly_told
 from pegasos_stats.solvers.problem import Problem, Solution
 from tests.models.fitted_problems import at

@@ -8,8 +8,8 @@ import pytest
 
 from pegasos_stats.errors import UndefinedMetricWarning
 from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
-from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
-from pegasos_stats.models.inference.resamples import agreeing
+from pegasos_stats.models.inference.bootstrap_options import INTERVALS, Bootstrap
+from pegasos_stats.models.inference.counting import agreeing
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

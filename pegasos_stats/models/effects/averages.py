@@ -25,8 +25,8 @@ from pegasos_stats.models.effects.rows import (
     value_text,
     written,
 )
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.estimating import has_rows, why_none
-from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.other_names import answering
 from pegasos_stats.tables import significant

@@ -213,6 +213,7 @@ def tested(
             fixed=None,
             reference=None,
             pull=None,
+            proportional=None,
         )
         sd = resampled.std_error
     elif isinstance(errors, Covariance):

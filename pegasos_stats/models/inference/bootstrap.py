@@ -14,9 +14,10 @@ from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
+from pegasos_stats.models.inference.counting import agreeing
 from pegasos_stats.models.inference.joint_tests import whitening
-from pegasos_stats.models.inference.options import Bootstrap
-from pegasos_stats.models.inference.resamples import BootstrapResult, agreeing
+from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.row_sums import cross_product
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.parallel import map_in_order

@@ -7,23 +7,19 @@ from functools import cached_property
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.columns import is_sparse
+from pegasos_stats.data.columns import Mask, is_sparse
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.long_tails import (
     has_long_tails,
     is_rough,
     some_rows,
 )
-from pegasos_stats.models.inference.options import (
-    SANDWICH,
-    Bootstrap,
-    Cluster,
-    Sandwich,
-)
+from pegasos_stats.models.inference.options import SANDWICH, Cluster, Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.inference.telling_apart import Gain, hardly_told, in_words
 from pegasos_stats.models.notes.standard_errors import FEW
@@ -160,6 +156,13 @@ class Reasons:
         penalised = pulled[int(problem.intercept) :]
         return bool((penalised > NEARER * problem.n / (problem.p + 1)).any())
 
+    @cached_property
+    def rough(self) -> Mask:
+        """Standardized predictors whose deviation is rough, shape (p,)."""
+        if self.scaling is None:
+            return np.zeros(self.problem.p, dtype=bool)
+        return is_rough(some_rows(self.problem).T, self.problem.n)
+
     @property
     def words(self) -> str:
         """All of them; empty if the sandwich covers, or nothing would.
@@ -200,13 +203,11 @@ class Reasons:
                     "the penalty is strong and there are few rows to a coefficient, "
                     "which brings those of a sample nearer to 0"
                 )
-        if scaling is not None:
-            rough = int(is_rough(columns, n).sum())
-            if rough:
-                which = f"{rough} of {p} standardized predictors {has[rough > 1]}"
-                reasons.append(
-                    f"{which} long tails, which make the standard deviation rough"
-                )
+        if rough := int(self.rough.sum()):
+            which = f"{rough} of {p} standardized predictors {has[rough > 1]}"
+            reasons.append(
+                f"{which} long tails, which make the standard deviation rough"
+            )
         return "; ".join(reasons)
 
 

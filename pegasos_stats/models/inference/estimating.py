@@ -14,6 +14,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.choosing import (
     CLUSTER,
     MOST_COEFFICIENTS,
@@ -26,7 +27,6 @@ from pegasos_stats.models.inference.options import (
     FOR_FEW_ROWS,
     OF_LEVERAGES,
     SANDWICH,
-    Bootstrap,
     Cluster,
     CovType,
     Sandwich,
@@ -212,6 +212,7 @@ def estimated_covariance(
         separated=apart,
         unbounded=free,
         always=always and apart > 0,
+        proportional=np.r_[np.zeros(int(problem.intercept), dtype=bool), why.rough],
     )
 
 

@@ -1,6 +1,5 @@
 """Inference from bootstrap resamples: spread, intervals, p-values."""
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,14 +7,17 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
-from pegasos_stats.errors import OptionError, counted
-from pegasos_stats.models.inference.options import INTERVALS, Bootstrap, Interval
+from pegasos_stats.errors import counted
+from pegasos_stats.models.inference.bootstrap_options import (
+    INTERVALS,
+    Bootstrap,
+    Interval,
+)
+from pegasos_stats.models.inference.counting import ROUNDING, too_few, two_sided
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import least_p_value
 
-ROUNDING = 1e-9  # of a rank
 USUAL = 0.95  # level of intervals
-MOST_ASKED = 100_000  # resamples that a message may ask for
 MOST_WIDER = 0.25  # by simulation: `benchmarks/zoo.py`, populations of few values
 AROUND = 1.25  # of statistics where fits differ in direction, by simulation
 OFTEN = 0.002  # share of pairs of resamples that agree, from which on it is the most
@@ -75,6 +77,9 @@ class BootstrapResult:
         Directions that nothing but the penalty limits, as of `Covariance`.
     always : bool
         Whether these would be so without penalty alone, see `certain_in_resamples`.
+    proportional : bool array, shape (k,), optional
+        Coefficients of standardized predictors with long tails: they vary in proportion
+        to their size, as the deviation does that they are multiplied by.
     """
 
     estimate: Vector
@@ -100,6 +105,7 @@ class BootstrapResult:
     separated: int = 0
     unbounded: Matrix | None = None
     always: bool = False
+    proportional: NDArray[np.bool_] | None = None
 
     @property
     def matrix(self) -> Matrix:
@@ -125,9 +131,14 @@ class BootstrapResult:
         kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
         wide = f", {100.0 * (self.widening - 1.0):.2g}% wider because resamples tie"
         wider = wide * (self.is_symmetric and self.widening > 1.0)
+        number = int(self.by_ratio.sum())
+        ratios = f", of {counted(number, 'coefficient')} by its logarithm"
+        if number > 1:
+            ratios = f", of {number} coefficients by their logarithms"
         return (
             f"{kind}, {counted(len(self.estimates), 'replicate')}, seed "
-            f"{self.seed}; intervals: {self.options.interval}{wider}; tests {tests}"
+            f"{self.seed}; intervals: {self.options.interval}"
+            f"{ratios * (self.is_symmetric and number > 0)}{wider}; tests {tests}"
         )
 
     @property
@@ -196,6 +207,12 @@ class BootstrapResult:
         return self.tolerance
 
     @property
+    def noise_of_distances(self) -> Vector:
+        """`solver_noise` as `distances` have it, shape (k,)."""
+        units = np.where(self.by_ratio, np.abs(self.estimate), 1.0)
+        return self.solver_noise / units
+
+    @property
     @np.errstate(over="ignore", invalid="ignore")
     def pinned(self) -> NDArray[np.bool_]:
         """Coefficients that are the same in all resamples, but for the solver.
@@ -204,6 +221,17 @@ class BootstrapResult:
         """
         found: NDArray[np.bool_] = np.ptp(self.estimates, axis=0) <= self.solver_noise
         return found
+
+    @property
+    def by_ratio(self) -> NDArray[np.bool_]:
+        """Proportional coefficients whose sign is the same in all resamples.
+
+        How far a resample is from the estimate is the logarithm of their ratio then.
+        """
+        if self.proportional is None:
+            return np.zeros(len(self.estimate), dtype=bool)
+        same = (np.sign(self.estimates) == np.sign(self.estimate)).all(axis=0)
+        return np.asarray(self.proportional & same & (self.estimate != 0.0))
 
     @property
     def widening(self) -> float:
@@ -246,6 +274,10 @@ class BootstrapResult:
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
         reference = None if self.reference is None else R @ self.reference @ R.T
+        proportional = self.proportional
+        if proportional is not None:
+            alone = (R != 0.0).sum(axis=1) == 1
+            proportional = alone & (R[:, proportional] != 0.0).any(axis=1)
         return replace(
             self,
             estimate=R @ self.estimate,
@@ -256,6 +288,7 @@ class BootstrapResult:
             reference=reference,
             pull=None,
             unbounded=None if self.unbounded is None else R @ self.unbounded,
+            proportional=proportional,
         )
 
     def original(self, R: Matrix) -> "BootstrapResult":
@@ -264,7 +297,23 @@ class BootstrapResult:
             return self.combined(R)
         covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))
         known = replace(self, estimates=self.fixed, covariance=covariance)
-        return known.combined(R)
+        return replace(known, proportional=None).combined(R)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def distances(self, values: Matrix) -> Matrix:
+        """How far values are from the estimate, with a sign, each shape (m, k).
+
+        ``value - estimate``, or where they are `by_ratio` ``log(value / estimate)``,
+        which is infinite for 0 and values of the other sign.
+        """
+        plain = values - self.estimate
+        if not self.by_ratio.any():
+            return plain
+        unit = np.where(self.by_ratio, self.estimate, 1.0)
+        with np.errstate(divide="ignore"):
+            return np.where(
+                self.by_ratio, np.log(np.maximum(values / unit, 0.0)), plain
+            )
 
     @np.errstate(over="ignore", invalid="ignore")
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
@@ -284,16 +333,16 @@ class BootstrapResult:
         check_choice("interval", kind, INTERVALS)
         shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
         if kind == "symmetric":
-            m, apart = len(self.estimates), np.sort(self.estimates, axis=0)
+            m = len(self.estimates)
             k = int(shares[0] * (m + 1) + ROUNDING)
             if k < 1 and abs(level - USUAL) > ROUNDING:
                 raise too_few(level, m)
             if k < 1:
                 return np.full((len(self.estimate), 2), np.nan)
-            apart -= self.estimate
+            apart = np.sort(self.distances(self.estimates), axis=0)
             reach = np.maximum(-apart[k - 1], apart[m - k]) * self.widening
-            reach += self.solver_noise
-            return np.column_stack([self.estimate - reach, self.estimate + reach])
+            reach += self.noise_of_distances
+            return self._at_distance(reach)
         if kind == "normal":
             from scipy.stats import norm
 
@@ -305,14 +354,20 @@ class BootstrapResult:
             ends = 2.0 * self.estimate[:, None] - ends[:, ::-1]
         return ends
 
+    def _at_distance(self, reach: Vector) -> Matrix:
+        """Values that far below the estimate and above it, shape (k, 2)."""
+        ends = np.outer([-1.0, 1.0], reach)
+        plain, ratios = self.estimate + ends, self.estimate * np.exp(ends)
+        return np.sort(np.where(self.by_ratio, ratios, plain), axis=0).T
+
     @np.errstate(over="ignore", invalid="ignore")
     def p_values(self, null: Vector) -> Vector:
         """Those of ``theta = null``, shape (k,), that go with symmetric intervals.
 
         One is at most ``1 - level`` where the interval does not hold the value.
         """
-        reach = np.abs(self.estimate - null) - self.solver_noise
-        apart = (self.estimates - self.estimate) * self.widening
+        reach = np.abs(self.distances(null)) - self.noise_of_distances
+        apart = self.distances(self.estimates) * self.widening
         above, below = (apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0)
         return two_sided(np.maximum(above, below), len(apart))
 
@@ -327,41 +382,3 @@ def behind_tests(estimate: object) -> BootstrapResult | None:
     if isinstance(estimate, BootstrapResult) and estimate.is_symmetric:
         return estimate
     return None
-
-
-def too_few(level: float, m: int) -> OptionError:
-    """The error for a level of which m resamples have no symmetric interval.
-
-    Examples
-    --------
-    >>> print(too_few(0.999, 99))
-    A symmetric interval of level 0.999 takes 1,999 resamples, and there are 99: give
-    a level of at most 0.98, or Bootstrap(replicates=1999, interval='symmetric').
-    """
-    needed = math.ceil(2.0 / (1.0 - level) - 1.0 - ROUNDING / (1.0 - level))
-    most = math.floor(1e4 * (1.0 - 2.0 / (1.0 + m))) / 1e4
-    more = f", or Bootstrap(replicates={needed}, interval='symmetric')"
-    return OptionError(
-        f"A symmetric interval of level {level:.15g} takes {needed:,} resamples, and "
-        f"there are {m:,}: give a level of at most {most:g}"
-        f"{more if needed <= MOST_ASKED else ''}."
-    )
-
-
-def two_sided(count: Vector, m: int) -> Vector:
-    """``2 (1 + c) / (1 + m)``, at most 1: with c of m replicates as far on one side."""
-    return np.minimum(1.0, 2.0 * (1.0 + count) / (1.0 + m))
-
-
-def agreeing(estimates: Matrix, tolerance: Vector) -> float:
-    """Share of the pairs of resamples with the same coefficients, but for a tolerance.
-
-    Examples
-    --------
-    >>> agreeing(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), np.full(2, 1e-5))
-    0.3333333333333333
-    """
-    m = len(estimates)
-    steps = np.round(estimates / np.where(tolerance > 0.0, tolerance, 1.0))
-    counts = np.unique(steps, axis=0, return_counts=True)[1]
-    return float((counts * (counts - 1)).sum() / (m * (m - 1)))

@@ -44,7 +44,8 @@ def check_bootstrap(found: BootstrapResult) -> None:
     """Raise ValueError for numbers that no bootstrap has."""
     if found.priors is not None and len(found.priors) != len(found.estimates):
         raise ValueError(f"{len(found.priors)} resamples have priors")
-    for array in (found.tolerance, found.fixed, found.pull, found.reference):
+    perhaps = found.tolerance, found.fixed, found.pull, found.reference
+    for array in (*perhaps, found.proportional):
         if not isinstance(array, np.ndarray | None):
             raise ValueError(f"{array!r} is no array")
     if found.reference is not None and not np.isfinite(found.reference).all():

@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import choosing, estimating
+from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.options import (
-    Bootstrap,
-    Cluster,
-    CovType,
-    Sandwich,
-)
+from pegasos_stats.models.inference.options import Cluster, CovType, Sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.uncertainty import Nearness
 from pegasos_stats.models.kernel_results import KernelResults
@@ -41,6 +37,7 @@ from pegasos_stats.solvers.problem import Problem, Solution
 
 COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
 PREFIX = "covariance."  # of the names of its arrays
+VECTORS = "estimate", "newton_step", "tolerance", "pull", "bias", "proportional"
 APART = ("options", "notes", "later")  # fields that are written apart, or not at all
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
 NOT_SAVED = (
@@ -205,7 +202,8 @@ def covariance_in(
     kind, facts, names, remarks = header.items(stored, "the covariance", 4)
     values = {name: restored(value) for name, value in facts.items()}
     for name in header.items(names, "the names of arrays"):
-        values[name] = archive.take(PREFIX + name, "f8", *_shape_of(name, k))
+        kind_of = "b1" if name == "proportional" else "f8"
+        values[name] = archive.take(PREFIX + name, kind_of, *_shape_of(name, k))
     notes = unpacked_notes(remarks, "standard errors")
     is_resampled = isinstance(options, Bootstrap)
     if kind != ("BootstrapResult" if is_resampled else "Covariance"):
@@ -220,7 +218,7 @@ def covariance_in(
 
 
 def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
-    if name in ("estimate", "newton_step", "tolerance", "pull", "bias"):
+    if name in VECTORS:
         return (k,)
     if name in ("prior", "priors"):
         return (k + 1 if name == "prior" else None,)
