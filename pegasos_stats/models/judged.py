@@ -48,8 +48,8 @@ class Judged(ABC):
 
     @property
     def nobs(self) -> int:
-        """Number of rows used."""
-        return self.problem.n
+        """Number of rows used, those of weight 0 not counted."""
+        return self.problem.n_weighed
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -310,7 +310,9 @@ class SVM(LinearModel):
     weights : array or Series, shape (n,); "balanced"; or dict, optional
         Weight of each row's loss, 0 or more. ``"balanced"`` gives both levels the same
         total weight, ``{level: weight}`` gives each row the weight of its level.
-        Weights are scaled to a mean of 1, so only their ratios matter.
+        Weights are scaled to a mean of 1, so only their ratios matter. Pegasos and SDCA
+        visit rows of weight 0, as in R; nothing counts them, neither ``nobs`` and
+        standard errors nor tables of the training rows.
     freq_weights : array or Series of whole numbers, shape (n,), optional
         How many rows each row stands for, as in a table of counts; 0 leaves it out. All
         results are those of the table in which each row is repeated that many times.

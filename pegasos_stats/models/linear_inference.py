@@ -22,10 +22,11 @@ from pegasos_stats.models.inference.uncertainty import (
     nearness_of,
 )
 from pegasos_stats.models.inference.wald import ContrastTests
+from pegasos_stats.models.inference.weightless import without_weightless
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.other_names import answering
-from pegasos_stats.solvers.problem import Solution
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 
 # What another covariance does not change.
@@ -62,8 +63,13 @@ class LinearInference(Judged):
         """
         if self.errors_by != "default":
             return self.errors_by
-        given = self.problem, self.solution, self.scaling, self.groups
-        return choosing.default_options(*given)
+        problem, solution, groups = self._weighed
+        return choosing.default_options(problem, solution, self.scaling, groups)
+
+    @cached_property
+    def _weighed(self) -> tuple[Problem, Solution, Groups | None]:
+        """Problem, solution and groups without the rows of weight 0."""
+        return without_weightless(self.problem, self.solution, self.groups)
 
     @property
     def coef(self) -> "pd.Series[float]":
@@ -315,7 +321,8 @@ class LinearInference(Judged):
         """
         if self.cov_type is None:
             raise OptionError(estimating.NO_COVARIANCE)
-        given = self.problem, self.solution, self.cov_type, self.scaling, self.groups
+        problem, solution, groups = self._weighed
+        given = problem, solution, self.cov_type, self.scaling, groups
         in_files = isinstance(self.problem.X, Elsewhere)
         gap = self.relative_gap if in_files else None
         return estimating.estimated_covariance(*given, gap)
@@ -352,7 +359,7 @@ class LinearInference(Judged):
             certificate=self.certificate,
             minimum=self.shortfall.upper,
             sdca=sdca,
-            groups=self.groups,
+            groups=self._weighed[2],
             in_files=in_files,
         )
 

@@ -91,8 +91,8 @@ class LinearResults(Results, LinearInference):
         if self.problem.offset is not None:
             return -self.nobs * zero_model(self.problem)[1]
         w, y = self.problem.row_weights, self.problem.y
-        shares = np.array([w[y == sign].sum() for sign in (-1.0, 1.0)])
-        return float(shares @ np.log(shares / shares.sum()))
+        shares = np.array([w[y == sign].sum() for sign in (-1.0, 1.0)]) / w.sum()
+        return float(self.nobs * (shares @ np.log(shares)))
 
     @property
     def prsquared(self) -> float:

@@ -165,6 +165,8 @@ class Results(Predictor, Judged):
         else:
             labels = self._rows.labels(data) if read is None else read.labels
         counts = column_of_counts(freq_weights, self.counted, data)
+        if data is None and counts is None:
+            counts = self.problem.counting
         if isinstance(weights, str):
             weights = column_named("weights", weights, data, "one number for each row")
         found = confusion(
@@ -292,7 +294,8 @@ class Results(Predictor, Judged):
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the training rows; for a loaded model, its counts."""
         pair, levels = (self._rows.labels(), self.predict()), self.coding.levels
-        return replace(confusion(*pair, levels=levels), source="training")
+        found = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
+        return replace(found, source="training")
 
     def _training(self) -> ConfusionMatrix:
         return self.training_table

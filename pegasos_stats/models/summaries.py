@@ -68,7 +68,10 @@ def problem_lines(
     """What is minimised, and on which rows."""
     negative, positive = coding.levels
     weights = problem.weights
-    counts = {sign: int((problem.y == sign).sum()) for sign in (-1.0, 1.0)}
+    y, weightless = problem.y, problem.n_weightless
+    if weights is not None:
+        y = y[weights > 0.0]
+    counts = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
     lines = [
         ("Outcome:", coding.name),
         ("Negative (-1):", f"{negative} ({counted(counts[-1.0], 'row')})"),
@@ -86,7 +89,8 @@ def problem_lines(
         lines.append(("Offset:", str(offsets)))
     return [
         *lines,
-        ("No. Observations:", f"{problem.n:,}"),
+        ("No. Observations:", f"{problem.n_weighed:,}"),
+        *([("Rows of weight 0:", f"{weightless:,}")] if weightless else []),
         *([] if counted_by is None else [("Counted:", str(counted_by))]),
         ("Rows dropped (NA):", str(dropped)),
     ]

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pegasos_stats.advice import bare, said
 from pegasos_stats.arrays import Rows, Vector, read_only
@@ -74,6 +75,21 @@ class Problem:
         if self.offset is None:
             return np.asarray(read_only(np.zeros(self.n)))
         return self.offset
+
+    @property
+    def counting(self) -> NDArray[np.int64] | None:
+        """How often rows count in tables: once, of weight 0 never; None if all once."""
+        return (self.row_weights > 0.0).astype(np.int64) if self.n_weightless else None
+
+    @property
+    def n_weighed(self) -> int:
+        """Number of rows with a weight above 0."""
+        return self.n - self.n_weightless
+
+    @cached_property
+    def n_weightless(self) -> int:
+        """Number of rows of weight 0."""
+        return 0 if self.weights is None else int((self.weights == 0.0).sum())
 
     @cached_property
     def prior_shift(self) -> float:

@@ -313,13 +313,22 @@ def solver_in_full(case: Case) -> ps.Pegasos:
     )
 
 
+def all_rows(result: ps.Results) -> ps.ConfusionMatrix:
+    """The table of the training rows as R has it: those of weight 0 are there too."""
+    pair = result._rows.labels(), result.predict()
+    found = ps.confusion(*pair, levels=result.coding.levels)
+    if not result.problem.n_weightless:
+        assert (found.counts == result.confusion().counts).all()
+    return found
+
+
 def as_fit(result: ps.Results) -> Fit:
     return Fit(
         violations=result.n_violations,
         n_iter=result.n_iter,
         alpha=result.intercept,
         beta=result.coef.to_numpy(),
-        table=result.confusion().table,
+        table=all_rows(result).table,
         objective=result.objective,
         dual_objective=result.dual_objective,
     )

@@ -164,6 +164,13 @@ class Reasons:
         return is_rough(some_rows(self.problem).T, self.problem.n)
 
     @property
+    def rough_coefficients(self) -> Mask | None:
+        """The same for coefficients, shape (k,), the intercept first; None if none."""
+        if not self.rough.any():
+            return None
+        return np.concatenate([[False] * int(self.problem.intercept), self.rough])
+
+    @property
     def words(self) -> str:
         """All of them; empty if the sandwich covers, or nothing would.
 

@@ -212,7 +212,7 @@ def estimated_covariance(
         separated=apart,
         unbounded=free,
         always=always and apart > 0,
-        proportional=np.r_[np.zeros(int(problem.intercept), dtype=bool), why.rough],
+        proportional=why.rough_coefficients,
     )
 
 

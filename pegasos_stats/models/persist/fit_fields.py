@@ -158,12 +158,14 @@ class FitFields(DataFields):
         vars(result).update(self.judged)
 
     def _table(self, stored: Json) -> np.ndarray:
-        """Counts of the training rows, which are as many as there are labels."""
+        """Counts of the training rows; those of weight 0 may be among them."""
         rows = [items(row, "a row of counts", 3) for row in items(stored, "counts", 2)]
         counts = np.array([[whole(count, "a count") for count in row] for row in rows])
-        actual = [int((self.y == sign).sum()) for sign in (-1.0, 1.0)]
-        if counts.sum(axis=1).tolist() != actual:
-            raise ValueError(f"the training table counts {stored}, and rows {actual}")
+        heavy = True if self.weights is None else self.weights > 0.0
+        labels = self.y, self.y[heavy].ravel()
+        there = [[int((y == sign).sum()) for sign in (-1.0, 1.0)] for y in labels]
+        if counts.sum(axis=1).tolist() not in there:
+            raise ValueError(f"the training table counts {stored}, and rows {there[0]}")
         return counts.astype(np.int64)
 
 

@@ -142,16 +142,14 @@ def covariance_out(result: LinearResults, fit: Header) -> Arrays:
     options, problem = result.cov_type, result.problem
     fit["cov_type"] = options and [type(options).__name__, packed(asdict(options))]
     fit["covariance"], groups = None, result.groups
+    rows, at, among = result._weighed
     fit["groups"] = groups and [list(groups.names), list(groups.numbers)]
     little = (
         problem.p <= MOST_COEFFICIENTS
         and estimating.has_rows(problem)
         and (
             isinstance(options, Sandwich)
-            or options
-            == choosing.default_options(
-                problem, result.solution, result.scaling, groups
-            )
+            or options == choosing.default_options(rows, at, result.scaling, among)
         )
         and estimating.is_quick(problem, options)
     )

@@ -112,13 +112,15 @@ class PrintedFit:
             counts.append(f"{name} {', '.join(each)}")
         problem = result.problem
         kernel = problem.kernel if isinstance(problem, KernelProblem) else None
-        missing = result.dropped.by_column
+        missing, weightless = result.dropped.by_column, result.problem.n_weightless
         parts = [
             self.title,
             outcome_line(result),
             f"Labels     {'; '.join(counts)}",
             f"Rows       {result.nobs:,} used{facts.counted_in(result)}, "
-            f"{result.dropped} dropped for missing values; {facts.size(result)}",
+            f"{result.dropped} dropped for missing values"
+            f"{f', {weightless:,} of weight 0' if weightless else ''}"
+            f"; {facts.size(result)}",
             *([f"Missing    {missing}"] if missing else []),
             *facts.factors_line(result),
             *[f"Features   {note}" for note in self.notes],
@@ -155,6 +157,7 @@ class PrintedFit:
             "factors": {name: len(each) for name, each in levels.items()},
             "rows_used": result.nobs,
             "rows_dropped": result.dropped.total,
+            "rows_of_weight_0": result.problem.n_weightless,
             "missing": dict(result.dropped.missing),
             **facts.model_facts(result),
             **facts.solver_facts(result),

@@ -123,7 +123,7 @@ class ResultPlots:
             )
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
-            first = self.result.n_epochs or solver.passes.count(self.result.nobs)
+            first = self.result.n_epochs or solver.passes.count(self.result.problem.n)
         return draw_trace(trace, ax, first, x, optimum, self.result.dual_objective)
 
     def margins(

@@ -16,6 +16,7 @@ from pegasos_stats.output.report.predictors import (
 )
 from pegasos_stats.output.report.subject import Judged, Subject, factor_levels
 
+WEIGHTLESS = 3  # of the lines that count rows, where rows have weights of 0
 LOSSES = {
     "hinge": r"\max\left(0,\,1 - m_i\right)",
     "log": r"\log\left(1 + e^{-m_i}\right)",
@@ -226,6 +227,8 @@ def _row_counts(subject: Subject) -> list[list[Text]]:
         prose("Used, labelled {}, coded +1", positive),
     ]
     columns = [_counts(subject, rows) for rows in subject.with_data]
+    if subject.result.problem.n_weightless:
+        names.insert(WEIGHTLESS, "Left out: weight 0")
     return [
         [name, *(f"{column[at]:,}" for column in columns)]
         for at, name in enumerate(names)
@@ -239,11 +242,17 @@ def _counts(subject: Subject, rows: Judged) -> list[int]:
     """
     table, dropped = rows.table, subject.result.dropped
     by_level = table.counts.sum(axis=1)
+    all_weightless = subject.result.problem.n_weightless
     if rows.data is None:
-        return [rows.rows, dropped.outcome, dropped.predictors, *map(int, by_level)]
-    codes = rows.codes[rows.is_unscored]
-    by_level = by_level - np.bincount(codes, minlength=len(by_level))
-    return [rows.rows, table.n_unlabelled, len(codes), *map(int, by_level)]
+        left_out, weightless = [dropped.outcome, dropped.predictors], all_weightless
+    else:
+        codes, weightless = rows.codes[rows.is_unscored], 0
+        by_level = by_level - np.bincount(codes, minlength=len(by_level))
+        left_out = [table.n_unlabelled, len(codes)]
+    found = [rows.rows, *left_out, *map(int, by_level)]
+    if all_weightless:
+        found.insert(WEIGHTLESS, weightless)
+    return found
 
 
 def _predictors(subject: Subject) -> list[tuple[Text, Text]]:

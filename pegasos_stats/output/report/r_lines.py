@@ -224,7 +224,7 @@ def _sdca(subject: Subject, start: str) -> list[str]:
     result = subject.result
     options = [
         f"lambda = {r_number(result.problem.lam)}",
-        f"epochs = {result.n_iter // result.nobs}",
+        f"epochs = {result.n_iter // result.problem.n}",
         f'loss = "{result.problem.loss}"',
         f'start = "{start}"',
     ]

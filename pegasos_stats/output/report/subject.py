@@ -238,13 +238,14 @@ def training_rows(
     result: Fitted, positive: object = None, threshold: float | None = None
 ) -> Judged:
     """The rows of the fit, with its predictions of them."""
-    rows = result.nobs + result.dropped.total
+    rows = result.problem.n + result.dropped.total
     try:
         scores = result.decision_function()
     except DataError:  # loaded from a file, which holds no training rows
         known = result.training_table
         chosen = checked_choices(known.levels, positive, None, 1.0, None)
         return Judged("training", rows, replace(known, choices=chosen), None)
+    scores = scores[result.problem.row_weights > 0.0]
     table = result.confusion(positive=positive, threshold=threshold)
     return Judged("training", rows, table, scores, threshold=threshold)
 

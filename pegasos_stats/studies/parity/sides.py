@@ -14,6 +14,7 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled.arithmetic.risk import scores
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import ConvergenceWarning
+from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.solvers.kernel_problem import scores_of_kernel
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.studies.parity.session import R
@@ -93,6 +94,8 @@ def in_python(r: R, setup: Setup) -> Run:
     n_epochs = found.n_epochs  # SDCA counts visits alone
     if not isinstance(setup.solver, Pegasos):
         n_epochs = found.n_iter // problem.n
+    pair = result._rows.labels(), result.predict()  # those of weight 0 too, as in R
+    table = confusion(*pair, levels=result.coding.levels).table
     run = {
         "levels": as_text(r, setup.levels),
         "y": problem.y,
@@ -102,7 +105,7 @@ def in_python(r: R, setup: Setup) -> Run:
         "n_epochs": n_epochs,
         "violations": found.n_violations,
         "alpha": found.alpha,
-        "table": result.confusion().table.to_numpy(),
+        "table": table.to_numpy(),
     }
     if setup.kernel is not None:
         at = scores_of_kernel(problem, found, problem.X)

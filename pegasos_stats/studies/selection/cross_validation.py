@@ -264,10 +264,10 @@ class CrossValidation:
     ) -> ConfusionMatrix:
         """Confusion table of actual against out-of-fold predicted labels of one repeat.
 
-        Each row counts once, whatever its weight. Rows share fits and are not
-        independent trials, so there are no intervals and tests; `tidy` has standard
-        errors. The area under the ROC curve, ``auc_pooled``, is for the pooled scores
-        of all folds, and may differ much from the mean over the folds.
+        Each row counts once, whatever its weight, unless that is 0. There are no
+        intervals and tests, as rows share fits; `tidy` has standard errors. The area
+        under the ROC curve, ``auc_pooled``, is for the pooled scores of all folds, and
+        may differ much from the mean over the folds.
 
         Parameters
         ----------
@@ -288,13 +288,14 @@ class CrossValidation:
         tested, coding = column.notna().to_numpy(dtype=bool), self.model.coding
         scores, logistic = column[tested], problem.loss == "log"
         ties = self.solver.ties if ties is None else ties
-        odds = scores - problem.prior_shift
+        odds, counts = scores - problem.prior_shift, problem.counting
         found = confusion(
             self.actual[tested],
             predicted(scores, problem, coding, ties, threshold),
             levels=coding.levels,
             scores=scores,
             probabilities=coding.probabilities(odds) if logistic else None,
+            freq_weights=None if counts is None else counts[tested],
         )
         return replace(found, source="out of fold")
 
