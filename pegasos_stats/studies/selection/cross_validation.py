@@ -264,10 +264,9 @@ class CrossValidation:
     ) -> ConfusionMatrix:
         """Confusion table of actual against out-of-fold predicted labels of one repeat.
 
-        Each row counts once, whatever its weight, unless that is 0. There are no
-        intervals and tests, as rows share fits; `tidy` has standard errors. The area
-        under the ROC curve, ``auc_pooled``, is for the pooled scores of all folds, and
-        may differ much from the mean over the folds.
+        Rows count once, whatever their weight, unless it is 0. Rows share fits: there
+        are no intervals and tests; `tidy` has standard errors. The AUC, ``auc_pooled``,
+        is of the pooled scores of all folds, and may be far from the mean over folds.
 
         Parameters
         ----------
