@@ -85,8 +85,8 @@ def chosen_thresholds(
         check_rows_have_own(freq_weights=freq_weights, offset=offset)
         model = result.model
         if model is None:
-            files = isinstance(problem.X, Elsewhere)
-            why = "A fit from files" if files else "A loaded fit"
+            X = problem.X
+            why = f"A fit of {X.noun}" if isinstance(X, Elsewhere) else "A loaded fit"
             raise DataError(
                 f"{why} does not hold the rows to choose a threshold by; give new "
                 "rows: thresholds(data)."

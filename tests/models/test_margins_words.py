@@ -32,13 +32,14 @@ def test_the_table_says_what_it_is_of(fit):
         ["Averaged", "over:", "90", "rows", "lambda:", "0.01"],
     ]
     assert lines[7].split()[:2] == ["x:", "dY/dX"]
-    assert lines[-6:] == [
+    assert lines[-7:] == [
         "Notes:",
         "[1] Means over the rows, in which other predictors have their own values.",
         "[2] dY/dX is the derivative of the prediction.",
-        "[3] Standard errors: sandwich, HC0; rows as given.",
+        "[3] Standard errors: sandwich, HC0.",
         "[4] Estimates, errors and intervals are of the penalised fit, with lambda",
-        "    taken as fixed beforehand.",
+        "    taken as fixed beforehand. They are for these rows: for the population",
+        "    that the rows are from, intervals would be wider.",
     ]
 
 
@@ -75,9 +76,10 @@ def test_titles_and_notes(fit, asked, title, notes):
     assert found.title == title
     assert found.notes == [
         *notes,
-        "Standard errors: sandwich, HC0; rows as given.",
+        "Standard errors: sandwich, HC0.",
         "Estimates, errors and intervals are of the penalised fit, with lambda taken "
-        "as fixed beforehand.",
+        "as fixed beforehand. They are for these rows: for the population that the "
+        "rows are from, intervals would be wider.",
     ]
 
 

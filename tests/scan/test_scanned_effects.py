@@ -110,7 +110,7 @@ def test_what_needs_the_rows_says_where_they_are(both, scan, asked, words):
 
 
 SAVED = [
-    (ps.logit, "HC0", "Standard errors: sandwich, HC0; rows as given."),
+    (ps.logit, "HC0", "Standard errors: sandwich, HC0."),
     (
         ps.svm,
         "HC0",
@@ -128,7 +128,7 @@ SAVED = [
         ps.svm,
         ps.Bootstrap(5, seed=1),
         "Standard errors: pairs bootstrap, 5 replicates, seed 1; intervals: normal; "
-        "tests by the normal distribution; rows as given.",
+        "tests by the normal distribution.",
     ),
 ]
 

@@ -27,6 +27,7 @@ from pegasos_stats.models.effects.rows import (
 )
 from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.estimating import has_rows, why_none
+from pegasos_stats.models.notes import effects as notes_on
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.other_names import answering
 from pegasos_stats.tables import significant
@@ -39,23 +40,7 @@ Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, lab
 
 SCALES: tuple[Scale, ...] = ("response", "link")
 RESAMPLES = Bootstrap(399, seed=1, interval="symmetric")  # of shares, which are steps
-OVER_ROWS = "Means over the rows, in which other predictors have their own values."
-OF_PENALISED = (
-    "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
-    "fixed beforehand."
-)
-AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 NUMBERS = "one number for each row"
-NO_RESAMPLES = (
-    "There are no standard errors: those of shares are from resamples of the training "
-    "rows, which a saved model does not hold; fit with cov_type='bootstrap', and ask "
-    "for result.bse before saving."
-)
-NONE_IN_FILES = (
-    "There are no standard errors: those of shares are from resamples of the training "
-    "rows in memory, and those of the fit are in files; fit a sample of them that is "
-    "read into memory."
-)
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
@@ -177,7 +162,7 @@ def margins(
 
     lowered: dict[Level, int] = {}
     kinds = {change is None for _, change in moved.values()}
-    notes = [AT_MEANS if at_means else OVER_ROWS]
+    notes = [notes_on.AT_MEANS if at_means else notes_on.OVER_ROWS]
     notes += ["dY/dX is the derivative of the prediction."] * (True in kinds)
     notes += ["+ is the change if each value is increased by this amount."] * (
         False in kinds
@@ -264,7 +249,7 @@ def predictions(
             key = term, value, place, written(chosen) or term
             yield key, Estimand(base.shares, Z, offset=base.offset)
 
-    notes = [AT_MEANS if at_means else OVER_ROWS]
+    notes = [notes_on.AT_MEANS if at_means else notes_on.OVER_ROWS]
     title = "Predictions at Means" if at_means else "Average Predictions"
     return estimated(self, found(), rows, heights, title, "value", notes)
 
@@ -297,10 +282,9 @@ def rows_of(
     design, problem, are_counts = result.design, result.problem, False
     if data is None:
         if not has_rows(problem):
-            files = isinstance(problem.X, Elsewhere)
-            why = "those of the fit are in files; give data=, rows in memory."
-            if not files:
-                why = "a loaded fit does not hold those it was made of; give data=."
+            why = "a loaded fit does not hold those it was made of; give data=."
+            if isinstance(X := problem.X, Elsewhere):
+                why = f"those of the fit are in {X.noun}; give data=, rows in memory."
             raise DataError(f"Effects are averaged over rows, and {why}")
         if weights is not None:
             raise OptionError(
@@ -350,11 +334,11 @@ def estimated(
     if from_rows and result.has_covariance:
         missing = []
     elif not (from_rows or missing) and isinstance(result.problem.X, Elsewhere):
-        missing = [Note("standard errors", "note", NONE_IN_FILES)]
+        missing = [notes_on.none_elsewhere(result.problem.X.noun)]
     elif not (from_rows or missing):
         result = result.with_covariance(RESAMPLES)
     elif result.has_covariance:
-        missing = [Note("standard errors", "note", NO_RESAMPLES)]
+        missing = [Note("standard errors", "note", notes_on.NO_RESAMPLES)]
     errors = None
     if not missing:  # for predictors as the fit has standardized them
         errors = result._errors.covariance.original(np.eye(len(theta)))
@@ -368,12 +352,12 @@ def estimated(
 
     tests = tested(theta, errors, named(), heights)
     if errors is not None:
-        said = [f"Standard errors: {errors.description}; rows as given."]
+        said = [f"Standard errors: {errors.description}."]
         if np.isnan(errors.matrix).all():
             said = [note.sentence for note in errors.notes]
         said += [note.sentence for note in result._uncertainty.separated()]
         notes = [*notes, *said]
-        notes.append(OF_PENALISED)
+        notes.append(notes_on.OF_PENALISED)
         if tests.resampled is not None and column == "contrast":
             notes += [note.text for note in tests.resampled.notes_on_tests]
     notes = [*notes, *(note.sentence for note in missing)]

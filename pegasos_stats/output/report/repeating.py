@@ -67,10 +67,10 @@ def _introduction(subject: Subject, lines: RLines) -> Text:
             "lines compute objective, dual objective and duality gap from the data. "
             + ROOT
         )
-    if isinstance(subject.result.problem.X, Elsewhere):
+    if isinstance(X := subject.result.problem.X, Elsewhere):
         return (
-            "The rows of the fit are in files that were read block by block: there are "
-            "no lines of R that repeat it."
+            f"The rows of the fit are in {X.noun} that were read block by block: there "
+            "are no lines of R that repeat it."
         )
     if not subject.has_rows:
         return (

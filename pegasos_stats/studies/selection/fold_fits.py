@@ -104,10 +104,10 @@ def checked_model(model: object) -> Model:
             f"model is of type {type(model).__name__}; give a model such as "
             "ps.svm(formula, data), not yet fitted."
         )
-    if isinstance(model.problem.X, Elsewhere):
+    if isinstance(X := model.problem.X, Elsewhere):
         raise DataError(
-            "Folds are of rows in memory, and those of the model are in files; give a "
-            "model of a sample that is read into memory."
+            f"Folds are of rows in memory, and those of the model are in {X.noun}; give "
+            "a model of a sample that is read into memory."
         )
     return model
 
