@@ -84,7 +84,7 @@ def test_effects_on_new_rows_are_those_of_the_fit_in_memory(both, data, model):
         (lambda both, scan: both[ps.svm][0].thresholds(scan), NOT_READ),
         (
             lambda both, scan: both[ps.svm][0].thresholds(),
-            "A fit from files does not hold the rows to choose a threshold by; give "
+            "A fit of files does not hold the rows to choose a threshold by; give "
             "new rows: thresholds(data).",
         ),
         (lambda both, scan: ps.cross_validate(both["model"]), FOLDS),
@@ -152,7 +152,8 @@ def test_a_loaded_fit_says_what_was_not_saved(
     known = note.startswith("Standard errors")
     of_penalised = (
         "Estimates, errors and intervals are of the penalised fit, with lambda taken "
-        "as fixed beforehand."
+        "as fixed beforehand. They are for these rows: for the population that the "
+        "rows are from, intervals would be wider."
     )
     last = [note, of_penalised] if known else [note]
     assert found.notes[-len(last) :] == last

@@ -106,8 +106,8 @@ def checked_model(model: object) -> Model:
         )
     if isinstance(X := model.problem.X, Elsewhere):
         raise DataError(
-            f"Folds are of rows in memory, and those of the model are in {X.noun}; give "
-            "a model of a sample that is read into memory."
+            f"Folds are of rows in memory, and those of the model are in {X.noun}; "
+            "give a model of a sample that is read into memory."
         )
     return model
 
