@@ -16,11 +16,8 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import choosing, estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
-from pegasos_stats.models.inference.uncertainty import (
-    Nearness,
-    Uncertainty,
-    nearness_of,
-)
+from pegasos_stats.models.inference.nearness import Nearness, nearness_of
+from pegasos_stats.models.inference.uncertainty import Uncertainty
 from pegasos_stats.models.inference.wald import ContrastTests
 from pegasos_stats.models.inference.weightless import without_weightless
 from pegasos_stats.models.judged import Judged
@@ -343,7 +340,9 @@ class LinearInference(Judged):
         found, problem = self._by_certificate, self.problem
         if not found.far.any() or not estimating.has_rows(problem):
             return None
-        return nearness_of(problem, self.solver, self.solution, found)
+        return nearness_of(
+            problem, self.solver, self.solution, found.distance, found.remedy
+        )
 
     @cached_property
     def _by_certificate(self) -> Uncertainty:

@@ -9,34 +9,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import Cure, Setting, Together, one_of
+from pegasos_stats.advice import Cure, Setting, Together
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.groups import Groups
 from pegasos_stats.errors import ConvergenceWarning, UndefinedMetricWarning, warn_caller
 from pegasos_stats.models.inference import hypotheses as linear
 from pegasos_stats.models.inference import joint_tests, wald
+from pegasos_stats.models.inference.constant import is_constant
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.nearness import GOES_ON, distance_at
 from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
 from pegasos_stats.models.inference.separation import is_unbounded
 from pegasos_stats.models.notes import standard_errors as notes
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.objective import Certificate
-from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import CLOSEST
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import surely
-from pegasos_stats.solvers.sdca_run import that_reaches
-from pegasos_stats.solvers.shortfall import closer_fit
 
 # A coefficient that is off by a quarter of its standard error has an interval that
 # covers with a probability of 94.3% instead of 95%.
 SMALL = 0.25
-GOES_ON = "{} goes on to the optimum."
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
-SPARE = 0.1  # of the relative gap that is needed, so that moves can be told from it
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,11 +188,13 @@ class Uncertainty:
         """Test each of the hypotheses ``R theta = q`` alone."""
         names, resampled = list(self.theta.index), self._resampled
         R, q = linear.constraints(hypotheses, names)
+        written = linear.written_hypotheses(R, q, names)
         found = wald.t_test(self._theta, self.covariance.matrix, R, q)
+        errors = np.where(self._unlimited(R), np.nan, found.std_error)
         return wald.ContrastTests(
-            linear.written_hypotheses(R, q, names),
+            written,
             found.estimate,
-            np.where(self._unlimited(R), np.nan, found.std_error),
+            np.where(self._constant(R, written), 0.0, errors),
             q,
             self.covariance.df,
             None if resampled is None else resampled.combined(R),
@@ -208,8 +206,11 @@ class Uncertainty:
         names, V = list(self.theta.index), self.covariance
         R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
-        if self._unlimited(R).any():
+        constant = self._constant(R, written)
+        if self._unlimited(R).any() or constant.all():
             return joint_tests.undefined(R, V.df, written)
+        R, q = R[~constant], q[~constant]
+        written = [each for each, c in zip(written, constant, strict=True) if not c]
         if isinstance(V, BootstrapResult):
             if V.is_symmetric:
                 return joint_tests.resampled_test(V, R, q, written)
@@ -219,6 +220,15 @@ class Uncertainty:
             return joint_tests.hotelling_test(*given, self._bias)
         plain = self._theta, V.matrix, R, q, V.df, written
         return joint_tests.wald_test(*plain, self._bias)
+
+    def _constant(self, R: Matrix, written: list[str]) -> NDArray[np.bool_]:
+        """Hypotheses about what is the same in all samples; warns of them."""
+        penalties = np.where(self.theta.index == "Intercept", 0.0, self.lam)
+        constant = is_constant(self.covariance, R, penalties) & ~self._unlimited(R)
+        if constant.any():
+            named = [each for each, c in zip(written, constant, strict=True) if c]
+            warn_caller(notes.untested(named), UndefinedMetricWarning)
+        return constant
 
     def remarks(self) -> list[Note]:
         """What the numbers mean, and how far they can be trusted."""
@@ -343,58 +353,3 @@ class Uncertainty:
     @property
     def _theta(self) -> Vector:
         return np.asarray(self.theta, dtype=np.float64)
-
-
-def distance_at(gap: float, lam: float) -> float:
-    """Bound ``sqrt(2 gap / lam)`` of ``||beta - beta*||``.
-
-    Examples
-    --------
-    >>> distance_at(0.02, 1.0)
-    0.2
-    """
-    return float(np.sqrt(2.0 * max(gap, 0.0) / lam))
-
-
-@dataclass(frozen=True, eq=False)
-class Nearness:
-    """What a closer fit tells of coefficients whose bound is too wide.
-
-    Attributes
-    ----------
-    apart : float64 array, shape (k,), or None
-        How far each may be from the optimum; NaN where it is not known. None where
-        nothing is but the certificate.
-    cure : Cure or None
-        What goes on to the optimum, tried before.
-    """
-
-    apart: Vector | None
-    cure: Cure | None
-
-
-def nearness_of(
-    problem: Problem, solver: Pegasos | SDCA, found: Solution, known: Uncertainty
-) -> Nearness:
-    """Go on from a fit, and see how far its coefficients move.
-
-    A coefficient is apart by its move and the bound ``sqrt(2 gap / lam)`` of the closer
-    fit; the intercept by its move, which no bound limits.
-    """
-    remedy = known.remedy
-    tol = float(remedy.value or 0.0)
-    closer = closer_fit(problem, solver, found, SPARE * tol)
-    beta, alpha = closer.solution.beta, closer.solution.alpha
-    apart: NDArray[np.float64] = np.abs(beta - found.beta)
-    apart += distance_at(closer.certificate.gap, problem.lam)
-    if problem.intercept:
-        moved = abs(alpha - found.alpha) if closer.reached else np.nan
-        apart = np.concatenate([[moved], apart])
-    if not closer.reached:
-        apart = np.fmin(apart, known.distance)
-    if remedy.name == "refine":
-        cure = one_of([remedy], GOES_ON) if closer.reached else None
-        return Nearness(apart, cure)
-    assert isinstance(solver, SDCA)  # others go on by refine=
-    reaches = that_reaches(problem, solver.with_seed(found.seed), tol)
-    return Nearness(apart, None if reaches is None else Cure((reaches,), GOES_ON))

@@ -118,7 +118,7 @@ class ContrastTests:
         if resampled is None:
             return found
         tested = resampled.p_values(self.null) if self.is_resampled else found.p_value
-        untested = resampled.pinned | np.isnan(self.sd)
+        untested = resampled.pinned | ~(self.sd > 0.0)
         return replace(
             found,
             statistic=np.where(untested, np.nan, found.statistic),
@@ -350,4 +350,4 @@ def t_test(
     (array([2.]), array([1.4142]))
     """
     variances = np.einsum("ij,ij->i", R @ covariance, R)
-    return estimates(R @ theta, np.sqrt(variances), df, level, q)
+    return estimates(R @ theta, np.sqrt(np.maximum(variances, 0.0)), df, level, q)

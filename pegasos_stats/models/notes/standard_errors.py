@@ -104,6 +104,15 @@ def told_apart() -> list[Note]:
     return [Note("standard errors", "warning", text)]
 
 
+def untested(hypotheses: Sequence[str]) -> str:
+    """That there is no test of what is the same in all samples."""
+    return (
+        f"There is no test of {listing(hypotheses)}: what it is about is the same in "
+        "all samples, but for rounding, as where columns are constant or collinear, or "
+        "a tie of rows holds it, and it has no error to test it by."
+    )
+
+
 def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
     """Note how far estimates of few rows are off on average, if that matters.
 

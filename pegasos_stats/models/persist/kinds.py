@@ -13,9 +13,9 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference import choosing, estimating
 from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.covariance import Covariance
+from pegasos_stats.models.inference.nearness import Nearness
 from pegasos_stats.models.inference.options import Cluster, CovType, Sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
-from pegasos_stats.models.inference.uncertainty import Nearness
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import header
