@@ -1,6 +1,7 @@
 """Predictors from a frame, an array or a sparse matrix, at the fit and on new data."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -356,3 +357,19 @@ def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
 def _key(label: Hashable) -> Hashable:
     """Make a key of a label: of NaN, which is not equal to itself, its name."""
     return ("missing", shown(label)) if is_missing(label) else label
+
+
+def check_distinct(names: Sequence[object]) -> None:
+    """Raise `ColumnError` where two terms make columns of the same name.
+
+    Examples
+    --------
+    >>> check_distinct(["a", "b", "a:b"])
+    """
+    twice = [str(name) for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise ColumnError(
+            f"Two terms of the formula make a column of the name {listing(twice)}, as "
+            "where a column is called like an interaction or a level of others; rename "
+            "that column of the data."
+        )

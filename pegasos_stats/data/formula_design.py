@@ -22,7 +22,13 @@ from pegasos_stats.data.columns import (
     selected,
 )
 from pegasos_stats.data.data_frame import as_data
-from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, check_columns
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    check_columns,
+    check_distinct,
+)
 from pegasos_stats.data.doubtful import Doubtful, doubtful_columns
 from pegasos_stats.data.factor_levels import (
     Blanked,
@@ -130,7 +136,7 @@ class FormulaDesign:
         coded = _materialize(terms, used, formula, functions)
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
-        spec = coded.model_spec
+        check_distinct((spec := coded.model_spec).column_names)
         known = data, plain_factors(spec, used), len(used), formula
         given = tuple(variables), tuple(numbers), functions
         design = cls(formula, spec, names, *given, doubtful_columns(*known))

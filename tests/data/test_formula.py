@@ -369,3 +369,24 @@ def test_names_that_a_formula_cannot_tell_are_refused_in_an_outcome(name):
         "no numbers, and not 'Intercept': rename it, for example "
         "data.add_prefix('x')."
     )
+
+
+def test_a_column_called_like_a_level_or_an_interaction_is_not_lost():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"y": list("pq") * 20, "g": list("uvvu") * 10})
+    data[["a", "b", "a:b", "g[T.v]"]] = rng.normal(size=(40, 4))
+    for formula, name in (
+        ("y ~ g + `g[T.v]`", "g[T.v]"),
+        ("y ~ .", "g[T.v]"),
+        ("y ~ a * b + `a:b`", "a:b"),
+        ("y ~ `a:b` + a:b", "a:b"),
+    ):
+        with pytest.raises(ColumnError) as caught:
+            ps.logit(formula, data)
+        assert str(caught.value) == (
+            f"Two terms of the formula make a column of the name {name!r}, as where a "
+            "column is called like an interaction or a level of others; rename that "
+            "column of the data."
+        )
+    alone = ps.logit("y ~ `a:b` + a + `g[T.v]`", data, lam=0.1).fit()
+    assert list(alone.coef.index) == ["a:b", "a", "g[T.v]"]
