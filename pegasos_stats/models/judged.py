@@ -12,12 +12,18 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.cures import Trials
 from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import about_fit
 from pegasos_stats.models.notes.note import Note, Topic
-from pegasos_stats.models.notes.predictors import about_data, about_predictors, spreads
+from pegasos_stats.models.notes.predictors import (
+    about_data,
+    about_predictors,
+    about_read_predictors,
+    spreads,
+)
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -119,13 +125,15 @@ class Judged(ABC):
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
         """How far the predictors move scores; what there is to say of them."""
-        found, problem = self.solution, self.problem
+        found, problem, names = self.solution, self.problem, self.design.names
+        if isinstance(problem.X, Elsewhere):
+            return math.inf, tuple(about_read_predictors(problem, names))
         if not isinstance(found, Solution) or not has_rows(problem):
             return math.inf, ()
         spread, scaled = spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
-        given = problem, found, self.design.names, spread, self.relative_gap, scaled
+        given = problem, found, names, spread, self.relative_gap, scaled
         return reach, tuple(about_predictors(*given))
 
     @property

@@ -14,7 +14,7 @@ from pegasos_stats.data.scaling import moments
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
-from pegasos_stats.solvers.centring import constants
+from pegasos_stats.solvers.centring import constants, constants_of
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.tables import significant
@@ -78,6 +78,13 @@ def about_predictors(
         if SHRUNK < slope < math.inf:
             found.append(shrunk_scores(slope, spread))
     return found
+
+
+def about_read_predictors(problem: Problem, names: tuple[str, ...]) -> list[Note]:
+    """What predictors are of no use, of rows that were read from elsewhere."""
+    known = problem.X.measured
+    values = constants_of(known.means, known.spread) if problem.intercept else None
+    return [] if values is None else constant(np.array(names)[values != 0.0])
 
 
 def constant(names: Sequence[str]) -> list[Note]:

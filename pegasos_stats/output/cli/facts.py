@@ -23,6 +23,7 @@ from pegasos_stats.studies.threshold_results import scale_of
 from pegasos_stats.tables import significant
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
+ALWAYS = ("probabilities", "columns")  # topics of notes that are shown without a cure
 
 Facts = dict[str, object]  # by name, for JSON
 
@@ -203,10 +204,10 @@ def cautions(result: Fitted, spell: Spelling = as_options) -> list[str]:
 
 
 def hints(result: Fitted) -> list[str]:
-    """What another option would change, and for whom probabilities are."""
+    """What another option would change, constant columns, whose probabilities."""
     notes = [
         note
         for note in result.notes
-        if note.severity == "note" and (note.cure or note.topic == "probabilities")
+        if note.severity == "note" and (note.cure or note.topic in ALWAYS)
     ]
     return [note.written(as_options) for note in notes]
