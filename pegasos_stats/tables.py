@@ -105,28 +105,30 @@ def aligned(value: float, digits: int = 4) -> str:
     return f"{value:z#.{digits}g}"
 
 
-def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
+def headings_of_tests(
+    df: float, resampled: bool = False, biased: bool = False
+) -> list[str]:
     """Headings of a statistic and its p-value; of resamples of the p-value alone.
 
     The statistic is called ``t`` for finite degrees of freedom, else ``z``, the normal
-    law's. P-values that are counted from resamples do not follow from it.
+    law's. P-values that are counted from resamples do not follow from it, nor alone
+    those that allow for a bias.
 
     Examples
     --------
     >>> headings_of_tests(float("inf")), headings_of_tests(5.0, resampled=True)
     (['z', 'P>|z|'], ['p-value'])
+    >>> headings_of_tests(5.0, biased=True)
+    ['t', 'p-value']
     """
     if resampled:
         return ["p-value"]
     letter = "t" if isfinite(df) else "z"
-    return [letter, f"P>|{letter}|"]
+    return [letter, "p-value" if biased else f"P>|{letter}|"]
 
 
 def estimate_cells(
-    tidy: pd.DataFrame,
-    df: float | None = None,
-    alpha: float = 0.05,
-    resampled: bool = False,
+    tidy: pd.DataFrame, headings: Sequence[str] = (), alpha: float = 0.05
 ) -> pd.DataFrame:
     """Write a table of estimates under the headings that statsmodels has.
 
@@ -134,23 +136,21 @@ def estimate_cells(
     ----------
     tidy : DataFrame
         Columns ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``.
-    df : float, optional
-        Degrees of freedom of the statistic; without it the estimates alone are shown.
+    headings : sequence of str
+        Of tests, see `headings_of_tests`; without them the estimates alone are shown.
     alpha : float
         The intervals are of level ``1 - alpha``.
-    resampled : bool
-        Whether p-values are from resamples, so that no statistic goes with them.
     """
     terms = list(tidy["term"])
     coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
-    if df is None:
+    if not headings:
         return pd.DataFrame(coef, index=terms)
     low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
     statistic = [
         significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"
         for value in tidy["statistic"]
     ]
-    tests = dict.fromkeys(headings_of_tests(df, resampled), statistic)
+    tests = dict.fromkeys(headings, statistic)
     tests[list(tests)[-1]] = [f"{value:.3f}" for value in tidy["p_value"]]
     columns = {
         "std err": [aligned(value) for value in tidy["std_error"]],

@@ -10,11 +10,13 @@ from pegasos_stats.tables import (
     Summary,
     estimate_cells,
     header_text,
+    headings_of_tests,
     note_text,
     params_text,
 )
 
 WIDTH = 78  # of every text
+INFINITE = float("inf")
 
 
 def body(left, right):
@@ -186,7 +188,7 @@ TIDY = pd.DataFrame(
 def test_estimates_stand_under_the_headings_of_statsmodels(
     df, letter, alpha, low, high
 ):
-    cells = estimate_cells(TIDY, df, alpha)
+    cells = estimate_cells(TIDY, headings_of_tests(df), alpha)
     heads = ["coef", "std err", letter, f"P>|{letter}|", low, high]
     assert cells.columns.tolist() == heads
     assert cells.index.tolist() == ["Intercept", "x"]
@@ -197,17 +199,22 @@ def test_estimates_stand_under_the_headings_of_statsmodels(
 
 
 def test_p_values_of_resamples_have_no_statistic_beside_them():
-    cells = estimate_cells(TIDY, float("inf"), resampled=True)
+    cells = estimate_cells(TIDY, headings_of_tests(INFINITE, resampled=True))
     heads = ["coef", "std err", "p-value", "[0.025", "0.975]"]
     assert cells.columns.tolist() == heads
-    usual = estimate_cells(TIDY, float("inf")).rename(columns={"P>|z|": "p-value"})
+    usual = estimate_cells(TIDY, headings_of_tests(INFINITE)).rename(
+        columns={"P>|z|": "p-value"}
+    )
     assert cells.equals(usual[heads])
 
 
 def test_estimates_alone_and_the_usual_level():
     alone = estimate_cells(TIDY)
     assert alone.to_dict() == {"coef": {"Intercept": "-0.12346", "x": "12.000"}}
-    assert estimate_cells(TIDY, 3.0).columns.tolist()[-2:] == ["[0.025", "0.975]"]
+    assert estimate_cells(TIDY, headings_of_tests(3.0)).columns.tolist()[-2:] == [
+        "[0.025",
+        "0.975]",
+    ]
 
 
 @pytest.mark.parametrize("sign", ["", "-"])
@@ -219,7 +226,7 @@ def test_statistics_from_a_hundred_thousand_have_four_digits(sign):
         (0.0004, "0.000"),
     ):
         tidy = TIDY.assign(statistic=float(f"{sign}{value}"))
-        shown = estimate_cells(tidy, float("inf"))["z"]
+        shown = estimate_cells(tidy, headings_of_tests(INFINITE))["z"]
         assert shown.tolist() == [text if value < 1 else f"{sign}{text}"] * 2
 
 

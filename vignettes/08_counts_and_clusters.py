@@ -213,7 +213,7 @@ with styled():
 
 # %% [markdown]
 # On the original scale of the predictors, `tidy(original=True)`, the numbers are those
-# of `sandwich::vcovCL` in R; the standardized ones above also count the means and
+# of `vcovCL(type = "HC1")` of R's sandwich; the standardized ones above also count the means and
 # standard deviations of the predictors as estimated. There can be two groupings
 # (`groups=["district", "year"]`), and `cov_type="bootstrap"` with `groups=` draws whole
 # districts. Tests are by Student's t with one degree of freedom less than there are

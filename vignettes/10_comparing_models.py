@@ -97,8 +97,8 @@ by_error.summary()
 #
 # Coefficients are on the scale of log odds, which changes when predictors are added to
 # a model, so they are not comparable between models. Probabilities are. The average
-# marginal effect is the mean over the rows of the change in probability, for a year
-# more or from one level to another.
+# marginal effect is the mean over the rows of the slope of the probability, per
+# year, or of its change from one level to another.
 
 # %%
 effects = pd.concat(

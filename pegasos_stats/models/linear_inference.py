@@ -217,9 +217,10 @@ class LinearInference(Judged):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for the
-            hinge, ``"HC3"``, ``"jackknife"`` and ``"shrunk"``, see `Sandwich`; from the
-            resamples, for a bootstrap with symmetric intervals.
+            With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for
+            clusters, for several hypotheses of the hinge or ``"HC3"``, and where
+            ``"jackknife"`` or ``"shrunk"`` have finite degrees of freedom; from the
+            resamples, for a bootstrap with symmetric intervals. See `Sandwich`.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -227,7 +228,8 @@ class LinearInference(Judged):
         """Test each term separately: that all its coefficients are 0.
 
         A factor is one term, however many levels it has. Each row is the ``wald_test``
-        of a term's coefficients.
+        of a term's coefficients. Beside an interaction a main effect is that where the
+        other variable is 0 or at its reference level: no test of type II.
 
         Returns
         -------

@@ -346,8 +346,7 @@ class LinearResults(Results, LinearInference):
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
-            resampled = self._uncertainty.is_resampled
-            cells = estimate_cells(shown, self.estimated.df, alpha, resampled)
+            cells = estimate_cells(shown, self._uncertainty.headings, alpha)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]

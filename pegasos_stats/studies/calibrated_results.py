@@ -50,8 +50,9 @@ class CalibratedResults:
     validation : CrossValidation
         The cross-validation that gave these scores.
     logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds, from fits and sigmoids that have not seen the row; the
-        sigmoid is fitted on the other folds of the repeat.
+        Out-of-fold log odds: the score of a row is from a fit that has not seen it, and
+        the sigmoid is fitted on the out-of-fold scores of the other folds of the
+        repeat, which are from fits that have.
     without_scores : str
         Reason for which probabilities are the shares of the levels; empty if they are
         computed from scores.
@@ -255,7 +256,7 @@ progress
     def probabilities(self) -> pd.DataFrame:
         """Out-of-fold probabilities of both levels, on the index of the rows.
 
-        Neither the fit nor the sigmoid has seen the row; with repeats, their mean.
+        Of a row that was neither of the fit nor of the sigmoid; with repeats, the mean.
         """
         from scipy.special import expit
 
@@ -282,9 +283,10 @@ progress
     def tidy(self) -> pd.DataFrame:
         """Brier score and log loss: ``term, estimate, in_sample``.
 
-        The estimate is cross-fitted: neither the fit nor the sigmoid behind a
-        probability has seen the row. ``in_sample`` is from ``predict_proba()`` on the
-        rows of the fit, for comparison; it is too optimistic.
+        The estimate is cross-fitted: a row was neither of the fit nor of the sigmoid
+        behind its probability. The scores that the sigmoid is fitted on are from fits
+        that have seen it, so that it may be a little too good. ``in_sample`` is from
+        ``predict_proba()`` on the rows of the fit, for comparison, and too optimistic.
         """
         return self._losses.copy()
 
@@ -335,7 +337,8 @@ progress
         notes = [
             "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
             "fit on all rows; A and B were fitted on out-of-fold scores.",
-            "Cross-fitted: neither the fit nor the sigmoid have seen the row. In "
+            "Cross-fitted: a row was neither of the fit nor of the sigmoid, whose "
+            "scores are from fits that have seen it; it may be a little too good. In "
             "sample: the rows of the fit, which makes it too good.",
         ]
         if self.result.problem.prior_shift:

@@ -33,7 +33,13 @@ from pegasos_stats.studies.selection.fold_metrics import (
     OF_LOSS,
     checked_metrics,
 )
-from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
+from pegasos_stats.tables import (
+    Fields,
+    Summary,
+    estimate_cells,
+    headings_of_tests,
+    significant,
+)
 
 
 class PairedMean(NamedTuple):
@@ -323,7 +329,9 @@ class ErrorComparison:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
         alpha = check_fraction("alpha", alpha)
         table = self.tidy(1.0 - alpha)
-        cells = estimate_cells(table, float(table["df"].iloc[0]), alpha)
+        cells = estimate_cells(
+            table, headings_of_tests(float(table["df"].iloc[0])), alpha
+        )
         cells = cells.rename(columns={"coef": "difference"})
         first = next(iter(self.cross_validations.values()))
         left: Fields = [(f"{name}:", significant(v)) for name, v in self.means.items()]

@@ -67,7 +67,7 @@ def test_html_and_latex_have_the_names_as_they_are(result):
     assert "x" * 100 in html
     assert r"territory 2 of $<$the$>$ far north \& west" in tex
     assert r"income\_per\_head in 1000 \$" in tex
-    assert r"P$>$$|$z$|$" in tex
+    assert r"P$>$$|$z$|$" in result.with_covariance("HC0").summary().as_latex()
     assert html.count("<table") == tex.count(r"\begin{tabular}") == 2
 
 

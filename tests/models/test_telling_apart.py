@@ -137,15 +137,15 @@ def test_rows_of_a_group_are_no_evidence_of_their_own():
 def test_a_summary_says_why_rows_are_resampled_or_had_better_be():
     X, y = noise(5, 2)
     result = by_default(X, y)
-    (note,) = (note for note in result.notes_on_errors() if "hardly" in note.text)
+    (note,) = (note for note in result.notes_on_errors() if "too little" in note.text)
     assert note.severity == "note"
     assert note.text.startswith(
-        "With this lambda the predictors hardly lower the hinge loss: the mean of the "
-        "fit is "
+        "With this lambda the predictors lower the hinge loss by too little for the "
+        "formula: the mean of the fit is "
     )
-    assert "the log loss finds more" in " ".join(map(str, result.notes_on_errors()))
+    assert "have little power" in " ".join(map(str, result.notes_on_errors()))
     plain = result.with_covariance("sandwich")
-    (note,) = (note for note in plain.notes_on_errors() if "hardly" in note.text)
+    (note,) = (note for note in plain.notes_on_errors() if "too little" in note.text)
     assert note.severity == "warning"
     assert "cov_type='default' resamples" in note.written()
 
@@ -156,7 +156,7 @@ def test_rows_in_files_have_a_warning(tmp_path):
         data = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
         data.to_parquet(tmp_path / "rows.parquet")
         result = ps.svm("y ~ a + b", ps.scan(tmp_path / "rows.parquet"), lam=0.01).fit()
-        said = [note for note in result.notes_on_errors() if "hardly" in note.text]
+        said = [note for note in result.notes_on_errors() if "too little" in note.text]
         assert [note.severity for note in said] == ["warning"] * (shift == 0.0)
         here = ps.svm("y ~ a + b", data, lam=0.01).fit(cov_type="sandwich")
         assert result.covariance.why == here.covariance.why

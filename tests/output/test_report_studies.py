@@ -89,7 +89,7 @@ def test_the_page_says_how_lambda_was_chosen(path, logit, said_of_test):
     assert f". {fixed}" in said
     assert rough not in said  # of the rule "min", by which no error is looked at
     assert f". {rough}{fixed}" in text(path.refit("1se").report(path_of_lambda=path))
-    plain = f"\\lambda = {lam} was fixed beforehand: standard errors"
+    plain = f"\\lambda = {lam} was given. Standard errors"
     assert plain in said_of_test
 
 
@@ -129,7 +129,7 @@ def test_without_test_rows_there_is_nothing_to_infer(said_without_test):
     assert "There are no intervals and tests" in said
     assert "interval " not in said.split("Statistics of the rows")[0]
     assert "independent random sample" not in said
-    assert "Calibration" not in said.replace("Calibration error | Mean", "")
+    assert "Calibration" not in said.replace("Calibration error | Distance", "")
     (line,) = [x for x in said.split("\n") if x.startswith("P-value [accuracy")]
     assert line == "P-value [accuracy > no-information rate] | "
 
@@ -307,3 +307,41 @@ def test_nothing_is_said_of_chance_below_what_resamples_can_give():
     text = model.fit(cov_type=few).report().as_markdown()
     assert "There are 2 p-values of coefficients. Those adjusted by Holm" in text
     assert "The smallest p-value of 0.1 that the resamples can give" in text
+
+
+@pytest.mark.parametrize(
+    ("formula", "names"),
+    [
+        ("ill ~ age * sex + smoker", "('age', 'sex')"),
+        ("ill ~ age + I(age ** 2) + sex", "('age')"),
+        ("ill ~ bs(age, df=4) + sex", "('age')"),
+        ("ill ~ age + sex + smoker", ""),
+        ("ill ~ C(sex) + smoker", ""),
+    ],
+)
+def test_what_belongs_together_is_not_read_alone(formula, names):
+    said = text(ps.logit(formula, TRAIN, lam=0.01).fit(ps.SDCA(seed=1)).report(TEST))
+    words = "Where a variable is in several columns"
+    assert (f"{words} {names}" in said) if names else (words not in said)
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("ill ~ sex", "became contrasts with their first level"),
+        ("ill ~ C(sex, contr.sum)", "contrasts: those that the formula names"),
+    ],
+)
+def test_contrasts_are_those_of_the_formula(formula, words):
+    result = ps.logit(formula, TRAIN, lam=0.01).fit(ps.SDCA(seed=1))
+    assert words in text(result.report(TEST))
+
+
+def test_intervals_of_test_rows_do_not_know_groups():
+    train = TRAIN.assign(ward=np.arange(160) // 4)
+    solver = ps.SDCA(seed=1)
+    plain = ps.logit(FORMULA, train, lam=0.01).fit(solver)
+    grouped = ps.logit(FORMULA, train, lam=0.01).fit(solver, groups="ward")
+    words = "take these as independent, and are too short where they come in groups"
+    assert words in text(grouped.report(TEST))
+    assert words not in text(plain.report(TEST))

@@ -318,3 +318,21 @@ def test_the_header_of_a_path_says_what_was_done(svm, folds):
     ]
     decided = said.params.columns[2:].tolist()
     assert decided == [""] if folds is None else ["error_rate", "error_rate_se", ""]
+
+
+def test_the_end_of_a_path_at_which_all_coefficients_are_0_has_nothing_beyond():
+    """Rare yeses: with these lambdas the hinge says no to all, whatever x and z are."""
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x", "z"])
+    data["y"] = np.where(np.arange(150) % 10 == 0, "yes", "no")
+    path = ps.lambda_path(ps.svm("y ~ x + z", data), [20.0, 10.0], folds=5, seed=1)
+    assert path.lambda_min == path.lambdas[0]
+    said = path.at_end(path.lambda_min)
+    assert said == (
+        "the largest of the path, where the fit has no use for the predictors: all "
+        "coefficients are 0, as with any larger lambda"
+    )
+    assert f"lambda_min is {said}." in " ".join(str(path.summary()).split())
+    assert path.at_end(path.lambdas[-1]) == (
+        "the smallest of the path; a better one may lie beyond"
+    )

@@ -91,14 +91,13 @@ class Margins:
         alpha : float, default 0.05
             Intervals have level ``1 - alpha``.
         """
-        alpha, df = check_fraction("alpha", alpha), self.estimates.df_denom
+        alpha, headings = check_fraction("alpha", alpha), self.estimates.headings
         unknown = bool(np.isnan(self.estimates.sd).all())
         table = self._frame(1.0 - alpha, self.estimates.hypotheses)
-        resampled = self.estimates.is_resampled
-        cells = tables.estimate_cells(table, None if unknown else df, alpha, resampled)
+        cells = tables.estimate_cells(table, () if unknown else headings, alpha)
         cells = cells.rename(columns={"coef": "estimate"})
         if self.are_predictions and not unknown:
-            cells = cells.drop(columns=tables.headings_of_tests(df, resampled))
+            cells = cells.drop(columns=headings)
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
         cut = self.are_shares and bool(table[LIMITS].isin([0.0, 1.0]).any(axis=None))

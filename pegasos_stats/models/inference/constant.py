@@ -5,9 +5,9 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.models.inference.covariance import Covariance
-from pegasos_stats.models.inference.inverse import ROUNDING
 from pegasos_stats.models.inference.resamples import BootstrapResult
 
+ROUNDINGS = 2e-15  # of sums over the rows: some units in the last place
 NEARLY = 1e-3  # of the errors that an error is put together from
 
 
@@ -48,5 +48,5 @@ def is_constant(
 def _is_zero(A: Matrix, made_of: Matrix, R: Matrix) -> Mask:
     """Whether each ``r'A r`` is 0 but for the rounding of what ``A`` is made of."""
     sizes = np.abs(R)
-    bound = ROUNDING * np.einsum("ij,ij->i", sizes @ np.abs(made_of), sizes)
+    bound = ROUNDINGS * np.einsum("ij,ij->i", sizes @ np.abs(made_of), sizes)
     return np.asarray(np.einsum("ij,ij->i", R @ A, R) <= bound)

@@ -15,6 +15,7 @@ SEPARATED = (
     "no row has a margin below 1, where the hinge has a slope, as the fit separates "
     "the two levels"
 )
+OVERFLOW = "the squares of the predictors overflow"
 RESAMPLES = "{} resamples rows instead, which takes a while."
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 MARGIN = 1.0 + 1e-9  # for the rounding of a bound itself
@@ -50,7 +51,7 @@ def reason_of(
 ) -> str:
     """Why the covariance is not defined; empty if it is."""
     if not np.isfinite(meat).all():
-        return "the squares of the predictors overflow"
+        return OVERFLOW
     if curvature.bandwidth == 0.0:
         return "all rows have the same margin"
     if curvature.beyond == 0:
@@ -116,6 +117,10 @@ def notes_on(
         )
         if reason == SEPARATED and can_resample:
             cure = one_of([Setting("cov_type", "bootstrap")], RESAMPLES)
+        if reason == OVERFLOW and not is_scaled:
+            cure = one_of(
+                [Setting("standardize", True)], "{} brings them to one scale."
+            )
     elif lost:
         text = (
             f"{lost} of {counted(k, 'standard error')} {verb} lost in rounding, and "

@@ -94,9 +94,10 @@ class Sandwich:
     ``beta`` is 0, the margin has no rows, and tests reject in 20% to 90% of samples
     (``benchmarks/zoo.py``, ``no_effects``), also with equal classes and
     ``weights="balanced"``. The default resamples there. Where predictors have few
-    different values, ``Bootstrap(interval="symmetric")``, the default, covers. Where
-    rows are few for a strong penalty, coefficients of samples are nearer to 0 than
-    those of the population: it covers more there, 83% to 94% for large effects.
+    different values, ``Bootstrap(interval="symmetric")``, the default, covers in nearly
+    all populations that were tried (see *Do intervals cover?* in the documentation).
+    Where rows are few for a strong penalty, coefficients of samples are nearer to 0
+    than those of the population: it covers more there, 83% to 94% for large effects.
 
     References
     ----------

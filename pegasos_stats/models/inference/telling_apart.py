@@ -103,7 +103,7 @@ def in_words(gain: Gain) -> str:
     """That predictors hardly lower the loss."""
     share, errors = max(0.0, gain.share), max(0.0, gain.errors)
     return (
-        "with this lambda the predictors hardly lower the hinge loss: the mean of the "
-        f"fit is {share:.0%}, or {errors:.1f} standard errors, below that of the "
-        "intercept alone"
+        "with this lambda the predictors lower the hinge loss by too little for the "
+        f"formula: the mean of the fit is {share:.0%} below that of the intercept "
+        f"alone ({errors:.1f} standard errors, by the training rows)"
     )

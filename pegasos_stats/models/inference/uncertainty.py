@@ -173,11 +173,19 @@ class Uncertainty:
 
     def frame(self, level: float) -> pd.DataFrame:
         """Coefficients with broom's columns, intervals of this level."""
+        return self._each.estimates(level).frame(list(self.theta.index))
+
+    @property
+    def headings(self) -> list[str]:
+        """Of the columns of tests in print."""
+        return self._each.headings
+
+    @property
+    def _each(self) -> wald.ContrastTests:
+        """Tests of every coefficient."""
         names, nothing = list(self.theta.index), np.zeros(len(self.theta))
         given = names, self._theta, self.std_error, nothing, self.covariance.df
-        known = self._resampled, self._bias
-        each = wald.ContrastTests(*given, *known)
-        return each.estimates(level).frame(names)
+        return wald.ContrastTests(*given, self._resampled, self._bias)
 
     def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
@@ -315,8 +323,9 @@ class Uncertainty:
 
     def _on_covariance(self) -> list[Note]:
         """What there is to say of the covariance; and if undefined, what may help."""
-        remarks = [*self.covariance.notes]
-        if self.is_defined or self.certificate.relative_gap <= FAR:
+        remarks, found = [*self.covariance.notes], self.covariance
+        overflows = isinstance(found, Covariance) and not np.isfinite(found.meat).all()
+        if self.is_defined or overflows or self.certificate.relative_gap <= FAR:
             return remarks
         return [*remarks, notes.not_there(self.untried)]
 

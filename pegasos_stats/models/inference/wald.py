@@ -131,6 +131,12 @@ class ContrastTests:
         return behind_tests(self.resampled) is not None
 
     @property
+    def headings(self) -> list[str]:
+        """Of the columns of tests in print."""
+        is_biased = self.bias is not None
+        return tables.headings_of_tests(self.df_denom, self.is_resampled, is_biased)
+
+    @property
     def statistic(self) -> Vector:
         """``(effect - null) / sd``, shape (m,)."""
         return self._tested().statistic
@@ -156,11 +162,10 @@ class ContrastTests:
         Without a column of statistics where p-values are from resamples.
         """
         found = self.estimates(1.0 - check_fraction("alpha", alpha))
-        tests = tables.headings_of_tests(self.df_denom, self.is_resampled)
         table = found.frame(self.hypotheses).set_index("term").rename_axis(None)
         if self.is_resampled:
             table = table.drop(columns="statistic")
-        names = ["coef", "std err", *tests, "Conf. Int. Low", "Conf. Int. Upp."]
+        names = ["coef", "std err", *self.headings, "Conf. Int. Low", "Conf. Int. Upp."]
         return table.set_axis(names, axis=1)
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
@@ -171,8 +176,7 @@ class ContrastTests:
         return table
 
     def _cells(self) -> pd.DataFrame:
-        given = self.tidy(), self.df_denom
-        return tables.estimate_cells(*given, resampled=self.is_resampled)
+        return tables.estimate_cells(self.tidy(), self.headings)
 
     def __repr__(self) -> str:
         return "\n".join(tables.params_text(self._cells()))

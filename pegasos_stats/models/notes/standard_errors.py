@@ -162,8 +162,8 @@ def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
 def little_power() -> Note:
     """That p-values of resamples of a fit that is near 0 are large."""
     text = (
-        "P-values are of the few resamples near 0, and have little power: the log loss "
-        "finds more."
+        "P-values are of the few resamples near 0, and have little power. Those of a "
+        "logistic model, of its own coefficients, have more."
     )
     return Note("standard errors", "note", text)
 
@@ -186,7 +186,9 @@ def pinned(names: Sequence[str]) -> list[Note]:
     text = (
         f"{listing(names)} {verb} pinned: the same in all resamples, for want of "
         "different values or held by a tie of rows at the margin. Without a spread "
-        f"there is no test of {it}."
+        f"there is no test of {it}. A coefficient of 0 that is pinned says that the "
+        "best boundary at this lambda has no use for the predictor, not that the "
+        "outcome does not depend on it."
     )
     return [Note("standard errors", "note", text)]
 

@@ -1,12 +1,18 @@
 """The coefficients of a report: what they mean, how uncertain they are, figures."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.errors import counted
+from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula_design import FormulaDesign
+from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_inference import terms_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc
@@ -73,6 +79,14 @@ def _reading(subject: Subject) -> Text:
         "coefficients smaller as a whole; single ones may be larger than without it, "
         "or have the other sign."
     )
+    names = entangled(subject.result.design)
+    if names:
+        sentence += (
+            f" Where a variable is in several columns ({listing(names)}), no "
+            "coefficient alone says how it matters: beside an interaction one is for "
+            "rows in which the other variable is 0 or at its reference level, and "
+            "those of powers or splines of a variable belong together."
+        )
     if subject.is_scaled:
         sentence += " The last column is for predictors as they were, per unit."
     elif subject.has_rows:
@@ -82,6 +96,27 @@ def _reading(subject: Subject) -> Text:
         )
     what = unit.format(positive.text)
     return prose(sentence, what, scale, positive, negative)
+
+
+def entangled(design: Design) -> list[str]:
+    """Variables of several terms, or numeric ones of several columns, of a formula.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.design import FrameDesign
+    >>> entangled(FrameDesign(("age", "dose"), named=True))
+    []
+    """
+    inner = design.design if isinstance(design, ScaledDesign) else design
+    if not isinstance(inner, FormulaDesign):
+        return []
+    found, terms = [], terms_of(inner)
+    for name in inner.variables:
+        alone = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
+        own = [columns for term, columns in terms.items() if alone.search(term)]
+        if len(own) > 1 or (name in inner.numeric and any(len(c) > 1 for c in own)):
+            found.append(name)
+    return found
 
 
 def adjusted(table: pd.DataFrame) -> Vector:

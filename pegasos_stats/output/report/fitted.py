@@ -53,8 +53,9 @@ def _choice(subject: Subject) -> Text:
     if path is None or path.folds is None:
         return (
             *start,
-            "was fixed beforehand: standard errors, p-values and errors are for this "
-            "value, and hold only if these data had no part in choosing it.",
+            "was given. Standard errors, intervals and p-values take it as fixed "
+            "beforehand: if the training rows had a part in choosing it, they may be "
+            "too small. Errors on test rows hold unless these had a part in it.",
         )
     rule = "1se" if lam == path.marks().get("1se") else "min"
     least = prose(
@@ -75,7 +76,7 @@ def _choice(subject: Subject) -> Text:
         *least,
         f".{rough * (rule == '1se')} Standard errors, intervals and p-values take "
         "lambda as fixed, and may be too small.",
-        " It is at an end of the path: a better one may lie beyond." * (lam in ends),
+        f" It is {at_end}." if (at_end := path.at_end(lam)) else "",
     )
 
 
@@ -234,8 +235,9 @@ def _certified(result: Fitted) -> Text:
     if known.at_most == math.inf:
         return UNCERTIFIED
     return prose(
-        "The objective of the fit is {}. By duality no model whatever has one below "
-        "{}: it is {}. This is about the objective, not about how good the model is.",
+        "The objective of the fit is {}. By duality no other coefficients have, at "
+        "this λ and with these predictors, one below {}: it is {}. This is about the "
+        "objective, not about how good the model is.",
         number(result.objective, 6),
         number(known.lower, 6),
         above(result.objective, known),

@@ -20,7 +20,15 @@ COMPLETE = (
     "Rows with a missing value were left out. What is said is of complete rows. It "
     "holds for all rows if the complete ones are like a random sample of them; where "
     "incomplete rows have other predictors, error rates change, and so do coefficients "
-    "that are penalised or of a model that does not hold."
+    "that are penalised or of a model that does not hold. Where it depends on the "
+    "outcome whether a value is missing, coefficients may change in any case."
+)
+
+IN_GROUPS = (
+    "The fit was told that rows of one group depend on each other. Intervals and tests "
+    "of the test rows take these as independent, and are too short where they come in "
+    "groups as well. Test rows of groups that are among the training rows say nothing "
+    "of new groups."
 )
 
 
@@ -162,4 +170,7 @@ def newness(subject: Subject) -> list[doc.Block]:
         "or of one writer, are not independent.",
         doc.Math(r"\lambda"),
     )
-    return [doc.Paragraph(text)]
+    blocks: list[doc.Block] = [doc.Paragraph(text)]
+    if getattr(subject.result, "groups", None) is not None:
+        blocks.append(doc.Paragraph(IN_GROUPS))
+    return blocks

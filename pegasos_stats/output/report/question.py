@@ -16,6 +16,11 @@ from pegasos_stats.output.report.predictors import (
 )
 from pegasos_stats.output.report.subject import Judged, Subject, factor_levels
 
+CODED = "contrasts with their first level."
+CODED_BY_FORMULA = (
+    "Text and categories became contrasts: those that the formula names, and others "
+    + CODED
+)
 WEIGHTLESS = 3  # of the lines that count rows, where rows have weights of 0
 LOSSES = {
     "hinge": r"\max\left(0,\,1 - m_i\right)",
@@ -69,11 +74,16 @@ WORDS: list[tuple[str, Text]] = [
         "of the same kind at least 95 times in 100. Of balanced accuracy it is made of "
         "Wilson's, of kappa and Matthews' correlation on Fisher's scale, and of the "
         "area under the ROC curve DeLong's on the scale of the log odds: these cover "
-        "nearly 95 times in 100, with some 20 rows or more of each level.",
+        "nearly 95 times in 100, with some 20 rows or more of each level and some "
+        "errors: less if nearly all rows are predicted right.",
     ),
     (
         "No-information rate",
-        "The share of the more frequent level: the accuracy of always naming it.",
+        "The share of the more frequent level in the rows judged: the accuracy of "
+        "always naming it. The p-value beside it takes the share as known, as caret "
+        "does; it is of the same rows, so that the p-value is too small where the "
+        "accuracy is near it: in simulations 10% to 12% are below 0.05 where accuracy "
+        "and share are the same.",
     ),
     (
         "Kappa",
@@ -92,7 +102,8 @@ WORDS: list[tuple[str, Text]] = [
     (
         "Area under the ROC curve",
         "The probability that a row of the level coded +1 has a larger score than one "
-        "of the other level; the same for either level as the positive one.",
+        "of the other level, equal scores counted half; the same for either level as "
+        "the positive one.",
     ),
     (
         "Holm's adjustment",
@@ -101,9 +112,9 @@ WORDS: list[tuple[str, Text]] = [
     ),
     (
         "Calibration error",
-        "Mean distance, over the rows, of the probability and the observed share in "
-        "ten bins of probabilities. It is above 0 for right probabilities too, as "
-        "shares of few rows vary by chance.",
+        "Distance of the mean probability and the observed share in each of ten bins "
+        "of probabilities, averaged over the bins by their numbers of rows. It is "
+        "above 0 for right probabilities too, as shares of few rows vary by chance.",
     ),
 ]
 
@@ -211,7 +222,8 @@ def data(subject: Subject) -> doc.Section:
         rows: list[list[Text]] = [
             [name, joined(levels)] for name, levels in factors.items()
         ]
-        caption = "Text and categories became contrasts with their first level."
+        coded = "contr." in (subject.result.design.formula or "")
+        caption = CODED_BY_FORMULA if coded else "Text and categories became " + CODED
         blocks.append(doc.Table(["Factor", "Levels"], rows, caption, words=(1,)))
     blocks += predictors_by_class(subject)
     return doc.Section("The data", "data", blocks)
