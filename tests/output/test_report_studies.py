@@ -295,7 +295,7 @@ def test_a_choice_at_an_end_of_the_path_is_told():
         path=path,
     )
     said = document.plain_text(fitted._choice(subject))
-    assert said.endswith("It is at an end of the path: a better one may lie beyond.")
+    assert said.endswith("It is the largest of the path; a better one may lie beyond.")
     assert reports._checked_studies(result, path, None) == (path, None)
 
 

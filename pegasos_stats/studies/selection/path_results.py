@@ -350,7 +350,7 @@ class LambdaPath:
         which = "largest" if largest else "smallest"
         if largest and "norm" in self.fits and self.fits["norm"].iloc[0] == 0.0:
             return (
-                f"the {which} of the path, where the fit has no use for the predictors: "
-                "all coefficients are 0, as with any larger lambda"
+                f"the {which} of the path, where the fit has no use for the "
+                "predictors: all coefficients are 0, as with any larger lambda"
             )
         return f"the {which} of the path; a better one may lie beyond"
