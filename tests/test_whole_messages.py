@@ -33,7 +33,8 @@ MESSAGES = [
     (
         lambda: hypotheses("a = d"),
         "The hypothesis 'a = d' cannot be read; give a linear one, such as 'x1 = x2' "
-        "or '2 * x1 - x2 = 1', in 'a', 'b', 7.",
+        "or '2 * x1 - x2 = 1', in 'a', 'b', 7; in backticks where a name is no word: "
+        "`7`.",
     ),
     (
         lambda: hypotheses("2 = 1"),

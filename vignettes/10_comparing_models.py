@@ -58,7 +58,8 @@ def told(line) -> str:
 
 display(
     Markdown(
-        f"Out of fold the log loss is least for **{best}**. The differences:\n\n"
+        f"Out of fold the log loss is least for **{best}**. The differences, each with "
+        "an interval of its own, not adjusted for how many there are:\n\n"
         + "".join(told(line) for line in judged.tidy().itertuples())
     )
 )

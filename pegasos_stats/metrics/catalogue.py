@@ -24,6 +24,8 @@ NO_INFERENCE: dict[Source, str] = {
 }
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
 
+BY_DELTA = ("kappa", "mcc")  # whose intervals are by their variance
+
 # caret has no names for the others.
 CARET_NAMES = {
     "accuracy": "Accuracy",
@@ -273,6 +275,24 @@ def written_reasons(reasons: Reasons) -> str:
     for name, reason in reasons.items():
         grouped.setdefault(reason, []).append(name)
     return "; ".join(f"{', '.join(names)} ({why})" for why, names in grouped.items())
+
+
+def without_interval(
+    terms: Mapping[str, float], limits: Mapping[str, tuple[float, float]]
+) -> list[str]:
+    """Note of statistics that are defined and have no interval.
+
+    Examples
+    --------
+    >>> without_interval({"kappa": 1.0}, {"kappa": (math.nan, math.nan)})
+    ['No interval: kappa (the table leaves it no spread, as of 1, -1, or one level).']
+    """
+    without = {
+        name: "the table leaves it no spread, as of 1, -1, or one level"
+        for name in BY_DELTA
+        if math.isnan(limits.get(name, (0.0,))[0]) and not math.isnan(terms[name])
+    }
+    return [f"No interval: {written_reasons(without)}."] if without else []
 
 
 def warn_undefined(reasons: Reasons) -> None:

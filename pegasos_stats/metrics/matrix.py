@@ -284,6 +284,8 @@ class ConfusionMatrix:
             check_mode(mode)
         reasons = self._reasons(self._classes)
         notes = [f"NA: {catalogue.written_reasons(reasons)}."] if reasons else []
+        limits = self._limits()
+        notes += catalogue.without_interval(self._overall, limits)
         if reasons != self._reasons(self._with_zeros):
             notes.append("An F measure without a hit is NA in caret and 0 in by_class.")
         return ConfusionReport(
@@ -291,7 +293,7 @@ class ConfusionMatrix:
             self._sentences(),
             self._overall,
             self._classes,
-            self._limits(),
+            limits,
             mode or self.choices.mode or "sens_spec",
             notes,
         )

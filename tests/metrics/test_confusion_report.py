@@ -185,8 +185,12 @@ def test_undefined_statistics_are_named_with_their_reason():
     note = str(matrix.summary()).partition("\nNA: ")[2]
     assert note == (
         "mcc (all rows have one actual, or one predicted level); neg_pred_value\n"
-        "    (every row is predicted 5)."
+        "    (every row is predicted 5).\n\nNo interval: kappa (the table leaves it no "
+        "spread, as of 1, -1, or one level)."
     )
+    right = str(ps.confusion([0, 1, 0, 1], [0, 1, 0, 1]).summary())
+    assert "No interval: kappa, mcc (the table leaves it no spread" in right
+    assert "No interval" not in str(ps.confusion([0, 1, 0], [0, 1, 1]).summary())
 
 
 def test_the_warning_points_to_whoever_asked():

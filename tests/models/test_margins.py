@@ -377,3 +377,16 @@ def test_mean_probabilities_have_hardly_any_bias(few):
     assert np.abs(b / sd).max() > 0.2
     found = few.margins().estimates
     assert np.abs(found.bias / found.sd).max() < 0.1
+
+
+def test_booleans_of_which_one_is_missing_are_booleans(data):
+    """``read_csv`` gives objects, nullable columns have a dtype of their own."""
+    b = data["b"].astype(object)
+    found = []
+    for missing, values in ((None, b), (pd.NA, data["b"].astype("boolean"))):
+        given = data.assign(b=values.where(np.arange(240) != 3, missing))
+        fit = ps.logit("y ~ x + b", given, lam=0.01).fit(OPTIMUM)
+        found.append((fit.margins().tidy(), fit.predictions("b").tidy()))
+    for one, other in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert found[0][0]["contrast"].tolist() == ["True - False", "dY/dX"]

@@ -284,11 +284,20 @@ def unread_columns(design: Design, lines: Lines | None) -> pd.DataFrame | None:
     kept = [
         name
         for name in columns
-        if name not in numeric
-        or str(name) not in held
-        or frame[name].dtype in (bool, "boolean")
+        if name not in numeric or str(name) not in held or are_booleans(frame[name])
     ]
     return frame[kept].iloc[lines.positions].reset_index(drop=True)
+
+
+def are_booleans(column: Any) -> bool:
+    """Whether all values are true or false, but for missing ones.
+
+    Examples
+    --------
+    >>> are_booleans(pd.Series([True, None, False])), are_booleans(pd.Series([1, 0]))
+    (True, False)
+    """
+    return bool(pd.api.types.infer_dtype(column, skipna=True) == "boolean")
 
 
 def _columns(design: Design) -> list[Level]:
@@ -367,7 +376,7 @@ def levels_of(
         column = frame[name]
         if name in found:
             continue
-        if column.dtype in (bool, "boolean"):
+        if are_booleans(column):
             found[name] = [False, True]
         elif dummy and set(column.unique()) == {0, 1}:
             found[name] = [0, 1]

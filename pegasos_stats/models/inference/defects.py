@@ -111,10 +111,7 @@ def notes_on(
     """
     cure, verb = None, "is" if lost == 1 else "are"
     if reason:
-        text = (
-            "The covariance of the coefficients is not defined, and given as NaN: "
-            f"{reason}."
-        )
+        text = f"The covariance of the coefficients is not defined: {reason}."
         if reason == SEPARATED and can_resample:
             cure = one_of([Setting("cov_type", "bootstrap")], RESAMPLES)
         if reason == OVERFLOW and not is_scaled:

@@ -129,9 +129,11 @@ def _linear(side: str, names: Sequence[str], text: str) -> tuple[Vector, float]:
         with np.errstate(all="ignore"):
             found = _affine(tree, len(names))
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
+        odd = [str(name) for name in names if not str(name).isidentifier()]
+        quoting = f"; in backticks where a name is no word: `{odd[0]}`" if odd else ""
         raise OptionError(
             f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
-            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}."
+            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}{quoting}."
         ) from None
     return found[:-1], float(found[-1])
 

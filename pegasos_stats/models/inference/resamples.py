@@ -114,8 +114,9 @@ class BootstrapResult:
 
     @property
     def std_error(self) -> Vector:
-        """Standard deviations of the replicates, shape (k,)."""
-        return np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        """Standard deviations of the replicates, shape (k,); 0 for those `pinned`."""
+        found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        return np.where(self.pinned, 0.0, found)
 
     @property
     def df(self) -> float:
