@@ -17,6 +17,7 @@ from pegasos_stats.studies.selection.fold_fits import (
     path_solutions,
 )
 from pegasos_stats.studies.selection.lambdas import null_dual
+from pegasos_stats.studies.selection.path_results import end_of_path
 
 mpl.use("Agg")
 
@@ -327,12 +328,12 @@ def test_the_end_of_a_path_at_which_all_coefficients_are_0_has_nothing_beyond():
     data["y"] = np.where(np.arange(150) % 10 == 0, "yes", "no")
     path = ps.lambda_path(ps.svm("y ~ x + z", data), [20.0, 10.0], folds=5, seed=1)
     assert path.lambda_min == path.lambdas[0]
-    said = path.at_end(path.lambda_min)
+    said = end_of_path(path, path.lambda_min)
     assert said == (
         "the largest of the path, where the fit has no use for the predictors: all "
         "coefficients are 0, as with any larger lambda"
     )
     assert f"lambda_min is {said}." in " ".join(str(path.summary()).split())
-    assert path.at_end(path.lambdas[-1]) == (
+    assert end_of_path(path, path.lambdas[-1]) == (
         "the smallest of the path; a better one may lie beyond"
     )

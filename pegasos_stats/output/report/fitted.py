@@ -19,6 +19,7 @@ from pegasos_stats.output.report.subject import Subject
 from pegasos_stats.session import session_info
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.studies.selection.path_results import end_of_path
 
 STEPS = {
     "hinge": r"1 \;\mathrm{if}\; m_i < 1,\ \mathrm{else}\ 0",
@@ -76,7 +77,7 @@ def _choice(subject: Subject) -> Text:
         *least,
         f".{rough * (rule == '1se')} Standard errors, intervals and p-values take "
         "lambda as fixed, and may be too small.",
-        f" It is {at_end}." if (at_end := path.at_end(lam)) else "",
+        f" It is {at_end}." if (at_end := end_of_path(path, lam)) else "",
     )
 
 

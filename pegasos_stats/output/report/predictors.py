@@ -36,7 +36,8 @@ def predictors_by_class(subject: Subject) -> list[doc.Block]:
     """Mean and standard deviation of every predictor in both classes, or its share."""
     if not subject.has_rows or subject.has_gram:
         return []
-    X, y = unscaled(subject), subject.result.problem.y
+    X, problem = unscaled(subject), subject.result.problem
+    y = np.where(problem.row_weights > 0.0, problem.y, 0.0)
     sides = [moments(X, y < 0.0), moments(X, y > 0.0)]
     (low, low_sd), (high, high_sd) = sides
     pooled = np.sqrt((low_sd**2 + high_sd**2) / 2.0)

@@ -338,19 +338,20 @@ class LambdaPath:
                 "anew in each fold, and its estimate is honest."
             )
         for name, lam in marks.items():
-            if at_end := self.at_end(lam):
+            if at_end := end_of_path(self, lam):
                 notes.append(f"lambda_{name} is {at_end}.")
         return notes
 
-    def at_end(self, lam: float) -> str:
-        """What it means for a lambda to be at an end of the path; empty elsewhere."""
-        largest = lam == self.lambdas[0]
-        if len(self.lambdas) < 2 or not (largest or lam == self.lambdas[-1]):
-            return ""
-        which = "largest" if largest else "smallest"
-        if largest and "norm" in self.fits and self.fits["norm"].iloc[0] == 0.0:
-            return (
-                f"the {which} of the path, where the fit has no use for the "
-                "predictors: all coefficients are 0, as with any larger lambda"
-            )
-        return f"the {which} of the path; a better one may lie beyond"
+
+def end_of_path(path: LambdaPath, lam: float) -> str:
+    """What it means for a lambda to be at an end of the path; empty elsewhere."""
+    largest = lam == path.lambdas[0]
+    if len(path.lambdas) < 2 or not (largest or lam == path.lambdas[-1]):
+        return ""
+    which = "largest" if largest else "smallest"
+    if largest and "norm" in path.fits and path.fits["norm"].iloc[0] == 0.0:
+        return (
+            f"the {which} of the path, where the fit has no use for the "
+            "predictors: all coefficients are 0, as with any larger lambda"
+        )
+    return f"the {which} of the path; a better one may lie beyond"
