@@ -119,7 +119,7 @@ with styled():
 # in as few as 45% to 60%, while those by the bootstrap cover in 95% or more. For 21
 # populations, from normal predictors to counts, short scales and a rare level,
 # `benchmarks/zoo.py` counts how often the default intervals hold the truth: in samples
-# of 1,000 rows in 95% to 100% with the hinge and in 94% to 96% with the log loss, as the
+# of 1,000 rows in 95% to 100% with the hinge and in 94% to 97% with the log loss, as the
 # mean over the coefficients of a population; of a single coefficient in 92% or more. In ten
 # further populations of few values, with 600 rows, it is 92% or more but for two of ten
 # dummies, 86%. The table, with the number of samples and with what falls short, is the page

@@ -19,7 +19,8 @@ class Bootstrap:
     Replicate ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
     ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is. With
     ``fit(groups=...)`` whole groups are drawn, each with all its rows, by ``sample(M,
-    M, replace = TRUE)`` from the ``M`` groups in order of first appearance.
+    M, replace = TRUE)`` from the ``M`` groups in order of first appearance. Rows of
+    weight 0 are not drawn, and not counted in ``n``.
 
     Parameters
     ----------
