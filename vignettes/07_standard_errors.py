@@ -23,7 +23,8 @@ import pegasos_stats as ps
 # %% [markdown]
 # ## The answer first
 #
-# The data are Fair's survey of 1978, which comes with statsmodels: 6,366 married women,
+# The data are a survey of a magazine in 1974, which Fair (1978) analysed and which comes
+# with statsmodels: 6,366 married women,
 # and whether they have had an affair. Predictors are brought to one scale, so that
 # coefficients can be compared.
 
@@ -42,7 +43,7 @@ result.summary()
 # correlated predictors it need not be 0 for a predictor that has no effect of its own,
 # which then stands in for others that are shrunk; a warning names such predictors.
 #
-# The answers are whole numbers on short scales, and the predictors lower the loss by
+# The answers are on short scales, of four to seven values, and the predictors lower the loss by
 # little, so the standard errors here are from the bootstrap, which is explained below.
 #
 # ## The sandwich

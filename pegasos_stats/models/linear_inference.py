@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.checks import check_fraction
-from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.groups import Groups, Lines
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
+from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import choosing, estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
@@ -220,7 +218,14 @@ class LinearInference(Judged):
             With ``statistic, pvalue, df_num, df_denom``: by chi-squared; by F for
             clusters, for several hypotheses of the hinge or ``"HC3"``, and where
             ``"jackknife"`` or ``"shrunk"`` have finite degrees of freedom; from the
-            resamples, for a bootstrap with symmetric intervals. See `Sandwich`.
+            resamples, for a bootstrap with symmetric intervals. See `Sandwich`. Where
+            intervals allow for bias, the distributions are the noncentral ones.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If hypotheses are about what is the same in all samples, as the coefficient
+            of a constant column: they are left out, and `df_num` counts the others.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -375,25 +380,3 @@ class LinearInference(Judged):
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         numbers = self._errors.frame(0.95)[column]
         return numbers.set_axis(self.params.index).rename(name)
-
-
-def terms_of(design: Design) -> dict[str, list[str]]:
-    """Names of the columns of every term, the intercept left out.
-
-    A factor is one term, an interaction another; of data without a formula every
-    column is one.
-
-    Examples
-    --------
-    >>> from pegasos_stats.data.design import FrameDesign
-    >>> terms_of(FrameDesign(("age", "dose"), named=True))
-    {'age': ['age'], 'dose': ['dose']}
-    """
-    if isinstance(design, ScaledDesign):
-        return terms_of(design.design)
-    if not isinstance(design, FormulaDesign):
-        return {name: [name] for name in design.names}
-    columns = [str(name) for name in design.spec.column_names]
-    found = {str(t): columns[where] for t, where in design.spec.term_slices.items()}
-    kept = {t: [n for n in names if n != "Intercept"] for t, names in found.items()}
-    return {term: names for term, names in kept.items() if names}

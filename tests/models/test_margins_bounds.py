@@ -188,3 +188,22 @@ def test_new_rows_that_count_for_several_are_so_many(data):
     values = [each.tidy()["estimate"].item() for each in (own, given)]
     assert values[0] == pytest.approx(values[1], rel=1e-12)  # of sums
     assert " 90 rows " in str(fit.margins("x", data=some, weights="n"))
+
+
+def test_intervals_of_differences_of_shares_end_at_both_ones():
+    """Twelve rows: the sandwich alone would reach beyond what a difference can be."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"g": list("uv") * 6, "x": rng.normal(size=12)})
+    data["y"] = np.where(np.arange(12) % 4 == 1, "q", "p")
+    data.loc[0, "y"] = "q"
+    fit = ps.logit("y ~ g * x", data, lam=1e-4).fit(SOLVER, cov_type="HC0")
+    wide = fit.margins("g").tidy(conf_level=0.9999)
+    assert wide["conf_low"].min() == -1.0 or wide["conf_high"].max() == 1.0
+    assert wide[["conf_low", "conf_high"]].abs().max(axis=None) <= 1.0
+    said = " ".join(str(fit.margins("g").summary(alpha=1e-4)).split())
+    assert "Intervals end at -1 and 1, beyond which no difference of shares is" in said
+    slopes = fit.margins("x").tidy(conf_level=0.9999)
+    plain = fit.margins("x").estimates.conf_int(1e-4)
+    np.testing.assert_array_equal(slopes[["conf_low", "conf_high"]], plain)
+    link = fit.margins("g", scale="link").tidy(conf_level=0.9999)
+    assert link["conf_high"].max() > 1.0

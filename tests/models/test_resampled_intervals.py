@@ -194,8 +194,9 @@ def test_an_interval_that_ends_at_0_is_told_beside_its_p_value(at_zero, told):
     assert bool(ends) == told
     if told:
         assert ends == [
-            "A tie of rows at the margin holds 'a' at 0 in some resamples: the "
-            "interval ends there and holds 0, so that the p-value is above 0.05."
+            "A tie of rows at the margin holds 'a' at 0 in more than 2.5% of the "
+            "resamples: the interval reaches there, or beyond where they are widened, "
+            "and the p-value is above 0.05."
         ]
         assert found.p_values(np.zeros(2))[0] > 0.05
         assert abs(found.conf_int()[0, 0]) < 1e-5

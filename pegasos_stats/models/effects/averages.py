@@ -380,5 +380,5 @@ def estimated(
         }
         | {f"at_{name}": [place[name] for *_, place, _ in keys] for name in keys[0][2]}
     )
-    shares = column == "value" and heights.curve != "score"
+    shares = heights.curve != "score"
     return Margins(table, tests, title, header, notes, shares)

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats import tables
 from pegasos_stats.checks import check_fraction
+from pegasos_stats.models.effects.changes import SLOPE
 from pegasos_stats.models.inference.wald import ContrastTests
 
 TESTS = ["statistic", "p_value"]
 LIMITS = ["conf_low", "conf_high"]
 CUT = (
-    "Intervals end at 0 and 1, beyond which no share is; where they reach these, they "
+    "Intervals end at {} and 1, beyond which no {} is; where they reach these, they "
     "are rough."
 )
 
@@ -33,7 +35,8 @@ class Margins:
     header : list of pairs of str
     notes : list of str
     are_shares : bool
-        Whether these are probabilities or shares, whose intervals end at 0 and 1.
+        Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
+        differences at -1 and 1; those of slopes have no end.
 
     Examples
     --------
@@ -100,15 +103,24 @@ class Margins:
             cells = cells.drop(columns=headings)
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
-        cut = self.are_shares and bool(table[LIMITS].isin([0.0, 1.0]).any(axis=None))
-        return tables.Summary(self.title, *sides, cells, [*self.notes, *[CUT] * cut])
+        of_what = (0, "share") if self.are_predictions else (-1, "difference of shares")
+        ends = table.loc[self._bounded, LIMITS].isin([of_what[0], 1.0])
+        cut = [CUT.format(*of_what)] * bool(ends.any(axis=None))
+        return tables.Summary(self.title, *sides, cells, [*self.notes, *cut])
 
     def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
         """Estimates with intervals; those of a share end at 0 and 1."""
         found = self.estimates.estimates(level).frame(list(terms))
-        if self.are_shares:
-            found[LIMITS] = found[LIMITS].clip(0.0, 1.0)
+        lowest, bounded = (0.0 if self.are_predictions else -1.0), self._bounded
+        found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
         return found
+
+    @property
+    def _bounded(self) -> NDArray[np.bool_]:
+        """Which are shares, or differences of them."""
+        if self.are_predictions:
+            return np.full(len(self.keys), self.are_shares)
+        return self.are_shares & (self.keys["contrast"] != SLOPE).to_numpy(dtype=bool)
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

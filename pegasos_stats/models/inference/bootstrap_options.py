@@ -50,13 +50,13 @@ class Bootstrap:
 
     Notes
     -----
-    Symmetric intervals are the estimate, plus and minus ``w`` times the larger of its
+    Symmetric intervals are the estimate, plus and minus ``c`` times the larger of its
     distances to the ``k``-th smallest and largest of ``m`` replicates, with ``k =
-    floor((m + 1) (1 - level) / 2)``. ``w = 1 + min(1, a / 0.002) / 4`` where a share
+    floor((m + 1) (1 - level) / 2)``. ``c = 1 + min(1, a / 0.002) / 4`` where a share
     ``a`` of the pairs of replicates of the hinge are the same in all coefficients.
     Levels above ``1 - 2 / (m + 1)`` have no such interval. P-values are from the
-    replicates as well, ``2 (1 + c) / (1 + m)``: ``c`` of them, on the side where there
-    are more, have a distance from the estimate that is, times ``w``, at least that of
+    replicates as well, ``2 (1 + j) / (1 + m)``: ``j`` of them, on the side where there
+    are more, have a distance from the estimate that is, times ``c``, at least that of
     the hypothesis. What may be the solver's, 1e-5 in scores, is taken from the latter
     and added to intervals.
 
@@ -66,13 +66,15 @@ class Bootstrap:
     logarithms, ``log(replicate / estimate)``, and the interval is the estimate times
     and divided by a number. On the original scale distances are plain.
 
-    For several hypotheses ``R theta = q`` p-values are ``(1 + c) / (1 + m)``, of all
-    replicates as far by ``t' (R M R')^-1 t``, times ``1 + min(1, a / 0.002)``. ``M =
-    0.8 V + 0.2 s S`` is of the covariance of the replicates, and of ``S = (sum_i w_i
-    z_i z_i' / n)^-1`` times the ``s`` that makes both as large. Where predictors of the
-    hinge hardly tell the levels apart, ``M = s S``, replicates are 1.25 times as far,
-    and count once; where few rows and a strong penalty bring those of samples nearer to
-    0, ``M = (V + s S) / 2``.
+    For several hypotheses ``R theta = q`` p-values are ``(1 + j) / (1 + m)`` times ``1
+    + min(1, a / 0.002)``. Of ``j`` replicates the statistic ``d'(R M R')^-1 d`` with
+    ``d = R (replicate - estimate)`` is at least that of ``d = R estimate - q``. ``M =
+    0.8 V + 0.2 s S``, where ``V`` is the covariance of the replicates, ``S = (sum_i w_i
+    z_i z_i' / n)^-1`` with ``z_i = (1, x_i)`` and the weights ``w_i`` of the rows, and
+    ``s`` the mean variance of ``V`` measured by ``S``, ``tr(S^-1 V) / k``. Where
+    predictors of the hinge hardly tell the levels apart, ``M = s S``, statistics of the
+    replicates count 1.25 times, and p-values once; where few rows and a strong penalty
+    bring coefficients of samples nearer to 0, ``M = (V + s S) / 2``.
 
     In simulations with 500 rows (``benchmarks/interval_coverage.py --bootstrap 200``)
     normal intervals of nominal 95% covered 93% to 97%, percentile intervals 91% to 96%

@@ -162,8 +162,10 @@ def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
 def little_power() -> Note:
     """That p-values of resamples of a fit that is near 0 are large."""
     text = (
-        "P-values are of the few resamples near 0, and have little power. Those of a "
-        "logistic model, of its own coefficients, have more."
+        "P-values are twice the share of the resamples that are as far from the "
+        "estimate as 0 is: where the loss is lowered by little, that is large for real "
+        "effects as well, and tests have little power. Those of a logistic model, of "
+        "its own coefficients, have more."
     )
     return Note("standard errors", "note", text)
 
@@ -214,9 +216,9 @@ def ending_at_zero(names: Sequence[str]) -> list[Note]:
         return []
     several = len(names) > 1
     text = (
-        f"A tie of rows at the margin holds {listing(names)} at 0 in some resamples: "
-        f"{'intervals end' if several else 'the interval ends'} there and "
-        f"{'hold' if several else 'holds'} 0, so that the p-value is above 0.05."
+        f"A tie of rows at the margin holds {listing(names)} at 0 in more than 2.5% of "
+        f"the resamples: {'intervals reach' if several else 'the interval reaches'} "
+        "there, or beyond where they are widened, and the p-value is above 0.05."
     )
     return [Note("standard errors", "note", text)]
 

@@ -9,10 +9,10 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.models.linear_inference import terms_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc

@@ -81,9 +81,10 @@ WORDS: list[tuple[str, Text]] = [
         "No-information rate",
         "The share of the more frequent level in the rows judged: the accuracy of "
         "always naming it. The p-value beside it takes the share as known, as caret "
-        "does; it is of the same rows, so that the p-value is too small where the "
-        "accuracy is near it: in simulations 10% to 12% are below 0.05 where accuracy "
-        "and share are the same.",
+        "does, and it is of the same rows: where the accuracy is near it, the p-value "
+        "is too small if the rarer level is predicted often (in simulations up to 12% "
+        "are below 0.05 where accuracy and share are the same), and too large if it is "
+        "predicted seldom.",
     ),
     (
         "Kappa",
