@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pegasos_stats.advice import Cure
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.labels import LabelCoding, near_ties
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.cures import Trials
 from pegasos_stats.models.inference.estimating import has_rows
-from pegasos_stats.models.notes.fits import about_fit
+from pegasos_stats.models.notes.fits import about_fit, decided_by_rounding
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.notes.predictors import (
     about_data,
@@ -29,7 +30,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
@@ -120,7 +121,18 @@ class Judged(ABC):
         judged = self._training(), self.shortfall, self.cures
         data = about_data(self.dropped, self.design)
         reach, penalty = self._on_predictors
-        return (*about_fit(*fit, *judged, reach), *data, *penalty)
+        tied = decided_by_rounding(int(self._tied.sum()), self.nobs)
+        return (*about_fit(*fit, *judged, reach), *tied, *data, *penalty)
+
+    @property
+    def _tied(self) -> Mask:
+        """Training rows that ties of the hinge hold at a score of 0."""
+        found, problem = self.solution, self.problem
+        known = isinstance(found, Solution) and has_rows(problem)
+        if not known or problem.loss != "hinge":
+            return np.zeros(problem.n, dtype=bool)
+        scores = scores_of(problem, found, problem.X, problem.offset)
+        return near_ties(scores) & (problem.row_weights > 0.0)
 
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:

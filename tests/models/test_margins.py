@@ -217,8 +217,12 @@ def test_shares_of_a_hinge_fit_change_by_steps(data):
     rows = np.column_stack([np.ones(len(data)), *result.problem.X.T])
     column = 1 + result.design.names.index("z")
     other = rows + np.eye(rows.shape[1])[column] * data["z"].std()
+
+    def positive(scores):  # ties of a resample hold rows at 0 but for the solver
+        return np.where(np.abs(scores) <= 1e-5, 0.5, scores > 0.0).mean()
+
     each = [
-        np.mean(other @ theta > 0) - np.mean(rows @ theta > 0)
+        positive(other @ theta) - positive(rows @ theta)
         for theta in result.covariance.estimates
     ]
     assert found.estimates.sd[0] == pytest.approx(np.std(each, ddof=1), rel=1e-9)

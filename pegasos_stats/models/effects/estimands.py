@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.labels import AT_THRESHOLD
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
@@ -30,7 +31,7 @@ class Heights:
     shift : float, or float64 array, shape (b,)
         What weights of the classes have added to scores; of several fits each.
     tie : float
-        The share of a score that is exactly 0.
+        The share of a score that is 0, to within 1e-5, as ties hold it there.
     """
 
     curve: Curve
@@ -42,7 +43,8 @@ class Heights:
         if self.curve == "probability":
             return self._chances(scores)
         if self.curve == "share":
-            return np.where(scores == 0.0, self.tie, scores > 0.0)
+            at_zero = np.abs(scores) <= AT_THRESHOLD
+            return np.where(at_zero, self.tie, scores > 0.0)
         return scores
 
     def slope(self, scores: Matrix) -> Matrix:

@@ -16,6 +16,18 @@ from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
 
+def decided_by_rounding(tied: int, n: int) -> list[Note]:
+    """That the predictions of rows whose score is next to 0 are no more than chance."""
+    if not tied:
+        return []
+    text = (
+        f"Ties hold {tied:,} of {counted(n, 'training row')} at a score of 0: which "
+        "level they are predicted to have is decided by the rounding of the solver, "
+        "and may be another with another seed. So may as many errors."
+    )
+    return [Note("labels", "note", text)]
+
+
 def about_fit(
     problem: Problem,
     certificate: Certificate,

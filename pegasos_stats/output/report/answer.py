@@ -155,6 +155,12 @@ def warnings_of(subject: Subject) -> list[Text]:
                 f"{undecided} could not be decided: a score {at} predicts "
                 "neither level. They are in no error rate."
             )
+        if tied := rows.n_near_ties(subject.result.problem.loss):
+            found.append(
+                f"Ties hold {counted(tied, f'{rows.name} row')} at a score of 0: the "
+                "rounding of the solver decides which level they are predicted to "
+                "have, and with another seed as many errors may be others."
+            )
     if subject.deciding is not None and not subject.has_rows:
         found.append(
             "The training rows are not in a saved model: their table is that of the "

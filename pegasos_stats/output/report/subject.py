@@ -14,7 +14,7 @@ from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.labels import signs_of
+from pegasos_stats.data.labels import near_ties, signs_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import DataError
@@ -119,6 +119,13 @@ class Judged:
     def n_ties(self) -> int:
         """Rows with a label and no prediction, as their score is at the threshold."""
         return self.table.n_undecided - self.n_unscored
+
+    def n_near_ties(self, loss: str) -> int:
+        """Rows that ties of the hinge hold at a score of 0, the usual threshold."""
+        if loss != "hinge" or self.scores is None or self.threshold is not None:
+            return 0
+        near = near_ties(np.asarray(self.scores, dtype=np.float64))
+        return int((near & (self.codes >= 0)).sum())
 
 
 @dataclass(frozen=True, eq=False)
