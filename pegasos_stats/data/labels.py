@@ -26,7 +26,7 @@ Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
-AT_THRESHOLD = 1e-5  # a score that is the threshold, but for the accuracy of a fit
+AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
 FEWEST_TIES = 5
 
 
@@ -256,8 +256,8 @@ def _holding_missing(dtype: Dtype) -> Dtype:
     return dtype
 
 
-def near_ties(scores: NDArray[np.float64], threshold: float = 0.0) -> Mask:
-    """Scores that are at the threshold, but for the accuracy of a fit.
+def near_ties(scores: NDArray[np.float64]) -> Mask:
+    """Scores that are 0, but for the accuracy of a fit.
 
     Ties of rows can hold a fit of the hinge where the scores of many rows are exactly
     0; those that a solver finds are next to it, on either side. So it is taken to be
@@ -269,10 +269,10 @@ def near_ties(scores: NDArray[np.float64], threshold: float = 0.0) -> Mask:
     >>> int(near_ties(np.array([1e-6, -1e-6, 0.0, 2e-7, 3e-7, -1e-9, 0.5])).sum())
     5
     """
-    sizes = np.abs(scores - threshold)
-    near = (sizes > 0.0) & (sizes <= AT_THRESHOLD)
-    beyond = (sizes > AT_THRESHOLD) & (sizes <= 10.0 * AT_THRESHOLD)
-    spread = bool((sizes > 1e4 * AT_THRESHOLD).any())
+    sizes = np.abs(scores)
+    near = (sizes > 0.0) & (sizes <= AT_ZERO)
+    beyond = (sizes > AT_ZERO) & (sizes <= 10.0 * AT_ZERO)
+    spread = bool((sizes > 1e4 * AT_ZERO).any())
     many = spread and near.sum() >= max(FEWEST_TIES, beyond.sum())
     return near if many else np.zeros(len(near), dtype=bool)
 

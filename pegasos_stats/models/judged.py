@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pegasos_stats.advice import Cure
-from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.design import Design
-from pegasos_stats.data.labels import LabelCoding, near_ties
+from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
@@ -30,7 +29,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.shortfall import Shortfall, shortfall_of
-from pegasos_stats.solvers.solutions import AnySolution, certificate_of, scores_of
+from pegasos_stats.solvers.solutions import AnySolution, certificate_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
@@ -121,18 +120,7 @@ class Judged(ABC):
         judged = self._training(), self.shortfall, self.cures
         data = about_data(self.dropped, self.design)
         reach, penalty = self._on_predictors
-        tied = decided_by_rounding(int(self._tied.sum()), self.nobs)
-        return (*about_fit(*fit, *judged, reach), *tied, *data, *penalty)
-
-    @property
-    def _tied(self) -> Mask:
-        """Training rows that ties of the hinge hold at a score of 0."""
-        found, problem = self.solution, self.problem
-        known = isinstance(found, Solution) and has_rows(problem)
-        if not known or problem.loss != "hinge":
-            return np.zeros(problem.n, dtype=bool)
-        scores = scores_of(problem, found, problem.X, problem.offset)
-        return near_ties(scores) & (problem.row_weights > 0.0)
+        return (*about_fit(*fit, *judged, reach), *data, *penalty)
 
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
@@ -146,7 +134,7 @@ class Judged(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
         given = problem, found, names, spread, self.relative_gap, scaled
-        return reach, tuple(about_predictors(*given))
+        return reach, (*decided_by_rounding(problem, found), *about_predictors(*given))
 
     @property
     def objective(self) -> float:

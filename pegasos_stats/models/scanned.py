@@ -217,10 +217,12 @@ def fit_from_files(
         counted=sample.counted,
         offsets=sample.offsets,
     )
-    none = pd.DataFrame(columns=["actual", "predicted"])
-    table = ConfusionMatrix(sample.coding.levels, found.table, none, source="training")
-    vars(result)["training_table"] = table
     vars(result)["certificate"] = found.certificate
+    none = pd.DataFrame(columns=["actual", "predicted"])
+    # The reads count all rows; one more counts them without those of weight 0.
+    counts = result.confusion().counts if problem.n_weightless else found.table
+    table = ConfusionMatrix(sample.coding.levels, counts, none, source="training")
+    vars(result)["training_table"] = table
     vars(result)["n_reads"] = problem.X.measured.n_reads + found.n_reads
     vars(result)["block_sizes"] = found.block_sizes
     return result

@@ -41,6 +41,7 @@ def test_errors_and_tests_are_those_without_them(model, kind):
     np.testing.assert_allclose(one.bse, other.bse, **NEAR)
     np.testing.assert_allclose(one.conf_int(), other.conf_int(), **NEAR)
     both = [fit.wald_test("x = 0, z = 0") for fit in (one, other)]
+    # A p-value changes by more than the statistic, which is as near as NEAR.
     assert both[0].pvalue == pytest.approx(both[1].pvalue, rel=1e-3)
     assert both[0].df_denom == pytest.approx(both[1].df_denom)
 
@@ -111,7 +112,10 @@ def test_files_count_them_for_none(tmp_path):
     one, other = found
     assert (one.nobs, other.nobs) == (100, 100)
     np.testing.assert_allclose(one.bse, other.bse, **NEAR)
-    assert one.llf == pytest.approx(other.llf, rel=1e-6)
+    assert one.llf == pytest.approx(other.llf, rel=1e-6)  # of the gap
+    assert (one.training_table.counts == other.training_table.counts).all()
+    assert (other.confusion().counts == other.training_table.counts).all()
+    assert one.glance()["error_rate"][0] == other.glance()["error_rate"][0]
 
 
 def test_a_cross_validation_does_not_judge_by_them():

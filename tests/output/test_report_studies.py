@@ -325,6 +325,12 @@ def test_what_belongs_together_is_not_read_alone(formula, names):
     assert (f"{words} {names}" in said) if names else (words not in said)
 
 
+def test_names_of_what_belongs_together_are_no_markup():
+    odd = TRAIN.rename(columns={"age": "{age} **$", "sex": "a|b"})
+    made = ps.logit("ill ~ `{age} **$` * `a|b`", odd, lam=0.01).fit(ps.SDCA(seed=1))
+    assert "in several columns ('a|b', '{age} **$')" in text(made.report())
+
+
 @pytest.mark.parametrize(
     ("formula", "words"),
     [

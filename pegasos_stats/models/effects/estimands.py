@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.labels import AT_THRESHOLD
+from pegasos_stats.data.labels import AT_ZERO
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
@@ -43,7 +43,7 @@ class Heights:
         if self.curve == "probability":
             return self._chances(scores)
         if self.curve == "share":
-            at_zero = np.abs(scores) <= AT_THRESHOLD
+            at_zero = np.abs(scores) <= AT_ZERO
             return np.where(at_zero, self.tie, scores > 0.0)
         return scores
 

@@ -4,20 +4,25 @@ import math
 from collections.abc import Mapping
 
 from pegasos_stats.advice import Cure
-from pegasos_stats.data.labels import LabelCoding
+from pegasos_stats.data.labels import LabelCoding, near_ties
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.shortfall import Shortfall
+from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
 
-def decided_by_rounding(tied: int, n: int) -> list[Note]:
-    """That the predictions of rows whose score is next to 0 are no more than chance."""
+def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
+    """That ties of the hinge hold rows at a score of 0, next to which it is chance."""
+    if problem.loss != "hinge":
+        return []
+    near = near_ties(scores_of(problem, found, problem.X, problem.offset))
+    tied, n = int((near & (problem.row_weights > 0.0)).sum()), problem.n_weighed
     if not tied:
         return []
     text = (

@@ -79,10 +79,12 @@ def _reading(subject: Subject) -> Text:
         "coefficients smaller as a whole; single ones may be larger than without it, "
         "or have the other sign."
     )
-    names = entangled(subject.result.design)
-    if names:
+    what = unit.format(positive.text)
+    parts: list[doc.Piece] = [what, scale, positive, negative]
+    if names := entangled(subject.result.design):
+        parts.append(listing(names))
         sentence += (
-            f" Where a variable is in several columns ({listing(names)}), no "
+            " Where a variable is in several columns ({}), no "
             "coefficient alone says how it matters: beside an interaction one is for "
             "rows in which the other variable is 0 or at its reference level, and "
             "those of powers or splines of a variable belong together."
@@ -94,8 +96,7 @@ def _reading(subject: Subject) -> Text:
             " The last column is per standard deviation of the predictor in the "
             "training rows, so that predictors can be compared."
         )
-    what = unit.format(positive.text)
-    return prose(sentence, what, scale, positive, negative)
+    return prose(sentence, *parts)
 
 
 def entangled(design: Design) -> list[str]:
