@@ -1,7 +1,7 @@
 """The language of formulas: outcome, terms, and the columns that they use."""
 
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +46,7 @@ from pegasos_stats.errors import (
 
 if TYPE_CHECKING:
     from formulaic import SimpleFormula
+    from formulaic.parser.types import Term
 
 MOST_LETTERS = 100_000
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
@@ -304,7 +305,7 @@ class _Names(list[Hashable]):
 
 
 def variables_of(
-    terms: "SimpleFormula",
+    terms: "Iterable[Term]",
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,

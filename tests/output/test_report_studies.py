@@ -329,6 +329,9 @@ def test_names_of_what_belongs_together_are_no_markup():
     odd = TRAIN.rename(columns={"age": "{age} **$", "sex": "a|b"})
     made = ps.logit("ill ~ `{age} **$` * `a|b`", odd, lam=0.01).fit(ps.SDCA(seed=1))
     assert "in several columns ('a|b', '{age} **$')" in text(made.report())
+    apart = TRAIN.rename(columns={"sex": "age of"})  # a name within another
+    made = ps.logit("ill ~ age + `age of`", apart, lam=0.01).fit(ps.SDCA(seed=1))
+    assert "in several columns" not in text(made.report())
 
 
 @pytest.mark.parametrize(

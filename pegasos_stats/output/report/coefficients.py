@@ -1,15 +1,13 @@
 """The coefficients of a report: what they mean, how uncertain they are, figures."""
 
-import re
-
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.data.design import Design
+from pegasos_stats.data.formula import variables_of
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.inference.resamples import behind_tests
 from pegasos_stats.models.kernel_results import KernelResults
@@ -111,13 +109,16 @@ def entangled(design: Design) -> list[str]:
     inner = design.design if isinstance(design, ScaledDesign) else design
     if not isinstance(inner, FormulaDesign):
         return []
-    found, terms = [], terms_of(inner)
-    for name in inner.variables:
-        alone = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
-        own = [columns for term, columns in terms.items() if alone.search(term)]
-        if len(own) > 1 or (name in inner.numeric and any(len(c) > 1 for c in own)):
-            found.append(name)
-    return found
+    columns: dict[str, list[int]] = {name: [] for name in inner.variables}
+    nothing = pd.DataFrame(columns=list(inner.variables))
+    for term, where in inner.spec.term_slices.items():
+        for name in variables_of([term], inner.formula, nothing, inner.functions):
+            columns[name].append(where.stop - where.start)
+    return [
+        name
+        for name, sizes in columns.items()
+        if len(sizes) > 1 or (name in inner.numeric and max(sizes) > 1)
+    ]
 
 
 def adjusted(table: pd.DataFrame) -> Vector:
