@@ -48,10 +48,12 @@ def test_a_combination_without_error_is_not_tested(model, kind, data):
         assert np.isnan(alone.pvalue[0])
         with pytest.warns(UndefinedMetricWarning, match=f"^{words}$"):
             assert np.isnan(fit.wald_test(given).pvalue)
-    # Others are tested as they are.
-    assert fit.t_test("twice = 0").pvalue[0] == pytest.approx(
-        fit.t_test("x = 0").pvalue[0], abs=0.05
-    )  # the same hypothesis, but for the solver's share of both
+    # Others are tested as they are: these two are one hypothesis, but for the solver's
+    # gap of 1e-10, by which one of 49 resamples may be on the other side of an end.
+    close = fit_of(model, data, kind, tol=1e-10)
+    one, other = (close.t_test(f"{name} = 0").pvalue[0] for name in ("x", "twice"))
+    counted = isinstance(kind, ps.Bootstrap) and kind.interval == "symmetric"
+    assert one == pytest.approx(other, rel=1e-2, abs=0.04 * counted)
     assert fit.t_test("x - z = 0").sd[0] > 0.0
 
 
