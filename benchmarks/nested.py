@@ -35,7 +35,7 @@ def sample(effect: float, seed: int) -> tuple[Vector, Vector]:
     """Estimates and standard errors of ``best`` and ``nested``, less the truth."""
     rng = np.random.default_rng([seed, int(10 * effect)])
     X, y = drawn(rng, 60, effect)
-    model = ps.SVM(y, X)
+    model = ps.SVM(y, X, lam=1.0)
     given = {"seed": seed, "workers": 1}
     path = ps.lambda_path(model, GRID, QUICK, metric="error_rate", **given)
     lines = path.tidy().query("term == 'error_rate'").set_index("lam")

@@ -62,7 +62,9 @@ path
 ps.cross_validate(model, folds=5, seed=443)
 
 # %%
-calibrated = ps.calibrate(ps.svm("digit ~ p34 + p43", train), folds=5, seed=443)
+calibrated = ps.calibrate(
+    ps.svm("digit ~ p34 + p43", train, lam=1.0), folds=5, seed=443
+)
 calibrated
 
 # %%

@@ -15,7 +15,7 @@ HERE = Path(__file__).parents[1]
 def main() -> None:
     """Fit the packaged digits and draw what was found."""
     train, test = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
     with styled():
         figure, axes = pyplot().subplots(1, 2, figsize=(9.0, 3.6))
         result.plot.coefficient_image((8, 8), ax=axes[0])

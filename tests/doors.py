@@ -186,13 +186,19 @@ SELECTION = [
     Door(
         "cross_validate",
         ps.cross_validate,
-        {"model": ps.SVM(Y, X), "solver": ROUGH, "metrics": "error_rate"} | FOLDS,
+        {"model": ps.SVM(Y, X, lam=1.0), "solver": ROUGH, "metrics": "error_rate"}
+        | FOLDS,
         {"folds": st.one_of(labels(), rows())},
     ),
     Door(
         "lambda_path",
         ps.lambda_path,
-        {"model": ps.SVM(Y, X), "lambdas": [1, 0.1], "solver": ROUGH, "metric": None}
+        {
+            "model": ps.SVM(Y, X, lam=1.0),
+            "lambdas": [1, 0.1],
+            "solver": ROUGH,
+            "metric": None,
+        }
         | {"metrics": None}
         | FOLDS,
         {
@@ -204,13 +210,23 @@ SELECTION = [
     Door(
         "tune_kernel",
         ps.tune_kernel,
-        {"model": ps.KernelSVM(Y, X), "gammas": [0.1, 1.0], "lambdas": [1, 0.1]}
+        {
+            "model": ps.KernelSVM(Y, X, lam=1.0),
+            "gammas": [0.1, 1.0],
+            "lambdas": [1, 0.1],
+        }
         | {"solver": ROUGH, "metric": None, "metrics": None}
         | FOLDS,
     ),
-    Door("calibrate", ps.calibrate, {"model": ps.SVM(Y, X), "solver": ROUGH} | FOLDS),
     Door(
-        "lambda_grid", ps.lambda_grid, {"model": ps.SVM(Y, X), "count": 3, "ratio": 0.1}
+        "calibrate",
+        ps.calibrate,
+        {"model": ps.SVM(Y, X, lam=1.0), "solver": ROUGH} | FOLDS,
+    ),
+    Door(
+        "lambda_grid",
+        ps.lambda_grid,
+        {"model": ps.SVM(Y, X, lam=1.0), "count": 3, "ratio": 0.1},
     ),
     Door(
         "Folds.stratified",
@@ -221,7 +237,12 @@ SELECTION = [
     Door(
         "compare_solvers",
         ps.compare_solvers,
-        {"model": ps.SVM(Y, X), "solvers": {"P": QUICK}, "runs": 1, "test": None}
+        {
+            "model": ps.SVM(Y, X, lam=1.0),
+            "solvers": {"P": QUICK},
+            "runs": 1,
+            "test": None,
+        }
         | {"seed": 1, "workers": 1, "progress": False},
         {"test": st.tuples(labels(), rows())},
     ),
@@ -247,7 +268,10 @@ SELECTION = [
     Door(
         "first_difference",
         ps.first_difference,
-        {"run_a": ps.SVM(Y, X).fit(QUICK), "run_b": ps.SVM(Y, X).fit(QUICK)},
+        {
+            "run_a": ps.SVM(Y, X, lam=1.0).fit(QUICK),
+            "run_b": ps.SVM(Y, X, lam=1.0).fit(QUICK),
+        },
     ),
 ]
 CODING = [
@@ -337,7 +361,11 @@ FILES = [
     Door(
         "save",
         in_folder(lambda path, result, **o: reloaded(path, result=result, **o)),
-        {"result": ps.SVM(Y, X).fit(QUICK), "about": {"a": 1}, "overwrite": False},
+        {
+            "result": ps.SVM(Y, X, lam=1.0).fit(QUICK),
+            "about": {"a": 1},
+            "overwrite": False,
+        },
     ),
     Door(
         "load",
@@ -352,7 +380,8 @@ FILES = [
     Door(
         "report",
         in_folder(lambda path, **options: ps.report(path=path, **options)),
-        {"result": ps.SVM(Y, X).fit(QUICK), "test": (Y, X), "format": "html"} | ASKED,
+        {"result": ps.SVM(Y, X, lam=1.0).fit(QUICK), "test": (Y, X), "format": "html"}
+        | ASKED,
         {"test": st.tuples(labels(), rows())},
     ),
 ]

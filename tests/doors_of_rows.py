@@ -24,7 +24,7 @@ from tests.door import (
 from tests.nasty import N, labels, rows, st
 
 OF_ROWS = {"weights": None, "freq_weights": None, "offset": None}
-SVM, LOGIT = ps.SVM(Y, X), ps.Logit(Y, X)
+SVM, LOGIT = ps.SVM(Y, X, lam=1.0), ps.Logit(Y, X, lam=1.0)
 GROUPS = list("abc" * (N // 3))
 ROW_KINDS = {name: st.one_of(labels(), rows()) for name in [*OF_ROWS, "groups"]}
 KINDS = DATA_KINDS | ROW_KINDS

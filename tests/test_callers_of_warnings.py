@@ -35,7 +35,7 @@ def undefined():
 
 DATA, MANY = frame(), frame(600)
 APART = pd.DataFrame({"a": [-3.0, -2, 2, 3] * 10, "y": list("ppqq") * 10})
-BY_LEVEL = ps.logit("y ~ a + g", DATA).fit()
+BY_LEVEL = ps.logit("y ~ a + g", DATA, lam=1.0).fit()
 UNSEEN = DATA.assign(g="x")
 EMPTY = ps.confusion(["p", "q"], [None, None], levels=["p", "q"])
 SAME = ps.confusion(["p", "q"], ["p", "p"], levels=["p", "q"])
@@ -45,7 +45,7 @@ RIGHT = ["p", "q"] * 5
 
 WARN = {
     "fit": lambda: ps.svm("y ~ a + b", MANY, lam=1e-5).fit(ps.SDCA(epochs=1)),
-    "model": lambda: ps.logit("y ~ a + day", MISREAD),
+    "model": lambda: ps.logit("y ~ a + day", MISREAD, lam=1.0),
     "bse": lambda: far().bse,
     "tidy": lambda: far().tidy(),
     "conf_int": lambda: far().conf_int(),
@@ -62,7 +62,7 @@ WARN = {
     "error_interval": lambda: far().confusion().error_interval(),
     "compare": lambda: ps.compare_predictions(RIGHT, RIGHT, RIGHT),
     "cross_validate": lambda: ps.cross_validate(
-        ps.logit("y ~ a", RARE), folds=5, seed=1, metrics=["auc"]
+        ps.logit("y ~ a", RARE, lam=1.0), folds=5, seed=1, metrics=["auc"]
     ),
     "load": lambda: ps.load(OF_1 / "formula.model"),
     "pipeline": lambda: make_pipeline(

@@ -26,35 +26,41 @@ def test_half_a_character_is_no_valid_text(text, valid):
     ("door", "kind", "words"),
     [
         (
-            lambda: ps.SVM(Y, X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1)),
+            lambda: ps.SVM(
+                Y, X.set_axis(pd.Index([HALF, "b"], dtype=object), axis=1), lam=1.0
+            ),
             ColumnError,
             f"Column {HALF!r} has a name that is not valid text; read the data with "
             "the encoding that they have, or rename it.",
         ),
         (
-            lambda: ps.SVM(pd.Series(Y, name=HALF), X),
+            lambda: ps.SVM(pd.Series(Y, name=HALF), X, lam=1.0),
             LabelError,
             f"The outcome {HALF!r} has a name that is not valid text; rename it.",
         ),
         (
-            lambda: ps.SVM(["n", HALF, HALF, "n"], X),
+            lambda: ps.SVM(["n", HALF, HALF, "n"], X, lam=1.0),
             LabelError,
             f"The outcome 'y' holds {HALF!r}, which is not valid text; read the data "
             "with the encoding that they have.",
         ),
         (
-            lambda: ps.SVM(Y, [[HALF, 1.0]] * 4),
+            lambda: ps.SVM(Y, [[HALF, 1.0]] * 4, lam=1.0),
             ColumnError,
             f"Column 'x1' is not numeric: it holds {HALF!r} in 4 rows (0, 1, 2, 3); "
             "give numbers, or make it a factor of the model: C(...) in a formula.",
         ),
         (
-            lambda: ps.compare_models({HALF: ps.SVM(Y, X).fit(ps.SDCA(seed=1))}),
+            lambda: ps.compare_models(
+                {HALF: ps.SVM(Y, X, lam=1.0).fit(ps.SDCA(seed=1))}
+            ),
             OptionError,
             f"A fit is called {HALF!r}; give it a name as text.",
         ),
         (
-            lambda: ps.SVM(Y, X).fit(ps.SDCA(seed=1)).report("no.md", title=HALF),
+            lambda: (
+                ps.SVM(Y, X, lam=1.0).fit(ps.SDCA(seed=1)).report("no.md", title=HALF)
+            ),
             OptionError,
             f"title={HALF!r} is not allowed; give text.",
         ),
@@ -77,7 +83,9 @@ def test_a_call_that_is_too_long_has_an_argument_a_line():
 def test_a_kernel_that_is_zero_is_one(size):
     K = np.zeros((4, 4))
     K[0, 0] = size
-    result = ps.KernelSVM(Y, K, kernel="precomputed").fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.KernelSVM(Y, K, kernel="precomputed", lam=1.0).fit(
+        ps.Pegasos(epochs=1, seed=1)
+    )
     assert result.objective >= result.objective - result.gap >= 0.0
 
 
@@ -86,7 +94,7 @@ def test_a_kernel_with_a_value_below_zero_is_none(size):
     swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
     for K in (np.diag([1.0, 1.0, 1.0, -1e-6]), np.kron(np.eye(2), swapped)):
         with pytest.raises(DataError) as caught:
-            ps.KernelSVM(Y, size * K, kernel="precomputed")
+            ps.KernelSVM(Y, size * K, kernel="precomputed", lam=1.0)
         assert str(caught.value) == (
             "The precomputed kernel is not positive semi-definite, so it belongs to no "
             "space of functions; give the values of a kernel."
@@ -96,10 +104,10 @@ def test_a_kernel_with_a_value_below_zero_is_none(size):
 @pytest.mark.parametrize(
     "door",
     [
-        lambda name: ps.Logit(Y, X, weights=name),
-        lambda name: ps.Logit(Y, X, freq_weights=name),
-        lambda name: ps.Logit(Y, X, offset=name),
-        lambda name: ps.Logit(Y, X).fit(cov_type="cluster", groups=name),
+        lambda name: ps.Logit(Y, X, weights=name, lam=1.0),
+        lambda name: ps.Logit(Y, X, freq_weights=name, lam=1.0),
+        lambda name: ps.Logit(Y, X, offset=name, lam=1.0),
+        lambda name: ps.Logit(Y, X, lam=1.0).fit(cov_type="cluster", groups=name),
     ],
 )
 def test_a_long_name_that_is_no_column_is_shortened(door):

@@ -14,7 +14,7 @@ from pegasos_stats.errors import CallError, DataError, OptionError
 TRAIN, TEST = ps.datasets.load_digits56()
 F = "digit ~ p34 + p43"
 Y, X = TRAIN["digit"], TRAIN[["p34", "p43"]]
-MODEL = ps.svm(F, TRAIN)
+MODEL = ps.svm(F, TRAIN, lam=1.0)
 FIT = MODEL.fit(ps.SDCA(seed=1))
 
 
@@ -22,52 +22,55 @@ FIT = MODEL.fit(ps.SDCA(seed=1))
     ("call", "message"),
     [
         (
-            lambda: ps.svm(F, TRAIN, C=1),
+            lambda: ps.svm(F, TRAIN, C=1, lam=1.0),
             "svm() has no argument C; give lam=1/(n*C), with n the number of rows.",
         ),
         (
-            lambda: ps.logit(F, TRAIN, class_weight="balanced"),
+            lambda: ps.logit(F, TRAIN, class_weight="balanced", lam=1.0),
             'logit() has no argument class_weight; give weights="balanced" or '
             "weights={level: weight}.",
         ),
         (
-            lambda: ps.SVM(Y, X, cost=3),
+            lambda: ps.SVM(Y, X, cost=3, lam=1.0),
             "SVM() has no argument cost; give lam=1/(n*cost), with n the number of "
             "rows.",
         ),
         (
-            lambda: ps.Logit(Y, X, random_state=1),
+            lambda: ps.Logit(Y, X, random_state=1, lam=1.0),
             "Logit() has no argument random_state; the solver has it: "
             "fit(ps.Pegasos(seed=...)).",
         ),
         (
-            lambda: ps.SVM.from_formula(F, TRAIN, lambda_=3),
+            lambda: ps.SVM.from_formula(F, TRAIN, lambda_=3, lam=1.0),
             "SVM.from_formula() has no argument lambda_; give lam=.",
         ),
         (
-            lambda: ps.svm(F, TRAIN, lamda=3),
+            lambda: ps.svm(F, TRAIN, lamda=3, lam=1.0),
             "svm() has no argument lamda; give lam=.",
         ),
         (
-            lambda: ps.svm(F, TRAIN, kernel="rbf"),
+            lambda: ps.svm(F, TRAIN, kernel="rbf", lam=1.0),
             "svm() has no argument kernel; ps.kernel_svm() takes it, such as "
             'kernel="gaussian".',
         ),
         (
-            lambda: ps.svm(F, TRAIN, foo=1),
+            lambda: ps.svm(F, TRAIN, foo=1, lam=1.0),
             "svm() has no argument foo; it takes formula, data, lam, intercept, "
             "coding, na_action, weights, freq_weights, offset, standardize, functions.",
         ),
         (
-            lambda: ps.svm(F, TRAIN, 0.1),
+            lambda: ps.svm(F, TRAIN, 0.1, lam=1.0),
             "svm() takes formula and data by position and got 3 values; give others "
             "by name, such as lam=....",
         ),
-        (lambda: ps.svm(F), "svm() lacks data; give formula and data."),
-        (lambda: ps.svm(data=TRAIN), "svm() lacks formula; give formula and data."),
+        (lambda: ps.svm(F, lam=1.0), "svm() lacks data; give formula and data."),
+        (
+            lambda: ps.svm(data=TRAIN, lam=1.0),
+            "svm() lacks formula; give formula and data.",
+        ),
         (lambda: ps.SVM(), "SVM() lacks y and X; give y and X."),
         (
-            lambda: ps.svm(F, TRAIN, formula=F),
+            lambda: ps.svm(F, TRAIN, formula=F, lam=1.0),
             "svm(): multiple values for argument 'formula'; give each argument once.",
         ),
         (
@@ -149,7 +152,7 @@ def test_attributes_of_others(owner, name, message):
 
 
 def test_every_name_that_is_given_for_another_is_there():
-    kernel = ps.kernel_svm(F, TRAIN).fit(ps.Pegasos(epochs=1, seed=1))
+    kernel = ps.kernel_svm(F, TRAIN, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     for name, here in other_names.ATTRIBUTES.items():
         found = [str(other_names.answer_for(each, name)) for each in (FIT, kernel)]
         assert any(f"here it is {here}." in text for text in found)
@@ -164,7 +167,7 @@ def test_every_name_that_is_given_for_another_is_there():
 def test_labels_come_first():
     for y, rows in ((X, Y), (X.to_numpy(), Y.to_numpy())):
         with pytest.raises(DataError) as caught:
-            ps.SVM(y, rows)
+            ps.SVM(y, rows, lam=1.0)
         assert str(caught.value) == (
             "Labels come first, predictors second; give y, then X."
         )
@@ -174,7 +177,7 @@ def test_labels_come_first():
 def test_kernels_of_others(name):
     here = {"poly": "polynomial"}.get(name, "gaussian")
     with pytest.raises(OptionError) as caught:
-        ps.KernelSVM(Y, X, kernel=name)
+        ps.KernelSVM(Y, X, kernel=name, lam=1.0)
     assert str(caught.value) == (
         f"kernel={name!r} is {here!r} here; give kernel={here!r}."
     )

@@ -23,15 +23,15 @@ def coded(values, coding="factor"):
 
 
 def fitted(formula="y ~ x", **options):
-    return ps.svm(formula, DATA).fit(ps.SDCA(seed=1), **options)
+    return ps.svm(formula, DATA, lam=1.0).fit(ps.SDCA(seed=1), **options)
 
 
 def weighted(weights):
-    return ps.SVM(Y, X, weights=weights)
+    return ps.SVM(Y, X, weights=weights, lam=1.0)
 
 
 def named_twice():
-    named = ps.SVM(pd.Series(Y, name="x1"), X).fit(ps.SDCA(seed=1))
+    named = ps.SVM(pd.Series(Y, name="x1"), X, lam=1.0).fit(ps.SDCA(seed=1))
     return named.confusion(X)
 
 
@@ -89,12 +89,12 @@ MESSAGES = [
         "ties='up' is not known; give one of 'na', 'positive', 'negative'.",
     ),
     (
-        lambda: ps.SVM("ab", X),
+        lambda: ps.SVM("ab", X, lam=1.0),
         "Labels are of type str and not in one column; give a Series, an array or a "
         "list with one label for each row.",
     ),
     (
-        lambda: ps.SVM(Y[:3], X),
+        lambda: ps.SVM(Y[:3], X, lam=1.0),
         "y has 3 values and X has 4 rows; give one label for each row.",
     ),
     (
@@ -122,51 +122,53 @@ MESSAGES = [
         "it a factor of the model: C(...) in a formula.",
     ),
     (
-        lambda: ps.SVM(Y, [[1.0], [np.inf], [2.0], [-np.inf]]),
+        lambda: ps.SVM(Y, [[1.0], [np.inf], [2.0], [-np.inf]], lam=1.0),
         "Column 'x1' holds infinite values in 2 rows (1, 3); only finite numbers and "
         "missing values are allowed: replace them or drop the rows.",
     ),
     (
-        lambda: ps.SVM(Y, pd.DataFrame(np.hstack([X, X]), columns=["a", "a"])),
+        lambda: ps.SVM(Y, pd.DataFrame(np.hstack([X, X]), columns=["a", "a"]), lam=1.0),
         "The column name 'a' occurs more than once; rename the columns.",
     ),
     (
-        lambda: ps.SVM(Y, np.full((4, 1), 1e308), standardize=True).fit(),
+        lambda: ps.SVM(Y, np.full((4, 1), 1e308), standardize=True, lam=1.0).fit(),
         "The sum of a column overflows, so that it has no mean; divide the predictors "
         "by a power of ten first.",
     ),
     (
-        lambda: ps.svm("y ~ zz + x", DATA),
+        lambda: ps.svm("y ~ zz + x", DATA, lam=1.0),
         "Column 'zz' not found; the data have 'y', 'x', 'g', 'k': check the spelling "
         "or add the column.",
     ),
     (
-        lambda: ps.svm("readmited ~ x", DATA.rename(columns={"y": "readmitted"})),
+        lambda: ps.svm(
+            "readmited ~ x", DATA.rename(columns={"y": "readmitted"}), lam=1.0
+        ),
         "Column 'readmited' not found (did you mean 'readmitted'?); the data have "
         "'readmitted', 'x', 'g', 'k': check the spelling or add the column.",
     ),
     (
-        lambda: ps.svm("y ~ a:b", DATA.rename(columns={"x": "a:b"})),
+        lambda: ps.svm("y ~ a:b", DATA.rename(columns={"x": "a:b"}), lam=1.0),
         "Columns 'a', 'b' not found; the data have 'y', 'a:b', 'g', 'k': a formula has "
         "such a name in backticks, `a:b`; or add the column.",
     ),
     (
-        lambda: ps.svm("y ~ a b", DATA.rename(columns={"x": "a b"})),
+        lambda: ps.svm("y ~ a b", DATA.rename(columns={"x": "a b"}), lam=1.0),
         "The formula 'y ~ a b' cannot be used: there is no + or other operator between "
         "`a` and `b`; a name that is no single word stands in backticks, as in `a b`.",
     ),
     (
-        lambda: ps.svm("y ~ x", "rows.csv"),
+        lambda: ps.svm("y ~ x", "rows.csv", lam=1.0),
         "data is of type str; a formula needs a data frame with named columns: read "
         "the file first.",
     ),
     (
-        lambda: ps.svm("y ~", DATA),
+        lambda: ps.svm("y ~", DATA, lam=1.0),
         "The formula 'y ~' is not of the form 'outcome ~ terms'; write for example "
         "'y ~ .' or 'y ~ a + C(b)'.",
     ),
     (
-        lambda: ps.svm("y ~ 1", DATA),
+        lambda: ps.svm("y ~ 1", DATA, lam=1.0),
         "The formula 'y ~ 1' has no predictor; add one.",
     ),
     (

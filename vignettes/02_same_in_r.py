@@ -214,7 +214,7 @@ label_levels(c("a", "B"))
 
 # %%
 tied = pd.DataFrame({"y": ["a", "b", "a", "b"], "x": [-1.0, 1.0, 0.0, 2.0]})
-tied_result = ps.svm("y ~ x - 1", tied).fit(ps.Pegasos(epochs=5, seed=443))
+tied_result = ps.svm("y ~ x - 1", tied, lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
 print(tied_result.confusion().table)
 print(tied_result.predict(ties="positive").tolist())
 

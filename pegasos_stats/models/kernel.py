@@ -159,7 +159,7 @@ class KernelSVM(Model):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> str(ps.KernelSVM.from_formula("digit ~ .", train).problem.kernel)
+        >>> str(ps.KernelSVM.from_formula("digit ~ .", train, lam=1.0).problem.kernel)
         'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)

@@ -118,7 +118,7 @@ class KernelResults(Results):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear")
+        >>> model = ps.kernel_svm("digit ~ .", train, kernel="linear", lam=1.0)
         >>> result = model.fit(ps.Pegasos(epochs=2, seed=1))
         >>> len(result.tidy()) == 1 + result.n_support
         True

@@ -115,7 +115,7 @@ class LinearModel(Model):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> ps.SVM.from_formula("digit ~ p34 + p43", train).names
+        >>> ps.SVM.from_formula("digit ~ p34 + p43", train, lam=1.0).names
         ('p34', 'p43')
         """
         check_flag("intercept", intercept)
@@ -229,7 +229,7 @@ class LinearModel(Model):
         --------
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.svm("digit ~ .", train)
+        >>> model = ps.svm("digit ~ .", train, lam=1.0)
         >>> result = model.fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=test)
         >>> result.trace["steps"].tolist()
         [200, 400]
@@ -379,7 +379,7 @@ class Logit(LinearModel):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    >>> result = ps.logit("digit ~ .", train, lam=1).fit(ps.Pegasos(epochs=5, seed=443))
     >>> probabilities = result.predict_proba(test)
     >>> bool((probabilities.sum(axis=1).round(12) == 1).all())
     True

@@ -301,7 +301,7 @@ class LinearResults(Results, LinearInference):
         --------
         >>> import json, pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
-        >>> result = ps.svm("digit ~ p34", train).fit(ps.Pegasos(2, seed=1))
+        >>> result = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(2, seed=1))
         >>> json.loads(result.to_json())["terms"][0]["parts"]
         [['column', 'p34']]
         """

@@ -75,7 +75,7 @@ def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference |
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.svm("digit ~ .", train, intercept=False)
+    >>> model = ps.svm("digit ~ .", train, intercept=False, lam=1.0)
     >>> script = model.fit(ps.Pegasos.r_script(epochs=5, seed=443))
     >>> other = model.fit(ps.Pegasos.r_script(epochs=5, seed=1))
     >>> first_difference(script, other).step

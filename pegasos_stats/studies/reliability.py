@@ -161,7 +161,7 @@ def reliability(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ .", train).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
     >>> found = ps.reliability(test["digit"], result.predict_proba(test), bins=5)
     >>> int(found.table["n"].sum())
     163

@@ -24,7 +24,7 @@ LONGER = r"Bad CRC-32 for file .*; save it again"
 
 def saved_in(folder):
     data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
-    result = ps.SVM(data["y"], data[["a", "b"]]).fit(ps.SDCA(tol=1e-6, seed=1))
+    result = ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(ps.SDCA(tol=1e-6, seed=1))
     path = folder / "a.model"
     save(result, path)
     return path

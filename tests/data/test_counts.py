@@ -38,7 +38,7 @@ def both(table, rows, **options):
 
 
 def test_titanic_has_as_many_rows_as_people(table):
-    model = ps.svm(FORMULA, table, freq_weights="Freq")
+    model = ps.svm(FORMULA, table, freq_weights="Freq", lam=1.0)
     assert (model.problem.n, model.counted.lines, model.counted.column) == (
         2201,
         32,
@@ -111,8 +111,8 @@ def test_what_a_formula_learns_it_learns_from_all_rows():
     few["y"] = np.where(few["x"] + rng.normal(size=30) > 0, "b", "a")
     many = few.loc[few.index.repeat(few["k"])]
     for formula in ("y ~ scale(x)", "y ~ poly(x, 2)", "y ~ bs(x, 4)"):
-        one = ps.svm(formula, few, freq_weights=few["k"]).fit(ps.SDCA(seed=1))
-        two = ps.svm(formula, many).fit(ps.SDCA(seed=1))
+        one = ps.svm(formula, few, freq_weights=few["k"], lam=1.0).fit(ps.SDCA(seed=1))
+        two = ps.svm(formula, many, lam=1.0).fit(ps.SDCA(seed=1))
         assert one.params.equals(two.params)
         assert one.predict(few).equals(two.predict(few))
 
@@ -135,8 +135,8 @@ def test_counts_go_with_rows_of_every_kind(kind):
         "list": X.tolist(),
     }[kind]
     many = np.repeat(np.arange(40), k)
-    one = ps.SVM(y, shaped, weights=w, freq_weights=k)
-    two = ps.SVM(y[many], X[many], weights=w[many])
+    one = ps.SVM(y, shaped, weights=w, freq_weights=k, lam=1.0)
+    two = ps.SVM(y[many], X[many], weights=w[many], lam=1.0)
     assert one.dropped.total == two.dropped.total
     assert one.dropped.total == 6
     assert (one.problem.y == two.problem.y).all()
@@ -156,7 +156,7 @@ def test_held_out_rows_are_counted_in_the_trace(table, rows):
 
 
 def test_a_saved_fit_knows_how_it_was_counted(table, tmp_path):
-    fit = ps.svm(FORMULA, table, freq_weights="Freq").fit(ps.SDCA(seed=1))
+    fit = ps.svm(FORMULA, table, freq_weights="Freq", lam=1.0).fit(ps.SDCA(seed=1))
     ps.save(fit, tmp_path / "a.model")
     back = ps.load(tmp_path / "a.model")
     assert back.counted == fit.counted
@@ -167,7 +167,9 @@ def test_a_saved_fit_knows_how_it_was_counted(table, tmp_path):
 def test_a_report_repeats_the_counting(table, tmp_path):
     pytest.importorskip("matplotlib")
     table.to_csv(tmp_path / "titanic.csv", index=False)
-    fit = ps.logit(FORMULA, table, freq_weights="Freq").fit(ps.SDCA(seed=1, tol=1e-9))
+    fit = ps.logit(FORMULA, table, freq_weights="Freq", lam=1.0).fit(
+        ps.SDCA(seed=1, tol=1e-9)
+    )
     page = fit.report(table, source=tmp_path / "titanic.csv").as_markdown()
     assert 'freq_weights="Freq"' in page
     assert "2,201 training rows" in page
@@ -227,11 +229,11 @@ def test_a_report_repeats_the_counting(table, tmp_path):
 )
 def test_counts_that_are_none(table, given, error, message):
     for call in (
-        lambda: ps.svm(FORMULA, table, freq_weights=given),
-        lambda: ps.SVM(table["Survived"], table[["Freq"]], freq_weights=given),
+        lambda: ps.svm(FORMULA, table, freq_weights=given, lam=1.0),
+        lambda: ps.SVM(table["Survived"], table[["Freq"]], freq_weights=given, lam=1.0),
     ):
         if isinstance(given, str):
-            call = lambda: ps.svm(FORMULA, table, freq_weights=given)  # noqa: E731
+            call = lambda: ps.svm(FORMULA, table, freq_weights=given, lam=1.0)  # noqa: E731
         with pytest.raises(error) as caught:
             call()
         assert str(caught.value) == message
@@ -239,12 +241,14 @@ def test_counts_that_are_none(table, given, error, message):
 
 def test_counts_beyond_memory(table):
     with pytest.raises(DataError, match="A table of 32 rows that stand for 32,000,0"):
-        ps.svm(FORMULA, table, freq_weights=[10**12] * 32)
+        ps.svm(FORMULA, table, freq_weights=[10**12] * 32, lam=1.0)
 
 
 def test_a_precomputed_kernel_takes_no_counts():
     with pytest.raises(OptionError) as caught:
-        ps.KernelSVM([0, 1], np.eye(2), kernel="precomputed", freq_weights=[2, 3])
+        ps.KernelSVM(
+            [0, 1], np.eye(2), kernel="precomputed", freq_weights=[2, 3], lam=1.0
+        )
     assert str(caught.value) == (
         "freq_weights do not go with a precomputed kernel; repeat rows and columns of "
         "its matrix."

@@ -169,8 +169,8 @@ def test_sparse_data_are_real_and_have_two_dimensions():
 @pytest.mark.parametrize("X", [None, 5, (v for v in [[1.0]]), {"a": [1.0, 2.0]}, "ab"])
 def test_what_has_no_rows_is_named_by_its_type(X):
     with pytest.raises(DataError, match=f"of type {type(X).__name__}"):
-        ps.SVM(["a", "b"], X)
-    model = ps.SVM(["a", "b"], [[1.0], [2.0]])
+        ps.SVM(["a", "b"], X, lam=1.0)
+    model = ps.SVM(["a", "b"], [[1.0], [2.0]], lam=1.0)
     with pytest.raises(DataError, match=f"of type {type(X).__name__}"):
         model.fit(trace=True, test=(["a", "b"], X))
 

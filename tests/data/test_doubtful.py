@@ -27,7 +27,7 @@ def told(data, formula="y ~ ."):
     """What is said of the columns when a model is made, and the model."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        model = ps.logit(formula, data)
+        model = ps.logit(formula, data, lam=1.0)
     assert {each.category for each in said} <= {ColumnWarning}
     assert all(each.filename == __file__ for each in said)
     return [str(each.message) for each in said], model
@@ -150,7 +150,7 @@ def test_codes_are_names_of_rows_and_no_numbers(case):
 def test_on_the_command_line_a_column_is_left_out_by_an_option():
     data = frame(x=[f"P{i}" for i in range(N)]).rename(columns={"y": "ill"})
     with pytest.warns(ColumnWarning, match=r"as in 'ill ~ \. - x'; write"):
-        result = ps.logit("ill ~ .", data).fit(ps.SDCA(seed=1))
+        result = ps.logit("ill ~ .", data, lam=1.0).fit(ps.SDCA(seed=1))
     (note,) = (note for note in result.notes if note.topic == "columns")
     assert "leave it out, as in --formula 'ill ~ . - x'; " in note.written(as_options)
 
@@ -205,18 +205,21 @@ def test_missing_values_are_counted_by_column():
 def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
     data = frame(x=np.arange(N) - 2.0)
     with np.errstate(all="ignore"):
-        model = ps.svm("y ~ sqrt(x) + z", data)
+        model = ps.svm("y ~ sqrt(x) + z", data, lam=1.0)
     assert model.dropped.missing == (("sqrt(x)", 2),)
     X = np.ones((N, 3))
     X[::20, 2] = np.nan
-    assert ps.SVM(Y, X).dropped.missing == (("x3", 3),)
+    assert ps.SVM(Y, X, lam=1.0).dropped.missing == (("x3", 3),)
     from scipy.sparse import csr_array
 
-    assert ps.SVM(Y, csr_array(X)).dropped.missing == (("x3", 3),)
+    assert ps.SVM(Y, csr_array(X), lam=1.0).dropped.missing == (("x3", 3),)
     weights = np.where(np.arange(N) == 4, np.nan, 1.0)
-    assert ps.SVM(Y, X, weights=weights).dropped.missing == (("x3", 3), ("weights", 1))
+    assert ps.SVM(Y, X, weights=weights, lam=1.0).dropped.missing == (
+        ("x3", 3),
+        ("weights", 1),
+    )
     with pytest.raises(ps.errors.DataError) as caught:
-        ps.SVM(Y, X, na_action="raise")
+        ps.SVM(Y, X, na_action="raise", lam=1.0)
     assert str(caught.value) == (
         "There are missing values in 3 rows (0, 20, 40): 3 in 'x3'; fill them, or "
         "leave the rows out with na_action='drop'."
@@ -226,7 +229,9 @@ def test_missing_values_of_terms_arrays_and_weights_are_counted_too():
 def test_columns_beyond_five_with_missing_values_are_counted_together():
     X = np.ones((N, 8))
     X[0, :7] = np.nan
-    assert ps.SVM(Y, X).dropped.by_column.endswith("1 in 'x5' and in 2 more columns")
+    assert ps.SVM(Y, X, lam=1.0).dropped.by_column.endswith(
+        "1 in 'x5' and in 2 more columns"
+    )
 
 
 NEW = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": ["u", "w", "t", None]})
@@ -269,7 +274,7 @@ def test_unseen_levels_of_other_types_are_missing_too():
     with pytest.warns(ColumnWarning, match=r"^2 rows .* column 'c'; 3.0 in column 'n'"):
         found = result.decision_function(new, unseen="missing")
     assert found.isna().tolist() == [False, True, True]
-    plain = ps.SVM(Y, data[["z"]]).fit(ps.SDCA(seed=1))
+    plain = ps.SVM(Y, data[["z"]], lam=1.0).fit(ps.SDCA(seed=1))
     assert plain.predict(data[["z"]], unseen="missing").equals(
         plain.predict(data[["z"]])
     )

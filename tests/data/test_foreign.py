@@ -17,8 +17,8 @@ OTHER = [">i4", ">u2", ">f8", ">f4", "<i4", "<f8"]  # one half is foreign anywhe
 @pytest.mark.parametrize("dtype", OTHER)
 def test_labels_in_the_other_byte_order(dtype):
     labels = Y.astype(dtype)
-    plain = ps.SVM(Y, X).fit(ps.Pegasos(seed=1))
-    found = ps.SVM(pd.Series(labels), X).fit(ps.Pegasos(seed=1))
+    plain = ps.SVM(Y, X, lam=1.0).fit(ps.Pegasos(seed=1))
+    found = ps.SVM(pd.Series(labels), X, lam=1.0).fit(ps.Pegasos(seed=1))
     assert found.predict(X).tolist() == plain.predict(X).tolist()
     assert found.confusion(X, labels).n_errors == plain.confusion().n_errors
     assert ps.confusion(labels, Y).n_errors == 0
@@ -33,7 +33,8 @@ def test_columns_of_a_formula_in_the_other_byte_order(formula, dtype):
     other = pd.DataFrame({c: v.astype(dtype) for c, v in columns.items()}, [7] * 30)
     other["b"] = plain["b"].to_numpy().astype(">f8")
     one, two = (
-        ps.svm(formula, data).fit(ps.Pegasos(seed=1)) for data in (plain, other)
+        ps.svm(formula, data, lam=1.0).fit(ps.Pegasos(seed=1))
+        for data in (plain, other)
     )
     assert one.params.tolist() == two.params.tolist()
     assert one.augment(plain)["score"].equals(two.augment(other)["score"])
@@ -65,10 +66,10 @@ class Frame:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: ps.SVM(Y, Frame()),
-        lambda: ps.SVM(Frame(), X),
-        lambda: ps.svm("y ~ a", Frame()),
-        lambda: ps.SVM(Y, X).fit(ps.Pegasos(seed=1)).predict(Frame()),
+        lambda: ps.SVM(Y, Frame(), lam=1.0),
+        lambda: ps.SVM(Frame(), X, lam=1.0),
+        lambda: ps.svm("y ~ a", Frame(), lam=1.0),
+        lambda: ps.SVM(Y, X, lam=1.0).fit(ps.Pegasos(seed=1)).predict(Frame()),
         lambda: ps.confusion(Y, Frame()),
     ],
 )
@@ -79,10 +80,14 @@ def test_frames_of_other_libraries_would_lose_their_names(use):
 
 def test_an_object_whose_attributes_raise_is_named_by_its_type():
     data = pd.DataFrame({"y": list("abab"), "x": [1.0, 2.0, 3.0, 4.0]})
-    model = ps.svm("y ~ x", data)
+    model = ps.svm("y ~ x", data, lam=1.0)
     result = model.fit(ps.SDCA(seed=1))
     said = "^Data of type Raising cannot be read; give a data frame, an array or a list"
-    for call in (result.augment, result.predict, lambda X: ps.SVM(list("abab"), X)):
+    for call in (
+        result.augment,
+        result.predict,
+        lambda X: ps.SVM(list("abab"), X, lam=1.0),
+    ):
         with pytest.raises(DataError, match=said):
             call(Raising("__getattr__"))
     study = ps.compare_solvers(model, {"SDCA": ps.SDCA()}, runs=1, seed=1)
@@ -102,11 +107,11 @@ def test_dictionaries_of_pyarrow_are_factors():
     pd.testing.assert_index_equal(known.index, column.index)
     assert known.astype(object).tolist()[3:] == ["c", "a"]
     data = pd.DataFrame({"x": [1.0, 2, 0, 4, 3], "y": list("uvuvu"), "g": column.array})
-    fit = ps.logit("y ~ x + g", data).fit()
+    fit = ps.logit("y ~ x + g", data, lam=1.0).fit()
     assert fit.design.names == ("x", "g[T.a]", "g[T.c]")
     levelled = data.assign(g=plain.array.set_categories(["b", "a", "c"]))
     assert fit.predict(data).tolist() == fit.predict(levelled).tolist()
-    of_plain = ps.logit("y ~ x + g", levelled).fit()
+    of_plain = ps.logit("y ~ x + g", levelled, lam=1.0).fit()
     assert of_plain.predict(data).tolist() == of_plain.predict(levelled).tolist()
-    by_level = ps.logit("g ~ x", data[3:].assign(x=[1.0, 2.0])).fit()
+    by_level = ps.logit("g ~ x", data[3:].assign(x=[1.0, 2.0]), lam=1.0).fit()
     assert set(by_level.coding.levels) == {"a", "c"}

@@ -363,7 +363,7 @@ def test_new_data_leave_no_trace_in_a_design(data):
 def test_names_that_a_formula_cannot_tell_are_refused_in_an_outcome(name):
     data = pd.DataFrame({name: [0.0, 1.0, 2.0, 3.0], "x": [1.0, 2.0, 0.0, 3.0]})
     with pytest.raises(ColumnError) as caught:
-        ps.svm(f"`{name}` > 1 ~ x", data)
+        ps.svm(f"`{name}` > 1 ~ x", data, lam=1.0)
     assert str(caught.value) == (
         f"The column name {name!r} cannot be used in a formula; names must be text, "
         "no numbers, and not 'Intercept': rename it, for example "
@@ -382,7 +382,7 @@ def test_a_column_called_like_a_level_or_an_interaction_is_not_lost():
         ("y ~ `a:b` + a:b", "a:b"),
     ):
         with pytest.raises(ColumnError) as caught:
-            ps.logit(formula, data)
+            ps.logit(formula, data, lam=1.0)
         assert str(caught.value) == (
             f"Two terms of the formula make a column of the name {name!r}, as where a "
             "column is called like an interaction or a level of others; rename that "

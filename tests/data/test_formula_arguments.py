@@ -185,7 +185,7 @@ def test_contrasts_that_are_not_known_are_no_column(term):
 
 def test_terms_of_one_level_are_no_predictor():
     with pytest.raises(FormulaError) as caught:
-        ps.logit("y ~ cut(x, [7, 8])", DATA)
+        ps.logit("y ~ cut(x, [7, 8])", DATA, lam=1.0)
     assert str(caught.value) == (
         "The formula 'y ~ cut(x, [7, 8])' has only terms of one level in these data; "
         "add a predictor that varies."
@@ -194,7 +194,7 @@ def test_terms_of_one_level_are_no_predictor():
 
 def test_rows_that_are_not_complete_are_of_a_term():
     with pytest.raises(ps.errors.DataError) as caught:
-        ps.logit("y ~ lag(x, 100)", DATA)
+        ps.logit("y ~ lag(x, 100)", DATA, lam=1.0)
     assert str(caught.value) == (
         "None of 40 rows is complete (40 in 'lag(x, 100)'); give data with values for "
         "the outcome and all predictors."

@@ -48,7 +48,7 @@ BETWEEN = "there is no + or other operator between `{}` and `{}`; a name that is
 )
 def test_a_formula_that_cannot_be_read_brings_a_cure(terms, said):
     with pytest.raises(FormulaError) as caught:
-        ps.svm(f"y ~ {terms}", DATA)
+        ps.svm(f"y ~ {terms}", DATA, lam=1.0)
     begin = f"The formula {f'y ~ {terms}'!r} cannot be used: "
     assert str(caught.value).startswith(begin + said)
 
@@ -56,4 +56,4 @@ def test_a_formula_that_cannot_be_read_brings_a_cure(terms, said):
 @pytest.mark.parametrize("terms", ["`1`", "x + `1`", "."])
 def test_a_column_named_as_a_number_is_refused_by_name(terms):
     with pytest.raises(ColumnError, match=r"^The column name '1' cannot be used in a"):
-        ps.svm(f"y ~ {terms}", DATA)
+        ps.svm(f"y ~ {terms}", DATA, lam=1.0)

@@ -185,4 +185,4 @@ def test_places_in_text_are_whole_numbers(data):
 def test_complex_numbers_are_refused_in_every_term(term):
     data = pd.DataFrame({"z": np.arange(12) * 1j, "y": ["a", "b"] * 6})
     with pytest.raises(ColumnError, match="'z' is of type complex128; give"):
-        ps.svm(f"y ~ {term}", data)
+        ps.svm(f"y ~ {term}", data, lam=1.0)

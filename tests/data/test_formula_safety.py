@@ -64,7 +64,7 @@ def refused(formula, data, kinds=REFUSED):
     """The message with which a formula is refused, in one line and in bounded time."""
     before, started = data.copy(), time.perf_counter()
     with pytest.raises(kinds) as caught:
-        ps.svm(formula, data)
+        ps.svm(formula, data, lam=1.0)
     assert time.perf_counter() - started < SECONDS
     pd.testing.assert_frame_equal(data, before)
     message = str(caught.value)
@@ -99,16 +99,16 @@ def test_a_hostile_outcome_is_refused(payload, data):
 def test_what_cannot_be_read_is_an_error_of_ours(payload, data):
     for formula in (f"y ~ {payload}", f"y ~ z + {payload}", f"{payload} ~ z"):
         with contextlib.suppress(PegasosStatsError):  # a few can be read after all
-            ps.svm(formula, data)
+            ps.svm(formula, data, lam=1.0)
 
 
 def designs(data):
     """A design of every kind, as JSON."""
     sparse = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
     models = {
-        "formula": ps.svm("x > 1.5 ~ scale(z) + C(g) + x:z", data),
-        "frame": ps.svm("z > 0 ~ x", sparse),
-        "scaled": ps.svm("x > 1.5 ~ scale(z) + g", data, standardize=True),
+        "formula": ps.svm("x > 1.5 ~ scale(z) + C(g) + x:z", data, lam=1.0),
+        "frame": ps.svm("z > 0 ~ x", sparse, lam=1.0),
+        "scaled": ps.svm("x > 1.5 ~ scale(z) + g", data, standardize=True, lam=1.0),
     }
     return {kind: packed_design(model.design) for kind, model in models.items()}
 
@@ -152,7 +152,7 @@ def test_a_payload_planted_in_a_saved_design_is_never_run(kind, data):
 @pytest.mark.parametrize("payload", RUNNING[:8] + HOSTILE[-2:], ids=shortened)
 @pytest.mark.parametrize("place", ["term", "outcome"])
 def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, folder):
-    result = ps.svm("x > 1.5 ~ scale(z) + g", data).fit(ps.SDCA(seed=1))
+    result = ps.svm("x > 1.5 ~ scale(z) + g", data, lam=1.0).fit(ps.SDCA(seed=1))
     save(result, folder / "a.model")
 
     def change(header):
@@ -183,7 +183,7 @@ def test_no_formula_reaches_an_evaluator(monkeypatch):
         return compiled(source, filename, mode, flags, *args, **options)
 
     def once(formula):
-        model = ps.svm(formula, data)
+        model = ps.svm(formula, data, lam=1.0)
         stored = packed_design(model.design)
         again = unpacked_design(stored).matrix(data)
         np.testing.assert_array_equal(again.values, model.design.matrix(data).values)
@@ -238,16 +238,16 @@ def test_what_is_refused_is_named_with_what_is_allowed(data):
 )
 def test_messages_say_what_to_write(payload, words, data):
     with pytest.raises(FormulaError, match=words):
-        ps.svm(f"y ~ {payload}", data)
+        ps.svm(f"y ~ {payload}", data, lam=1.0)
 
 
 HALF = {"half": lambda x: x / 2, "above": lambda x, bound=0.0: x > bound}
 
 
 def test_functions_of_the_caller_are_called(data):
-    given = ps.svm("above(z, bound=0.1) ~ half(x) + g", data, functions=HALF)
+    given = ps.svm("above(z, bound=0.1) ~ half(x) + g", data, functions=HALF, lam=1.0)
     plain = data.assign(half=data["x"] / 2)
-    known = ps.svm("z > 0.1 ~ half + g", plain)
+    known = ps.svm("z > 0.1 ~ half + g", plain, lam=1.0)
     solver = ps.SDCA(seed=1)
     ours, theirs = given.fit(solver), known.fit(solver)
     assert given.names == ("half(x)", "g[T.v]", "g[T.w]")
@@ -263,7 +263,7 @@ def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
     formula = "above(z) ~ x" if sparse else "above(z) ~ half(x)"
     if sparse:
         data = data.assign(x=data["x"].astype(pd.SparseDtype(float, 0.0)))
-    result = ps.logit(formula, data, functions=HALF).fit(ps.SDCA(seed=1))
+    result = ps.logit(formula, data, functions=HALF, lam=1.0).fit(ps.SDCA(seed=1))
     save(result, folder / "a.model")
     with pytest.raises(DataError, match=r"'above', .* load\(path, functions="):
         load(folder / "a.model")
@@ -295,13 +295,13 @@ def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
 )
 def test_functions_shadow_nothing(functions, words, data):
     with pytest.raises(OptionError, match=words):
-        ps.svm("y ~ x", data, functions=functions)
+        ps.svm("y ~ x", data, functions=functions, lam=1.0)
 
 
 @pytest.mark.parametrize("found", ["text", [1.0], None, object(), np.ones((N, 2, 2))])
 def test_what_a_function_of_the_caller_returns_is_checked(found, data):
     with pytest.raises(FormulaError, match="one number for each row"):
-        ps.svm("y ~ f(x)", data, functions={"f": lambda x: found})
+        ps.svm("y ~ f(x)", data, functions={"f": lambda x: found}, lam=1.0)
 
 
 def test_an_error_of_a_function_of_the_caller_is_named(data):
@@ -309,7 +309,7 @@ def test_an_error_of_a_function_of_the_caller_is_named(data):
         raise KeyError("no such thing")
 
     with pytest.raises(FormulaError, match="no such thing"):
-        ps.svm("y ~ fails(x)", data, functions={"fails": fails})
+        ps.svm("y ~ fails(x)", data, functions={"fails": fails}, lam=1.0)
 
 
 @pytest.mark.parametrize("index", ["abcdef", [5, 3, 1, 0, 2, 4]])
@@ -317,18 +317,18 @@ def test_what_a_function_gives_without_labels_is_that_of_the_rows_in_order(index
     functions = {"twice": lambda x: pd.Series(2.0 * np.asarray(x))}
     data = pd.DataFrame({"y": list("ababab"), "x": [1.0, 4.0, 2.0, np.nan, 0.5, 3.0]})
     data.index = list(index)
-    model = ps.svm("y ~ twice(x) + x", data, functions=functions)
+    model = ps.svm("y ~ twice(x) + x", data, functions=functions, lam=1.0)
     assert model.problem.X.tolist() == [[2.0 * x, x] for x in (1.0, 4.0, 2.0, 0.5, 3.0)]
-    outcome = ps.svm("twice(x) > 3 ~ x", data, functions=functions)
+    outcome = ps.svm("twice(x) > 3 ~ x", data, functions=functions, lam=1.0)
     assert outcome.problem.y.tolist() == [-1.0, 1.0, 1.0, -1.0, 1.0]
 
 
 def test_a_function_that_gives_a_cube_gives_no_column(data):
     cube = {"cube": lambda x: np.zeros((len(x), 1, 1))}
     with pytest.raises(FormulaError, match="does not give one number for each row"):
-        ps.svm("y ~ cube(z)", data, functions=cube)
+        ps.svm("y ~ cube(z)", data, functions=cube, lam=1.0)
 
 
 def test_columns_of_different_widths_are_not_added(data):
     with pytest.raises(FormulaError, match="joins terms of several columns"):
-        ps.svm("y ~ I(poly(z, 2) + z)", data)
+        ps.svm("y ~ I(poly(z, 2) + z)", data, lam=1.0)

@@ -113,7 +113,7 @@ def test_what_is_not_of_the_language_is_said(expression):
 @pytest.mark.parametrize("formula", ["y ~ x ~ k", "~ x", "y", "y ~ ", ""])
 def test_a_formula_has_two_sides(formula):
     with pytest.raises(FormulaError) as caught:
-        ps.svm(formula, DATA)
+        ps.svm(formula, DATA, lam=1.0)
     assert str(caught.value) == (
         f"The formula {formula!r} is not of the form 'outcome ~ terms'; write for "
         "example 'y ~ .' or 'y ~ a + C(b)'."
@@ -123,7 +123,7 @@ def test_a_formula_has_two_sides(formula):
 @pytest.mark.parametrize("formula", ["y ~ (x + k)^x", "y ~ x^1.5", "y ~ (x + k)^(-1)"])
 def test_a_power_of_terms_is_a_whole_number(formula):
     with pytest.raises(FormulaError) as caught:
-        ps.svm(formula, DATA)
+        ps.svm(formula, DATA, lam=1.0)
     assert str(caught.value) == (
         f"The formula {formula!r} cannot be used: a power of terms is a whole number "
         "from 1."
@@ -132,7 +132,7 @@ def test_a_power_of_terms_is_a_whole_number(formula):
 
 def test_a_missing_column_is_named_beside_those_there_are():
     with pytest.raises(ColumnError) as caught:
-        ps.svm("y ~ nosuch + x", DATA)
+        ps.svm("y ~ nosuch + x", DATA, lam=1.0)
     assert str(caught.value) == (
         "Column 'nosuch' not found; the data have 'x', 'k', 's', 'y': check the "
         "spelling or add the column."

@@ -130,10 +130,10 @@ def test_predicted_labels_are_of_the_type_of_the_outcome(plain):
     answer = plain.predict(ARROW)
     assert answer.type.value_type == pa.string()
     assert answer.chunk(0).dictionary.to_pylist() == ["yes", "no"]
-    text = ps.svm("site ~ x", POLARS).fit(ps.SDCA(seed=1))
+    text = ps.svm("site ~ x", POLARS, lam=1.0).fit(ps.SDCA(seed=1))
     assert text.predict(POLARS).dtype == pl.String
     assert text.predict(ARROW).type == pa.string()
-    truth = ps.svm("old ~ x", POLARS).fit(ps.SDCA(seed=1))
+    truth = ps.svm("old ~ x", POLARS, lam=1.0).fit(ps.SDCA(seed=1))
     assert truth.predict(ARROW).type == pa.bool_()
     assert truth.predict(POLARS).dtype == pl.Boolean
 
@@ -142,7 +142,7 @@ def test_whole_numbers_beside_missing_ones_lose_no_digit():
     large = [2**53 + 1, 2**53 + 2, None, 2**53 + 1]
     data = pl.DataFrame({"y": large, "x": [1.0, -2.0, 5.0, 2.0]})
     for given in (data, data.to_arrow()):
-        result = ps.svm("y ~ x", given).fit(ps.SDCA(seed=1))
+        result = ps.svm("y ~ x", given, lam=1.0).fit(ps.SDCA(seed=1))
         assert result.coding.levels == (2**53 + 1, 2**53 + 2)
         found = listed(result.predict(given.slice(0, 2)))
         assert found == large[:2]
@@ -152,15 +152,18 @@ def test_whole_numbers_beside_missing_ones_lose_no_digit():
 def test_a_categorical_of_polars_has_its_levels_in_the_order_of_to_pandas():
     data = pl.DataFrame({"y": ["n", "p"] * 6, "g": ["v", "u", "w"] * 4})
     data = data.cast({"g": pl.Categorical})
-    assert ps.svm("y ~ g", data).names == ("g[T.u]", "g[T.w]")
-    assert ps.svm("y ~ g", data.to_pandas()).names == ("g[T.u]", "g[T.w]")
-    assert ps.svm("y ~ g", data.cast({"g": pl.String})).names == ("g[T.v]", "g[T.w]")
+    assert ps.svm("y ~ g", data, lam=1.0).names == ("g[T.u]", "g[T.w]")
+    assert ps.svm("y ~ g", data.to_pandas(), lam=1.0).names == ("g[T.u]", "g[T.w]")
+    assert ps.svm("y ~ g", data.cast({"g": pl.String}), lam=1.0).names == (
+        "g[T.v]",
+        "g[T.w]",
+    )
 
 
 def test_nan_is_missing_as_null_is():
     data = pl.DataFrame({"y": [0, 1, 1, 0], "x": [1.0, float("nan"), None, 2.0]})
     with pytest.raises(ps.errors.DataError, match="2 rows"):
-        ps.svm("y ~ x", data, na_action="raise")
+        ps.svm("y ~ x", data, na_action="raise", lam=1.0)
 
 
 Y_OF_7 = pl.Series("y", ["n", "p", "n", "p", "p", "p", "n"])
@@ -173,22 +176,28 @@ W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
 @pytest.mark.parametrize(
     "use",
     [
-        lambda y, X, w: ps.SVM(y, X, weights=w).fit(ps.Pegasos(seed=1)).params,
-        lambda y, X, w: ps.SVM(y, X["a"], offset=w).fit(ps.Pegasos(seed=1)).params,
-        lambda y, X, w: ps.KernelSVM(y, X).fit(ps.SDCA(seed=1)).confusion(X, y).counts,
-        lambda y, X, w: ps.Logit(y, X, freq_weights=X["a"]).fit(ps.SDCA(seed=1)).params,
+        lambda y, X, w: ps.SVM(y, X, weights=w, lam=1.0).fit(ps.Pegasos(seed=1)).params,
         lambda y, X, w: (
-            ps.SVM(y, X, weights=w)
+            ps.SVM(y, X["a"], offset=w, lam=1.0).fit(ps.Pegasos(seed=1)).params
+        ),
+        lambda y, X, w: (
+            ps.KernelSVM(y, X, lam=1.0).fit(ps.SDCA(seed=1)).confusion(X, y).counts
+        ),
+        lambda y, X, w: (
+            ps.Logit(y, X, freq_weights=X["a"], lam=1.0).fit(ps.SDCA(seed=1)).params
+        ),
+        lambda y, X, w: (
+            ps.SVM(y, X, weights=w, lam=1.0)
             .fit(ps.Pegasos(epochs=2, seed=1), trace=True, test=(y, X))
             .trace["test_error"]
         ),
         lambda y, X, w: (
-            ps.Logit(y, X)
+            ps.Logit(y, X, lam=1.0)
             .fit(ps.SDCA(seed=1), cov_type="cluster", groups=[y, X["a"]])
             .bse
         ),
         lambda y, X, w: (
-            ps.cross_validate(ps.SVM(y, X), folds=X["a"] > 4, seed=1).scores
+            ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=X["a"] > 4, seed=1).scores
         ),
         lambda y, X, w: ps.Folds.stratified(y, 2, groups=X["a"], seed=1).assignment,
         lambda y, X, w: (
@@ -196,10 +205,13 @@ W_OF_7 = pl.Series("w", [1, 2, None, 4, 5, 6, 7])
         ),
         lambda y, X, w: ps.compare_predictions(y, y.shift(), y).table,
         lambda y, X, w: (
-            ps.Logit(y, X).fit(ps.SDCA(seed=1)).margins(data=X).tidy()["estimate"]
+            ps.Logit(y, X, lam=1.0)
+            .fit(ps.SDCA(seed=1))
+            .margins(data=X)
+            .tidy()["estimate"]
         ),
         lambda y, X, w: ps.LabelCoding.from_labels(y, ("p", "n")).encode(y),
-        lambda y, X, w: ps.svm("y ~ a", {"y": y, "a": X["a"]}).problem.X,
+        lambda y, X, w: ps.svm("y ~ a", {"y": y, "a": X["a"]}, lam=1.0).problem.X,
     ],
 )
 def test_columns_are_taken_wherever_those_of_pandas_are(use):
@@ -220,19 +232,23 @@ def test_a_frame_of_one_column_is_a_column():
             found = ps.SVM(y, X, **{option: w}).fit(ps.Pegasos(seed=1))
             same = ps.SVM(Y_OF_7, X_OF_7["b"], **{option: frame["w"]})
             assert found.params.equals(same.fit(ps.Pegasos(seed=1)).params)
-        found = ps.cross_validate(ps.SVM(y, X), folds=of("fold"), seed=1)
-        same = ps.SVM(Y_OF_7, X_OF_7["b"])
+        found = ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=of("fold"), seed=1)
+        same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0)
         same = ps.cross_validate(same, folds=frame["fold"], seed=1)
         assert found.scores.equals(same.scores)
         assert ps.confusion(y, y, freq_weights=w).n_classified == frame["w"].sum()
     with pytest.raises(ps.errors.DataError, match=r"the shape \(7, 2\)"):
-        ps.SVM(Y_OF_7, X_OF_7, weights=X_OF_7)
+        ps.SVM(Y_OF_7, X_OF_7, weights=X_OF_7, lam=1.0)
 
 
 def test_what_has_no_row_labels_goes_by_position():
     index = pd.Index(list("abcdefg"))
     y, X = Y_OF_7.to_pandas().set_axis(index), X_OF_7.to_pandas().set_axis(index)
-    for model in (ps.Logit(y, X_OF_7), ps.Logit(Y_OF_7, X), ps.Logit(y, X)):
+    for model in (
+        ps.Logit(y, X_OF_7, lam=1.0),
+        ps.Logit(Y_OF_7, X, lam=1.0),
+        ps.Logit(y, X, lam=1.0),
+    ):
         result = model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=X_OF_7["a"])
         assert str(result.groups) == "6 groups of a"
         assert result.index.equals(index)
@@ -243,18 +259,20 @@ def test_what_has_no_row_labels_goes_by_position():
 
 def test_frames_of_pandas_in_narwhals_keep_their_labels():
     y, X = Y_OF_7.to_pandas(), X_OF_7.to_pandas().set_axis(range(20, 27))
-    result = ps.svm("y ~ a", nw.from_native(X.assign(y=y.array))).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ a", nw.from_native(X.assign(y=y.array)), lam=1.0).fit(
+        ps.SDCA(seed=1)
+    )
     assert list(result.index) == list(range(20, 27))
     found = result.augment(nw.from_native(X))
     assert isinstance(found, nw.DataFrame)
     assert found.to_native().equals(result.augment(X))
     with pytest.raises(ps.errors.DataError, match="row labels of y and X differ"):
-        ps.SVM(nw.from_native(y, series_only=True), nw.from_native(X))
+        ps.SVM(nw.from_native(y, series_only=True), nw.from_native(X), lam=1.0)
 
 
 def test_probabilities_are_known_by_the_text_of_their_levels():
     data = X_OF_7.with_columns(y=pl.Series([6, 5, 6, 5, 5, 5, 6]))
-    result = ps.logit("y ~ a + b", data).fit(ps.SDCA(seed=1))
+    result = ps.logit("y ~ a + b", data, lam=1.0).fit(ps.SDCA(seed=1))
     chances = result.predict_proba(data)
     assert chances.columns == ["5", "6"]
     other, last = result.predict_proba(data.to_pandas()), data["y"].reverse()
@@ -267,7 +285,9 @@ def test_probabilities_are_known_by_the_text_of_their_levels():
 
 def test_calibrated_rows_and_thresholds():
     data = pl.DataFrame({"y": OUTCOME.tolist(), "x": X[:, 0], "z": X[:, 1]})
-    found = ps.calibrate(ps.svm("y ~ x + z", data), ps.SDCA(seed=1), seed=2, folds=3)
+    found = ps.calibrate(
+        ps.svm("y ~ x + z", data, lam=1.0), ps.SDCA(seed=1), seed=2, folds=3
+    )
     assert found.predict(data).dtype == pl.String
     chances = found.predict_proba(data)
     expected = found.predict_proba(data.to_pandas())
@@ -305,7 +325,7 @@ def test_batches_and_arrays_of_arrow():
     (batch,) = ARROW.to_batches()
     assert fit(batch).params.equals(fit(PANDAS).params)
     half = pa.array([-2.5, 1.5, -1.0, 2.0]).cast(pa.float16())
-    result = ps.SVM(pa.array(["n", "p", "n", "p"]), half).fit(ps.SDCA(seed=1))
+    result = ps.SVM(pa.array(["n", "p", "n", "p"]), half, lam=1.0).fit(ps.SDCA(seed=1))
     assert result.predict(half).to_pylist() == ["n", "p", "n", "p"]
     assert (
         ps.confusion(
@@ -321,5 +341,5 @@ def test_frames_of_pandas_need_nothing_that_reads_others(monkeypatch):
     for library in ("narwhals", "pyarrow", "polars"):
         monkeypatch.setitem(sys.modules, library, None)
     X = pd.DataFrame({"x": [1.0, 2.0], "z": [0.0, 1.0]})
-    result = ps.SVM(np.array([0, 1]), X).fit(ps.Pegasos(seed=1))
+    result = ps.SVM(np.array([0, 1]), X, lam=1.0).fit(ps.Pegasos(seed=1))
     assert result.predict(X).tolist() == result.predict(X.to_numpy()).tolist()

@@ -34,7 +34,7 @@ HOSTILE = pl.DataFrame(
 
 
 def test_columns_that_no_model_can_use_are_in_nobodys_way():
-    result = ps.svm("y ~ x", HOSTILE).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ x", HOSTILE, lam=1.0).fit(ps.SDCA(seed=1))
     found = result.augment(HOSTILE)
     assert (
         found.drop("object")
@@ -44,10 +44,11 @@ def test_columns_that_no_model_can_use_are_in_nobodys_way():
     assert found.schema["object"] == pl.Object
     assert found["object"].to_list() == HOSTILE["object"].to_list()
     one = HOSTILE.select("y", "decimal").to_pandas().astype({"decimal": float})
-    decimal = ps.svm("y ~ decimal", HOSTILE).problem.X
-    assert np.array_equal(decimal, ps.svm("y ~ decimal", one).problem.X)
+    decimal = ps.svm("y ~ decimal", HOSTILE, lam=1.0).problem.X
+    assert np.array_equal(decimal, ps.svm("y ~ decimal", one, lam=1.0).problem.X)
     assert (
-        ps.SVM(HOSTILE["y"], HOSTILE[["huge"]]).problem.X.tolist() == [[2.0**100]] * 4
+        ps.SVM(HOSTILE["y"], HOSTILE[["huge"]], lam=1.0).problem.X.tolist()
+        == [[2.0**100]] * 4
     )
 
 
@@ -63,72 +64,72 @@ QUERY = "a query that has no rows yet; give its rows: data.collect()."
     ("door", "words"),
     [
         (
-            lambda: ps.svm("y ~ list", HOSTILE),
+            lambda: ps.svm("y ~ list", HOSTILE, lam=1.0),
             f"Column 'list' holds values of type ndarray; {PARTS}",
         ),
         (
-            lambda: ps.svm("y ~ struct", HOSTILE),
+            lambda: ps.svm("y ~ struct", HOSTILE, lam=1.0),
             f"Column 'struct' holds values of type dict; {PARTS}",
         ),
         (
-            lambda: ps.svm("y ~ object", HOSTILE),
+            lambda: ps.svm("y ~ object", HOSTILE, lam=1.0),
             f"Column 'object' holds values of type set; {PARTS}",
         ),
         (
-            lambda: ps.svm("y ~ zone", HOSTILE),
+            lambda: ps.svm("y ~ zone", HOSTILE, lam=1.0),
             f"Column 'zone' is of type datetime64[us, Europe/Berlin]; {DATES}",
         ),
         (
-            lambda: ps.svm("y ~ long", HOSTILE),
+            lambda: ps.svm("y ~ long", HOSTILE, lam=1.0),
             f"Column 'long' is of type timedelta64[us]; {DATES}",
         ),
         (
-            lambda: ps.svm("y ~ day", HOSTILE),
+            lambda: ps.svm("y ~ day", HOSTILE, lam=1.0),
             f"Column 'day' is of type datetime64[ms]; {DATES}",
         ),
         (
-            lambda: ps.SVM(HOSTILE["y"], HOSTILE[["x", "bytes"]]),
+            lambda: ps.SVM(HOSTILE["y"], HOSTILE[["x", "bytes"]], lam=1.0),
             "Column 'bytes' is not numeric: it holds \"b'a'\" in 4 rows (0, 2, 4, 6); "
             "give numbers, or make it a factor of the model: C(...) in a formula.",
         ),
         (
-            lambda: ps.svm("y ~ none", HOSTILE),
+            lambda: ps.svm("y ~ none", HOSTILE, lam=1.0),
             "No row is complete: 'none' holds no value at all; leave it out of the "
             "model, as in 'y ~ . - x'.",
         ),
         (
-            lambda: ps.svm("y ~ x", HOSTILE.head(0)),
+            lambda: ps.svm("y ~ x", HOSTILE.head(0), lam=1.0),
             "No row is complete in the outcome and 'x'; give data with values for all "
             "of them.",
         ),
         (
-            lambda: ps.SVM(["n", "p"], TWICE.select([])),
+            lambda: ps.SVM(["n", "p"], TWICE.select([]), lam=1.0),
             "X has no columns; give at least one predictor.",
         ),
         (
-            lambda: ps.svm("y ~ x", TWICE),
+            lambda: ps.svm("y ~ x", TWICE, lam=1.0),
             "The column name 'x' occurs more than once; rename the columns.",
         ),
         (
-            lambda: ps.svm("y ~ x", HOSTILE.lazy()),
+            lambda: ps.svm("y ~ x", HOSTILE.lazy(), lam=1.0),
             f"The data are a LazyFrame of polars, {QUERY}",
         ),
         (
-            lambda: ps.SVM(HOSTILE["y"], nw.from_native(HOSTILE.lazy())),
+            lambda: ps.SVM(HOSTILE["y"], nw.from_native(HOSTILE.lazy()), lam=1.0),
             f"The data are a LazyFrame of narwhals, {QUERY}",
         ),
         (
-            lambda: ps.svm("y ~ x", pl.col("y")),
+            lambda: ps.svm("y ~ x", pl.col("y"), lam=1.0),
             "data is of type Expr; a formula needs a data frame with named columns.",
         ),
         (
-            lambda: ps.svm("y ~ x", TWICE.to_reader()),
+            lambda: ps.svm("y ~ x", TWICE.to_reader(), lam=1.0),
             "data is of type RecordBatchReader; a formula needs a data frame with "
             "named columns.",
         ),
         (
             lambda: (
-                ps.SVM([1, "a"] * 4, HOSTILE["x"], coding=(1, "a"))
+                ps.SVM([1, "a"] * 4, HOSTILE["x"], coding=(1, "a"), lam=1.0)
                 .fit(ps.SDCA(seed=1))
                 .predict(HOSTILE["x"])
             ),
@@ -145,7 +146,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(door, words):
 
 def test_names_that_occur_twice_are_kept_where_nobody_asks_for_them():
     twice = TWICE.append_column("z", pa.array([0.5, 0.25]))
-    result = ps.svm("y ~ z", twice).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ z", twice, lam=1.0).fit(ps.SDCA(seed=1))
     assert result.augment(twice).column_names[:4] == ["y", "x", "x", "z"]
     assert result.augment(twice)[1].to_pylist() == [1, 2]
 
@@ -155,14 +156,14 @@ def test_levels_of_a_dictionary_that_occur_twice_or_are_missing():
     levels = pa.array(["b", "a", "b", None])
     column = pa.DictionaryArray.from_arrays(codes, levels, safe=False)
     table = pa.table({"y": pa.array([0, 1, 1, 0, 1, 1]), "g": column})
-    assert ps.svm("y ~ g", table).names == ("g[T.a]",)
-    assert ps.svm("y ~ g", table).dropped.total == 2
+    assert ps.svm("y ~ g", table, lam=1.0).names == ("g[T.a]",)
+    assert ps.svm("y ~ g", table, lam=1.0).dropped.total == 2
 
 
 def test_what_reads_them_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ps.errors.DependencyError) as caught:
-        ps.svm("y ~ x", HOSTILE)
+        ps.svm("y ~ x", HOSTILE, lam=1.0)
     assert str(caught.value) == (
         "The data are a DataFrame of polars, and pyarrow is not installed, which reads "
         "them; install it by pip install 'pegasos_stats[frames]', or give pandas' own."

@@ -84,7 +84,7 @@ def test_lines_of_arrays_run(data, make, form):
 def test_each_against_the_others_runs(data):
     names = {"OneVsRestClassifier": OneVsRestClassifier, "SVMClassifier": SVMClassifier}
     names |= {"X": data[["x", "m"]], "y": data["kind"]}
-    text = said(lambda: ps.svm("kind ~ x", data))
+    text = said(lambda: ps.svm("kind ~ x", data, lam=1.0))
     found = eval(line(r"pegasos_stats\.sklearn: (.*)\.$", text), names)
     assert found.classes_.tolist() == ["a b", 'c"d', "e'f"]
 
@@ -100,31 +100,31 @@ def test_classifiers_name_the_levels_and_the_line(data, kind):
 
 
 def test_many_numbers_are_compared(data):
-    text = said(lambda: ps.svm("m ~ x", data))
+    text = said(lambda: ps.svm("m ~ x", data, lam=1.0))
     asked = line(r"Numbers make two levels by a comparison: '(.*)'\.$", text)
-    assert sorted(ps.svm(asked, data).problem.y) == [-1.0] * 15 + [1.0] * 15
-    text = said(lambda: ps.SVM(data["m"], data[["x"]]))
+    assert sorted(ps.svm(asked, data, lam=1.0).problem.y) == [-1.0] * 15 + [1.0] * 15
+    text = said(lambda: ps.SVM(data["m"], data[["x"]], lam=1.0))
     names = {"np": np, "y": data["m"].tolist()}
     compared = eval(line(r"by a comparison: (.*) for y\.$", text), names)
     assert compared.sum() == 15
 
 
 def test_an_expression_is_no_column(data):
-    text = said(lambda: ps.svm("cut(x, 3) ~ m", data))
+    text = said(lambda: ps.svm("cut(x, 3) ~ m", data, lam=1.0))
     assert "Keep two" not in text
     asked = line(r"needed\. One against the others: '(.*?)'\. Or", text)
-    assert ps.svm(asked, data).coding.levels == (False, True)
+    assert ps.svm(asked, data, lam=1.0).coding.levels == (False, True)
 
 
 def test_a_pair_keeps_its_two(data):
-    text = said(lambda: ps.svm("k ~ x", data, coding=(3, 1)))
+    text = said(lambda: ps.svm("k ~ x", data, coding=(3, 1), lam=1.0))
     kept = eval(line(r"Keep two of them: (.*?)\. Or one", text), {"data": data})
-    assert ps.svm("k ~ x", kept, coding=(3, 1)).coding.levels == (3, 1)
+    assert ps.svm("k ~ x", kept, coding=(3, 1), lam=1.0).coding.levels == (3, 1)
 
 
 def test_levels_without_a_line_are_told_without():
     dates = pd.Series(pd.date_range("2020-01-01", periods=3))
-    assert said(lambda: ps.SVM(dates, [[1], [2], [3]])).endswith(
+    assert said(lambda: ps.SVM(dates, [[1], [2], [3]], lam=1.0)).endswith(
         "exactly two are needed: keep the rows of two of them, or recode the column."
     )
 
@@ -152,7 +152,10 @@ LONG = {
 @pytest.mark.parametrize("y", LONG.values(), ids=LONG)
 def test_levels_too_long_to_be_repeated_are_in_no_line(y):
     frame = pd.DataFrame({"y": pd.Series(y, dtype=object), "x": [1.0, 2.0, 3.0]})
-    for call in (lambda: ps.SVM(y, np.eye(3)), lambda: ps.svm("y ~ x", frame)):
+    for call in (
+        lambda: ps.SVM(y, np.eye(3), lam=1.0),
+        lambda: ps.svm("y ~ x", frame, lam=1.0),
+    ):
         with pytest.raises(LabelError) as info:
             call()
         assert len(str(info.value)) <= 400
@@ -173,7 +176,7 @@ def test_levels_too_long_to_be_repeated_are_in_no_line(y):
 def test_levels_that_differ_by_blanks_or_capitals_are_named(levels, named):
     data = pd.DataFrame({"y": levels * 2, "x": range(6)})
     with pytest.raises(LabelError) as raised:
-        ps.svm("y ~ x", data)
+        ps.svm("y ~ x", data, lam=1.0)
     told = f"{named} are the same but for blanks or capitals: write them alike."
     assert (told in str(raised.value)) == (named is not None)
     assert ("OneVsRest" in str(raised.value)) == (named is None)

@@ -25,7 +25,7 @@ def data():
 
 
 def test_columns_are_those_of_scale(data):
-    model = ps.svm("y ~ a + b + c + d", data, standardize=True)
+    model = ps.svm("y ~ a + b + c + d", data, standardize=True, lam=1.0)
     columns = data[["a", "b", "c", "d"]]
     expected = (columns - columns.mean()) / columns.std()
     np.testing.assert_allclose(model.problem.X, expected, rtol=1e-10, atol=1e-12)
@@ -72,7 +72,7 @@ def test_units_do_not_matter(data):
 
 def test_sparse_columns_stay_sparse_and_constant_ones_stay(data):
     X = csr_array(np.where(data[["a", "d"]] > 5, data[["a", "d"]], 0.0))
-    model = ps.SVM(data["y"].to_numpy(), X, standardize=True)
+    model = ps.SVM(data["y"].to_numpy(), X, standardize=True, lam=1.0)
     assert model.problem.X.nnz == X.nnz
     deviations = X.toarray().std(axis=0, ddof=1)
     np.testing.assert_allclose(model.scaling.scale, deviations, rtol=1e-12)
@@ -80,13 +80,15 @@ def test_sparse_columns_stay_sparse_and_constant_ones_stay(data):
 
 
 def test_nothing_is_scaled_unless_asked(data):
-    result = ps.svm("y ~ a + b", data).fit()
+    result = ps.svm("y ~ a + b", data, lam=1.0).fit()
     assert result.scaling is None
     assert (result.params_original == result.params).all()
 
 
 def test_a_scaled_fit_is_saved(data, tmp_path):
-    result = ps.svm("y ~ a + C(b > -200)", data, standardize=True).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ a + C(b > -200)", data, standardize=True, lam=1.0).fit(
+        ps.SDCA(seed=1)
+    )
     ps.save(result, tmp_path / "m")
     again = ps.load(tmp_path / "m")
     assert (again.predict(data) == result.predict(data)).all()
@@ -126,7 +128,7 @@ def test_the_bootstrap_has_original_coefficients_too(data):
 def test_original_is_what_is_fitted_where_nothing_was_scaled(data):
     result = ps.svm("y ~ a + b", data, lam=0.1).fit(ps.SDCA(tol=1e-10, seed=1))
     assert result.tidy(original=True).equals(result.tidy())
-    without = ps.svm("y ~ a", data, standardize=True).fit(cov_type="none")
+    without = ps.svm("y ~ a", data, standardize=True, lam=1.0).fit(cov_type="none")
     table = without.tidy(original=True)
     assert table["estimate"].tolist() == without.params_original.tolist()
     assert table["std_error"].isna().all()
@@ -172,7 +174,7 @@ def test_units_do_not_matter_where_squares_leave_the_range(data, storage, power)
 def test_sums_that_overflow_are_an_error(storage):
     columns = storage(np.array([[1.5e308, 1.0], [1.5e308, 2.0], [-1e308, 4.0]]))
     with pytest.raises(DataError, match="overflows"):
-        ps.SVM(["a", "b", "a"], columns, standardize=True)
+        ps.SVM(["a", "b", "a"], columns, standardize=True, lam=1.0)
 
 
 def test_a_tolerance_below_the_rounding_of_sums_is_named_as_such(data):

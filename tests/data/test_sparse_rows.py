@@ -41,7 +41,7 @@ def fit():
 def test_they_are_refused_at_every_door(fit, case):
     rows = broken(*case)
     for call in (
-        lambda: ps.SVM(Y, rows),
+        lambda: ps.SVM(Y, rows, lam=1.0),
         lambda: fit.predict(rows),
         lambda: fit.augment(rows),
         lambda: fit.margins(data=rows),

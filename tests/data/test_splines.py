@@ -133,5 +133,5 @@ def test_a_saved_fit_codes_new_rows_as_the_fit_did(tmp_path):
 )
 def test_other_words_lead_to_ours(term, said):
     with pytest.raises(ps.errors.FormulaError) as caught:
-        ps.logit(f"y ~ {term}", frame())
+        ps.logit(f"y ~ {term}", frame(), lam=1.0)
     assert said in str(caught.value)

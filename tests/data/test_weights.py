@@ -68,7 +68,8 @@ def test_equal_weights_change_no_bit(data, arithmetic, batch_size):
 def test_only_the_ratio_of_weights_matters(data):
     solver = ps.Pegasos(3, seed=2)
     once, twice = (
-        ps.svm("y ~ a + b", data, weights=k * data["w"]).fit(solver) for k in (1, 4)
+        ps.svm("y ~ a + b", data, weights=k * data["w"], lam=1.0).fit(solver)
+        for k in (1, 4)
     )
     assert (once.params == twice.params).all()
 
@@ -77,8 +78,10 @@ def test_only_the_ratio_of_weights_matters(data):
 def test_weights_of_any_size_are_their_ratios(data, power):
     given = data["w"].to_numpy(dtype=np.float64)
     solver = ps.Pegasos(3, seed=2)
-    usual = ps.svm("y ~ a + b", data, weights=given).fit(solver)
-    other = ps.svm("y ~ a + b", data, weights=np.ldexp(given, power)).fit(solver)
+    usual = ps.svm("y ~ a + b", data, weights=given, lam=1.0).fit(solver)
+    other = ps.svm("y ~ a + b", data, weights=np.ldexp(given, power), lam=1.0).fit(
+        solver
+    )
     assert (other.problem.weights == usual.problem.weights).all()
     assert (other.params == usual.params).all()
     assert other.gap == usual.gap > 0.0
@@ -97,7 +100,7 @@ def test_weights_beyond_the_largest_sum_keep_their_mean(data):
 
 def test_ratios_up_to_1e300_keep_what_is_small(data):
     weights = np.where(np.arange(80) % 2, 1e300, 1.0)
-    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    found = ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.weights
     np.testing.assert_allclose(found[::2], 2e-300, rtol=1e-15)
 
 
@@ -117,21 +120,23 @@ def test_ratios_up_to_1e300_keep_what_is_small(data):
     ids=lambda weights: str(getattr(weights, "dtype", type(weights[0]).__name__)),
 )
 def test_numbers_of_every_type_weigh_the_same(data, weights):
-    found = ps.svm("y ~ a + b", data, weights=weights).problem.weights
+    found = ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.weights
     assert found.tolist() == [0.4, 0.8, 1.2, 1.6] * 20
 
 
 def test_true_counts_and_false_does_not(data):
-    found = ps.svm("y ~ a + b", data, weights=[True, False] * 40).problem.weights
+    found = ps.svm(
+        "y ~ a + b", data, weights=[True, False] * 40, lam=1.0
+    ).problem.weights
     assert found.tolist() == [2.0, 0.0] * 40
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_a_missing_weight_leaves_its_row_out(data, missing):
     weights = pd.Series([missing] + [1.0, 2.0, 3.0] * 26 + [1.0], dtype=object)
-    assert ps.svm("y ~ a + b", data, weights=weights).problem.n == 79
+    assert ps.svm("y ~ a + b", data, weights=weights, lam=1.0).problem.n == 79
     masked = np.ma.array(np.arange(1.0, 81.0), mask=np.arange(80) < 3)
-    assert ps.svm("y ~ a + b", data, weights=masked).problem.n == 77
+    assert ps.svm("y ~ a + b", data, weights=masked, lam=1.0).problem.n == 77
 
 
 def test_balanced_is_the_weight_of_each_level(data):
@@ -139,7 +144,7 @@ def test_balanced_is_the_weight_of_each_level(data):
     by_level = {level: 1 / counts[level] for level in counts.index}
     by_row = data["y"].map(by_level)
     models = [
-        ps.svm("y ~ a + b", data, weights=weights)
+        ps.svm("y ~ a + b", data, weights=weights, lam=1.0)
         for weights in ("balanced", by_level, by_row)
     ]
     each = [model.problem.weights for model in models]
@@ -161,15 +166,15 @@ def test_a_row_of_weight_zero_does_not_count(data):
 def test_rows_without_a_weight_are_dropped(data):
     data["w"] = data["w"].astype(float)
     data.loc[[3, 7], "w"] = np.nan
-    model = ps.svm("y ~ a + b", data, weights="w")
+    model = ps.svm("y ~ a + b", data, weights="w", lam=1.0)
     assert model.problem.n == 78
     assert model.dropped.predictors == 2
     with pytest.raises(DataError, match="missing values in 2 rows"):
-        ps.svm("y ~ a + b", data, weights="w", na_action="raise")
+        ps.svm("y ~ a + b", data, weights="w", na_action="raise", lam=1.0)
 
 
 def test_weights_go_through_saving(data, tmp_path):
-    result = ps.svm("y ~ a + b", data, weights="w").fit(ps.Pegasos(2, seed=1))
+    result = ps.svm("y ~ a + b", data, weights="w", lam=1.0).fit(ps.Pegasos(2, seed=1))
     ps.save(result, tmp_path / "m")
     again = ps.load(tmp_path / "m")
     assert (again.problem.weights == result.problem.weights).all()
@@ -217,7 +222,7 @@ def test_the_best_intercept_of_weighted_rows(loss):
 )
 def test_wrong_weights_are_refused(data, weights, error, message):
     with pytest.raises(error, match=message):
-        ps.svm("y ~ a + b", data, weights=weights)
+        ps.svm("y ~ a + b", data, weights=weights, lam=1.0)
 
 
 def test_sparse_rows_have_the_weights_of_dense_ones(data):
@@ -231,7 +236,7 @@ def test_sparse_rows_have_the_weights_of_dense_ones(data):
 
 def test_complex_weights_are_refused(data):
     with pytest.raises(DataError, match="not numbers"):
-        ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j))
+        ps.svm("y ~ a", data, weights=np.full(80, 1 + 1j), lam=1.0)
 
 
 @pytest.mark.parametrize("kind", [pd.Series, pd.Index, np.array, list])

@@ -31,7 +31,9 @@ def digits():
 @pytest.fixture(scope="module")
 def logistic():
     train, test = ps.datasets.load_digits56()
-    return ps.logit("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443)), test
+    return ps.logit("digit ~ .", train, lam=1.0).fit(
+        ps.Pegasos(epochs=5, seed=443)
+    ), test
 
 
 def random_labels(k, n=200, seed=0):
@@ -153,7 +155,7 @@ def test_a_fit_gives_its_scores_and_probabilities(logistic):
 
 def test_a_hinge_fit_has_no_probabilities():
     train, _ = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=5, seed=443))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
     assert result.confusion().overall.index[-1] == "auc"
 
 

@@ -39,7 +39,9 @@ NONE_OF_THEM = {
 
 def coded(labels, first, second):
     X = np.arange(float(N))[:, None]
-    return ps.SVM(labels, X, coding=(first, second)).coding.encode(pd.Series(labels))
+    return ps.SVM(labels, X, coding=(first, second), lam=1.0).coding.encode(
+        pd.Series(labels)
+    )
 
 
 def as_positive(labels, level, second):
@@ -60,7 +62,7 @@ def as_column(labels, first, second):
 
 def as_weighted(labels, level, second):
     X = np.arange(float(N))[:, None]
-    return ps.SVM(labels, X, weights={level: 3.0, second: 1.0}).problem.weights
+    return ps.SVM(labels, X, weights={level: 3.0, second: 1.0}, lam=1.0).problem.weights
 
 
 def as_reliable(labels, level, second):

@@ -251,7 +251,7 @@ def test_a_fit_knows_its_own_rows():
     data = noise()
     data.loc[3, "x1"] = np.nan
     data.loc[5, "y"] = None
-    result = ps.svm("y ~ .", data).fit(ps.SDCA(seed=1))
+    result = ps.svm("y ~ .", data, lam=1.0).fit(ps.SDCA(seed=1))
     own = [result.confusion(), result.training_table, result.confusion(data)]
     own.append(result.confusion(data.drop(columns="y"), actual=data["y"]))
     assert [table.source for table in own] == ["training"] * 4
@@ -267,13 +267,13 @@ def test_sparse_rows_of_the_fit_are_known_too(standardize):
 
     data = noise()
     X, y = csr_array(data[["x0", "x1", "x2"]].to_numpy()), data["y"].to_numpy()
-    result = ps.SVM(y, X, standardize=standardize).fit(ps.SDCA(seed=1))
+    result = ps.SVM(y, X, standardize=standardize, lam=1.0).fit(ps.SDCA(seed=1))
     assert result.confusion(X, y).source == "training"
     assert result.confusion(X * 2.0, y).source == "new"
 
 
 def test_out_of_fold_labels_are_no_new_rows():
-    found = ps.cross_validate(ps.svm("y ~ .", noise()), folds=5, seed=1)
+    found = ps.cross_validate(ps.svm("y ~ .", noise(), lam=1.0), folds=5, seed=1)
     table = found.confusion()
     assert table.source == "out of fold"
     assert "auc" not in table.overall.index

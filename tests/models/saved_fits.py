@@ -38,13 +38,15 @@ def bootstrapped():
 
 
 def kernel():
-    model = ps.KernelSVM(Y, X, gamma=0.5, weights=WEIGHTS, memory=2**20)
+    model = ps.KernelSVM(Y, X, gamma=0.5, weights=WEIGHTS, memory=2**20, lam=1.0)
     return model.fit(ps.Pegasos(epochs=3, seed=4), trace=True)
 
 
 def gram():
     K = X.to_numpy() @ X.to_numpy().T
-    return ps.KernelSVM(Y, K, kernel="precomputed").fit(ps.Pegasos(epochs=3, seed=5))
+    return ps.KernelSVM(Y, K, kernel="precomputed", lam=1.0).fit(
+        ps.Pegasos(epochs=3, seed=5)
+    )
 
 
 FITS = {f.__name__: f for f in (linear, refined, bootstrapped, kernel, gram)}

@@ -211,7 +211,7 @@ def test_weights_index_order_and_formula_data_are_held_too():
 def test_one_weight_for_each_level_is_read_once():
     X, y = numbers()
     weights, coding = {0: 1.0, 1: 3.0}, [1, 0]
-    model = ps.SVM(y, X, weights=weights, coding=coding)
+    model = ps.SVM(y, X, weights=weights, coding=coding, lam=1.0)
     before = model.fit(SOLVERS["SDCA"]).params.to_list()
     weights[0] = 50.0
     coding.reverse()

@@ -45,15 +45,15 @@ def fits():
     weights, K = np.linspace(0.5, 1.5, N), X.to_numpy() @ X.to_numpy().T
     scaled = ps.SVM(DATA["y"], X, lam=0.1, weights=weights, standardize=True)
     formula = ps.logit("y ~ poly(a, 2) + g + np.log(b + 4)", DATA, lam=0.01)
-    dates = ps.SVM(DATA["d"], X.to_numpy(), intercept=False)
-    kernel = ps.KernelSVM(pd.cut(DATA["a"], [-9, 0, 9]), X, gamma=0.5)
+    dates = ps.SVM(DATA["d"], X.to_numpy(), intercept=False, lam=1.0)
+    kernel = ps.KernelSVM(pd.cut(DATA["a"], [-9, 0, 9]), X, gamma=0.5, lam=1.0)
     return {
         "scaled": scaled.fit(ps.Pegasos(order=order, epochs=2), trace=True),
         "formula": formula.fit(ps.Pegasos(epochs=3, seed=1), refine=1e-3),
         "bootstrap": boot,
         "dates": dates.fit(ps.Pegasos.homework()),
         "kernel": kernel.fit(ps.Pegasos(epochs=3, seed=4), trace=True),
-        "gram": ps.KernelSVM(DATA["g"] == "u", K, kernel="precomputed").fit(
+        "gram": ps.KernelSVM(DATA["g"] == "u", K, kernel="precomputed", lam=1.0).fit(
             ps.Pegasos(epochs=3, seed=5)
         ),
     }

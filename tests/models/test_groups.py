@@ -327,6 +327,6 @@ def test_what_does_not_go_together_is_said(message):
 @pytest.mark.parametrize("odd", [itertools.count(), range(10**12)])
 def test_groups_without_end_are_refused_before_they_are_read(odd):
     X = np.arange(8.0)[:, None]
-    model = ps.SVM(["a", "b"] * 4, X)
+    model = ps.SVM(["a", "b"] * 4, X, lam=1.0)
     with pytest.raises(DataError, match="groups"):
         model.fit(ps.SDCA(seed=1), cov_type="cluster", groups=odd)

@@ -45,7 +45,9 @@ def unpenalised():
     y = (rng.uniform(size=400) < chance).astype(int)
     ours = ps.Logit(y, X, lam=1e-9).fit(CLOSE)
     Z = api.add_constant(X).rename(columns={"const": "Intercept"})
-    return ours, api.Logit(y, Z).fit(disp=0, cov_type="HC0", tol=1e-14, maxiter=100)
+    return ours, api.Logit(y, Z, lam=1.0).fit(
+        disp=0, cov_type="HC0", tol=1e-14, maxiter=100
+    )
 
 
 # The penalty of 1e-9 moves coefficients by some 1e-9, and the gap of 1e-10 leaves

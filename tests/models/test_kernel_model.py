@@ -125,7 +125,9 @@ def test_refit_and_trace_work_for_kernels():
 
 def test_summary_and_support():
     X, y = rings()
-    result = ps.KernelSVM(y, X, kernel="polynomial", degree=3, offset=0.5).fit(SOLVER)
+    result = ps.KernelSVM(y, X, kernel="polynomial", degree=3, offset=0.5, lam=1.0).fit(
+        SOLVER
+    )
     text = str(result.summary())
     assert "polynomial, degree 3, offset 0.5" in text
     assert f"{result.n_support} of 100" in text
@@ -170,16 +172,16 @@ def test_options_that_make_no_sense_for_the_model(options, words):
 def test_options_that_make_no_sense_for_the_solver(solver):
     X, y = rings(20)
     with pytest.raises(OptionError, match="makes no sense for a kernel"):
-        ps.KernelSVM(y, X).fit(solver)
+        ps.KernelSVM(y, X, lam=1.0).fit(solver)
 
 
 def test_data_that_kernels_do_not_take():
     X, y = rings(20)
     with pytest.raises(DataError, match="square"):
-        ps.KernelSVM(y, X, kernel="precomputed")
+        ps.KernelSVM(y, X, kernel="precomputed", lam=1.0)
     with pytest.raises(DataError, match="not symmetric"):
-        ps.KernelSVM(y, np.triu(np.ones((20, 20))), kernel="precomputed")
-    result = ps.KernelSVM(y, X).fit(SOLVER)
+        ps.KernelSVM(y, np.triu(np.ones((20, 20))), kernel="precomputed", lam=1.0)
+    result = ps.KernelSVM(y, X, lam=1.0).fit(SOLVER)
     with pytest.raises(ColumnError, match="fitted on 2"):
         result.predict(np.ones((3, 3)))
 
@@ -203,18 +205,18 @@ def test_sparse_rows_that_are_too_many_for_an_array_are_refused():
     X = csr_array(([1.0], ([0], [5])), shape=(1000, 10**9))
     y = np.arange(1000) % 2
     with pytest.raises(DataError, match=r"memory|columns"):
-        ps.KernelSVM(y, X)
+        ps.KernelSVM(y, X, lam=1.0)
 
 
 @pytest.mark.parametrize("n", [40, 3010])
 def test_a_matrix_that_is_no_kernel_is_refused(n):
     y = np.arange(n) % 2
     with pytest.raises(DataError, match="semi-definite"):
-        ps.KernelSVM(y, -0.01 * np.eye(n), kernel="precomputed")
+        ps.KernelSVM(y, -0.01 * np.eye(n), kernel="precomputed", lam=1.0)
     K = np.ones((n, n)) + np.diag(np.zeros(n))
     K[0, 1] = K[1, 0] = 2.0
     with pytest.raises(DataError, match="semi-definite"):
-        ps.KernelSVM(y, K, kernel="precomputed")
+        ps.KernelSVM(y, K, kernel="precomputed", lam=1.0)
 
 
 def test_an_objective_that_overflows_is_an_error():

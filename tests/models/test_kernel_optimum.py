@@ -179,7 +179,7 @@ def test_kernels_of_any_size():
     for fit in fits[1:]:  # the scores are the same, and the objective
         assert fit.objective == pytest.approx(fits[0].objective, rel=3e-7)
     with pytest.raises(DataError, match="overflow"):
-        ps.KernelSVM(y, X * 1e200, kernel="linear").fit(TIGHT)
+        ps.KernelSVM(y, X * 1e200, kernel="linear", lam=1.0).fit(TIGHT)
 
 
 @pytest.mark.parametrize("degree", [1, 3])
@@ -269,7 +269,7 @@ def test_what_a_fit_says_of_itself():
 def test_options_of_sdca_that_kernels_do_not_have(solver, words):
     X, y, _ = data(20)
     with pytest.raises(OptionError) as caught:
-        ps.KernelSVM(y, X, intercept=False).fit(solver)
+        ps.KernelSVM(y, X, intercept=False, lam=1.0).fit(solver)
     assert str(caught.value) == (
         f"{words} makes no sense for a kernel model, whose state is a dual weight for "
         "each row; leave it out."
@@ -325,7 +325,7 @@ def test_saved_fits_come_back(kernel, tmp_path):
 
 def test_a_path_goes_on_from_where_it_is():
     X, y, w = data(400)
-    model = ps.KernelSVM(y, X, gamma=0.5, weights=w)
+    model = ps.KernelSVM(y, X, gamma=0.5, weights=w, lam=1.0)
     path = ps.lambda_path(model, [0.3, 1e-2, 1e-3, 1e-4], TIGHT, folds=None, seed=1)
     assert (path.fits["relative_gap"] <= 1e-7).all()
     for lam, objective in zip(path.lambdas, path.fits["objective"], strict=True):

@@ -159,10 +159,10 @@ def test_standardize_is_scaling_by_hand(kernel):
 def test_a_precomputed_kernel_is_not_scaled():
     X, y = rings()
     with pytest.raises(OptionError, match="standardize=True makes no sense"):
-        ps.KernelSVM(y, X @ X.T, kernel="precomputed", standardize=True)
+        ps.KernelSVM(y, X @ X.T, kernel="precomputed", standardize=True, lam=1.0)
 
 
 def test_weights_below_zero_are_refused():
     X, y = rings()
     with pytest.raises(DataError, match="finite numbers, 0 or more"):
-        ps.KernelSVM(y, X, weights=-np.ones(len(y)))
+        ps.KernelSVM(y, X, weights=-np.ones(len(y)), lam=1.0)

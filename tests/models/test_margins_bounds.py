@@ -158,7 +158,7 @@ def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
     unit = 2.0 ** np.round(np.log2(size))
     solver = ps.SDCA(tol=1e-12, seed=1)
     fits = [
-        ps.logit("y ~ x", data.assign(x=data["x"] * each), standardize=True)
+        ps.logit("y ~ x", data.assign(x=data["x"] * each), standardize=True, lam=1.0)
         for each in (1.0, unit)
     ]
     usual, scaled = (fit.fit(solver, cov_type="HC0") for fit in fits)
@@ -170,7 +170,7 @@ def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
 
 
 def test_effects_without_errors_say_why(data):
-    overflow = ps.logit("y ~ x", data.assign(x=data["x"] * 2.0**520))
+    overflow = ps.logit("y ~ x", data.assign(x=data["x"] * 2.0**520), lam=1.0)
     with pytest.warns(ConvergenceWarning):
         fit = overflow.fit(SOLVER, cov_type="HC0")
     with pytest.warns(UndefinedMetricWarning):

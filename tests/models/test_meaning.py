@@ -107,7 +107,7 @@ def test_weights_count_in_the_null_likelihood(affairs):
 
 
 def test_the_hinge_has_no_likelihood(affairs):
-    result = ps.svm("affair ~ age", affairs).fit(ps.SDCA(seed=1))
+    result = ps.svm("affair ~ age", affairs, lam=1.0).fit(ps.SDCA(seed=1))
     for name in ("llf", "llnull", "prsquared", "df_effective", "aic", "bic"):
         assert np.isnan(getattr(result, name))
     with pytest.raises(OptionError) as caught:

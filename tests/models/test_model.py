@@ -26,12 +26,12 @@ def data():
 def test_formula_frame_and_array_give_the_same_bits(data):
     X, y = data[["a", "b"]], data["y"]
     fits = [
-        ps.svm("y ~ .", data).fit(SOLVER),
-        ps.svm("y ~ a + b", data).fit(SOLVER),
-        ps.SVM(y, X).fit(SOLVER),
-        ps.SVM(y.to_numpy(), X.to_numpy()).fit(SOLVER),
-        ps.SVM(y.tolist(), X.to_numpy().tolist()).fit(SOLVER),
-        ps.SVM(data[["y"]], np.asfortranarray(X)).fit(SOLVER),
+        ps.svm("y ~ .", data, lam=1.0).fit(SOLVER),
+        ps.svm("y ~ a + b", data, lam=1.0).fit(SOLVER),
+        ps.SVM(y, X, lam=1.0).fit(SOLVER),
+        ps.SVM(y.to_numpy(), X.to_numpy(), lam=1.0).fit(SOLVER),
+        ps.SVM(y.tolist(), X.to_numpy().tolist(), lam=1.0).fit(SOLVER),
+        ps.SVM(data[["y"]], np.asfortranarray(X), lam=1.0).fit(SOLVER),
     ]
     assert len({fit.params.to_numpy().tobytes() for fit in fits}) == 1
 
@@ -39,43 +39,43 @@ def test_formula_frame_and_array_give_the_same_bits(data):
 def test_read_only_data_are_taken(data):
     X = data[["a", "b"]].to_numpy(copy=True)
     X.flags.writeable = False
-    assert ps.SVM(data["y"], X).fit(SOLVER).nobs == 30
+    assert ps.SVM(data["y"], X, lam=1.0).fit(SOLVER).nobs == 30
 
 
 def test_the_fit_leaves_the_data_alone(data):
     before = data.copy()
-    ps.svm("y ~ .", data).fit(SOLVER)
+    ps.svm("y ~ .", data, lam=1.0).fit(SOLVER)
     pd.testing.assert_frame_equal(data, before)
 
 
 def test_rows_with_missing_values_are_dropped_and_counted(data):
     data.loc[[0, 1], "y"] = None
     data.loc[[1, 2, 3], "a"] = np.nan
-    model = ps.svm("y ~ .", data)
+    model = ps.svm("y ~ .", data, lam=1.0)
     assert (model.dropped.outcome, model.dropped.predictors) == (2, 2)
     result = model.fit(SOLVER)
     assert result.nobs == 26
     assert result.index.tolist() == list(range(4, 30))
-    clean = ps.svm("y ~ .", data.dropna()).fit(SOLVER)
+    clean = ps.svm("y ~ .", data.dropna(), lam=1.0).fit(SOLVER)
     assert result.params.equals(clean.params)
     assert "4 (2 without outcome)" in str(result.summary())
 
 
 def test_a_frame_drops_the_same_rows_as_a_formula(data):
     data.loc[0, "y"], data.loc[1, "b"] = None, np.nan
-    by_frame = ps.SVM(data["y"], data[["a", "b"]]).fit(SOLVER)
-    assert by_frame.params.equals(ps.svm("y ~ .", data).fit(SOLVER).params)
+    by_frame = ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(SOLVER)
+    assert by_frame.params.equals(ps.svm("y ~ .", data, lam=1.0).fit(SOLVER).params)
 
 
 def test_missing_values_can_be_an_error(data):
     data.loc[4, "a"] = np.nan
     with pytest.raises(DataError, match=r"1 row have missing values \(4\)|1 row"):
-        ps.svm("y ~ .", data, na_action="raise")
+        ps.svm("y ~ .", data, na_action="raise", lam=1.0)
 
 
 def test_a_third_level_on_dropped_rows_does_not_count(data):
     data.loc[0, ["y", "a"]] = ["maybe", np.nan]
-    assert ps.svm("y ~ .", data).coding.levels == ("no", "yes")
+    assert ps.svm("y ~ .", data, lam=1.0).coding.levels == ("no", "yes")
 
 
 @pytest.mark.parametrize(
@@ -111,37 +111,37 @@ def test_seeds_that_r_refuses_are_refused(seed):
 @pytest.mark.parametrize("solver", ["pegasos", 20, ps.Pegasos])
 def test_a_solver_is_an_instance(data, solver):
     with pytest.raises(OptionError, match="give a solver such as"):
-        ps.svm("y ~ .", data).fit(solver)
+        ps.svm("y ~ .", data, lam=1.0).fit(solver)
 
 
 def test_labels_and_rows_must_go_together(data):
     X = data[["a", "b"]]
     with pytest.raises(DataError, match="29 values and X has 30 rows"):
-        ps.SVM(data["y"][1:], X)
+        ps.SVM(data["y"][1:], X, lam=1.0)
     with pytest.raises(DataError, match="row labels of y and X differ"):
-        ps.SVM(data["y"][::-1], X)
+        ps.SVM(data["y"][::-1], X, lam=1.0)
     with pytest.raises(DataError, match="one column"):
-        ps.SVM(np.ones((30, 2)), X)
+        ps.SVM(np.ones((30, 2)), X, lam=1.0)
 
 
 def test_a_formula_needs_a_frame(data):
     with pytest.raises(DataError, match="ndarray; a formula needs a data frame"):
-        ps.svm("y ~ .", data.to_numpy())
+        ps.svm("y ~ .", data.to_numpy(), lam=1.0)
 
 
 def test_one_class_only_is_refused(data):
     with pytest.raises(LabelError, match="1 level, 'yes'"):
-        ps.svm("y ~ .", data[data["y"] == "yes"])
+        ps.svm("y ~ .", data[data["y"] == "yes"], lam=1.0)
 
 
 def test_empty_data_are_refused(data):
     with pytest.raises(DataError, match="complete"):
-        ps.svm("y ~ .", data.iloc[:0])
+        ps.svm("y ~ .", data.iloc[:0], lam=1.0)
 
 
 def test_no_predictor_left_is_refused(data):
     with pytest.raises((ColumnError, ps.errors.FormulaError)):
-        ps.svm("y ~ .", data[["y"]])
+        ps.svm("y ~ .", data[["y"]], lam=1.0)
 
 
 @pytest.mark.parametrize("build", [ps.svm, ps.logit, ps.kernel_svm])

@@ -36,7 +36,7 @@ def hints(result):
 
 
 def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):
-    plain = ps.logit("bought ~ age + sex", survey).fit()
+    plain = ps.logit("bought ~ age + sex", survey, lam=1.0).fit()
     scores = plain.decision_function().to_numpy()
     glm = sm.Logit(survey["bought"], sm.add_constant(scores)).fit(disp=0)
     slope = glm.params.iloc[1]
@@ -52,7 +52,7 @@ def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):
 
     cured = ps.logit("bought ~ age + sex", survey, lam=1e-9).fit()
     assert hints(cured) == []
-    glm = sm.Logit.from_formula("bought ~ age + sex", survey).fit(disp=0)
+    glm = sm.Logit.from_formula("bought ~ age + sex", survey, lam=1.0).fit(disp=0)
     # The penalty moves coefficients by less than 1e-6 of them, the solver by its
     # tolerance: a thousandth of a standard error is a hundred times as much.
     far = (cured.params - glm.params).abs() / glm.bse
@@ -61,10 +61,10 @@ def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):
 
 def test_the_lambda_that_repeats_glm_is_smaller_for_small_predictors(survey):
     small = survey.assign(age=survey["age"] * 1e-4)
-    (hint,) = hints(ps.logit("bought ~ age", small).fit())
+    (hint,) = hints(ps.logit("bought ~ age", small, lam=1.0).fit())
     assert hint.endswith("glm(); lam=1e-14 repeats that.")
     cured = ps.logit("bought ~ age", small, lam=1e-14).fit(ps.SDCA(tol=1e-9))
-    glm = sm.Logit.from_formula("bought ~ age", small).fit(disp=0, tol=1e-12)
+    glm = sm.Logit.from_formula("bought ~ age", small, lam=1.0).fit(disp=0, tol=1e-12)
     assert (cured.params / glm.params - 1.0).abs().max() < 1e-4
 
 
@@ -73,7 +73,7 @@ def test_few_rows_to_a_coefficient_and_poor_fits_are_not_compared_with_glm(surve
     X, y = rng.normal(size=(99, 20)), rng.choice(["a", "b"], 99)
     assert hints(ps.Logit(y, X, lam=0.1).fit()) == []  # 105 would be five to each
     assert hints(ps.Logit([*y, *y], np.vstack([X, X]), lam=0.1).fit())
-    poor = ps.logit("bought ~ age", survey).fit(ps.Pegasos(epochs=1, seed=1))
+    poor = ps.logit("bought ~ age", survey, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     assert poor.relative_gap > 0.01
     assert not any("glm" in hint for hint in hints(poor))
     assert hints(ps.svm("bought ~ age", survey, lam=0.01).fit()) == []
@@ -99,10 +99,13 @@ def test_predictors_on_unlike_scales_are_named_until_they_are_alike(make, survey
 def test_scales_that_are_not_far_apart_are_not_named(survey):
     near = survey.assign(income=survey["income"] / survey["income"].std() * 40)
     assert not any(
-        "scale" in h for h in hints(ps.svm("bought ~ sex + income", near).fit())
+        "scale" in h
+        for h in hints(ps.svm("bought ~ sex + income", near, lam=1.0).fit())
     )
     far = survey.assign(income=survey["income"] / survey["income"].std() * 60)
-    assert any("scale" in h for h in hints(ps.svm("bought ~ sex + income", far).fit()))
+    assert any(
+        "scale" in h for h in hints(ps.svm("bought ~ sex + income", far, lam=1.0).fit())
+    )
 
 
 def test_a_degenerate_hinge_is_told_until_it_is_cured():
@@ -154,7 +157,7 @@ def test_spreads_are_standard_deviations_and_none_of_a_constant():
 
 
 def test_a_saved_model_says_it_without_its_rows(survey, tmp_path):
-    fit = ps.logit("bought ~ age + sex", survey).fit()
+    fit = ps.logit("bought ~ age + sex", survey, lam=1.0).fit()
     ps.save(fit, tmp_path / "model")
     assert hints(fit)
     assert hints(ps.load(tmp_path / "model")) == hints(fit)
@@ -200,7 +203,7 @@ def test_a_tenth_of_the_predictors_may_vary_little():
 
 def test_pixels_have_one_scale():
     train, _ = ps.datasets.load_digits56()
-    assert hints(ps.svm("digit ~ .", train).fit()) == []
+    assert hints(ps.svm("digit ~ .", train, lam=1.0).fit()) == []
 
 
 def test_scores_that_separate_but_for_ties_have_no_finite_slope():
@@ -213,14 +216,14 @@ def test_scores_that_separate_but_for_ties_have_no_finite_slope():
 def test_a_level_with_rows_of_one_label_has_no_slope_to_tell_of():
     """Scores are two and separate the labels but for ties: no number is the best."""
     data = pd.DataFrame({"g": ["rare"] + ["usual"] * 10, "y": ["a"] + ["a", "b"] * 5})
-    fit = ps.logit("y ~ g", data).fit(ps.SDCA(seed=1))
+    fit = ps.logit("y ~ g", data, lam=1.0).fit(ps.SDCA(seed=1))
     scores = fit.decision_function().to_numpy()
     assert calibration_slope(fit.problem.y, scores, np.ones(11)) == np.inf
     assert hints(fit) == []
     assert "calibration slope" not in " ".join(fit.summary().notes)
     # Of rare rows with both labels the best number is the ratio of log odds, 1/2 and 1.
     both = pd.DataFrame({"g": ["rare"] * 3, "y": ["a", "a", "b"]})
-    fit = ps.logit("y ~ g", pd.concat([data[1:], both])).fit(ps.SDCA(seed=1))
+    fit = ps.logit("y ~ g", pd.concat([data[1:], both]), lam=1.0).fit(ps.SDCA(seed=1))
     odds = np.log(2.0) / fit.params["g[T.usual]"]
     (hint,) = hints(fit)
     assert f"if scores are multiplied by {odds:.2g} (calibration slope)" in hint

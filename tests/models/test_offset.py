@@ -229,7 +229,7 @@ def test_sql_adds_it(data, fit):
 
 
 def test_a_rule_for_other_rows_has_no_numbers_of_these(data):
-    result = ps.svm("y ~ a", data, offset=data["z"]).fit(EXACTLY)
+    result = ps.svm("y ~ a", data, offset=data["z"], lam=1.0).fit(EXACTLY)
     for write in (result.to_sql, result.to_json):
         with pytest.raises(OptionError) as caught:
             write()

@@ -151,7 +151,9 @@ LABELS = {
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_come_back_with_their_type(kind, data, tmp_path):
-    result = ps.SVM(LABELS[kind], data[["a", "b"]]).fit(ps.Pegasos(epochs=2, seed=1))
+    result = ps.SVM(LABELS[kind], data[["a", "b"]], lam=1.0).fit(
+        ps.Pegasos(epochs=2, seed=1)
+    )
     loaded = back(result, tmp_path)
     assert loaded.coding == result.coding
     assert [type(v) for v in loaded.coding.levels] == [
@@ -164,7 +166,7 @@ def test_labels_come_back_with_their_type(kind, data, tmp_path):
 
 def test_labels_of_another_type_are_refused_at_saving(data, tmp_path):
     labels = pd.Series([3 + 0j, 8 + 1j] * 30, dtype=object)
-    model = ps.SVM(labels, data[["a", "b"]], coding=(3 + 0j, 8 + 1j))
+    model = ps.SVM(labels, data[["a", "b"]], coding=(3 + 0j, 8 + 1j), lam=1.0)
     result = model.fit(ps.Pegasos(epochs=1, seed=1))
     with pytest.raises(DataError, match="type complex, which a saved model cannot"):
         save(result, tmp_path / "a.model")
@@ -187,7 +189,7 @@ INPUTS = {
 @pytest.mark.parametrize("kind", INPUTS)
 def test_predictors_of_every_form_come_back(kind, data, tmp_path):
     X = INPUTS[kind](data)
-    result = ps.SVM(data["y"].to_numpy(), X).fit(ps.Pegasos(epochs=2, seed=1))
+    result = ps.SVM(data["y"].to_numpy(), X, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
     loaded = back(result, tmp_path)
     check_same(loaded, result, X)
     assert loaded.coef.equals(result.coef)
@@ -219,7 +221,7 @@ def test_options_of_the_solver_come_back(kind, data, tmp_path):
 
 def test_a_loaded_solver_repeats_the_fit(data, tmp_path):
     result = fitted("y ~ a + b", data)
-    again = ps.svm("y ~ a + b", data).fit(back(result, tmp_path).solver)
+    again = ps.svm("y ~ a + b", data, lam=1.0).fit(back(result, tmp_path).solver)
     assert again.params.equals(result.params)
 
 
@@ -246,7 +248,7 @@ def test_a_precomputed_kernel_comes_back(data, tmp_path):
     X = data[["a", "b"]].to_numpy()
     K = X @ X.T
     y = data["y"].astype(object).mask(data.index == 4)
-    result = ps.KernelSVM(y.to_numpy(), K, kernel="precomputed").fit(
+    result = ps.KernelSVM(y.to_numpy(), K, kernel="precomputed", lam=1.0).fit(
         ps.Pegasos(epochs=3, seed=1)
     )
     check_same(back(result, tmp_path), result, K[:7])
@@ -276,7 +278,9 @@ def test_the_file_holds_no_pickle_and_no_training_rows(data, tmp_path):
 
 
 def test_loading_needs_formulaic_for_a_formula_only(data, tmp_path):
-    result = ps.SVM(data["y"], data[["a", "b"]]).fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.SVM(data["y"], data[["a", "b"]], lam=1.0).fit(
+        ps.Pegasos(epochs=1, seed=1)
+    )
     save(result, tmp_path / "a.model")
     code = (
         "import sys; from pegasos_stats.models.persist import load; "

@@ -206,7 +206,7 @@ def test_an_outcome_that_is_none_of_the_language_is_named(saved, tmp_path):
 def test_sdca_without_intercept_was_sdca_perm_in_earlier_versions(
     tmp_path, intercept, algorithm
 ):
-    result = ps.SVM(Y, X, intercept=intercept).fit(ps.SDCA(seed=1))
+    result = ps.SVM(Y, X, intercept=intercept, lam=1.0).fit(ps.SDCA(seed=1))
     ps.save(result, tmp_path / "a")
     header, arrays = taken_apart(tmp_path / "a")
     name, options = header["fit"]["solver"]

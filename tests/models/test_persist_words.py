@@ -208,7 +208,7 @@ def test_a_dual_is_at_most_its_objective(above, saved, tmp_path):
 def test_functions_that_no_file_holds_are_named_with_what_to_give(tmp_path):
     data = X.assign(y=Y)
     given = {"half": lambda x: x / 2}
-    one = ps.svm("y ~ half(a)", data, functions=given)
+    one = ps.svm("y ~ half(a)", data, functions=given, lam=1.0)
     save(one.fit(ps.SDCA(seed=1)), tmp_path / "1")
     with pytest.raises(DataError) as caught:
         load(tmp_path / "1")
@@ -217,7 +217,7 @@ def test_functions_that_no_file_holds_are_named_with_what_to_give(tmp_path):
         "load(path, functions={'half': half})."
     )
     given["above"] = lambda x: x > -3
-    both = ps.svm("y ~ half(a) + above(b)", data, functions=given)
+    both = ps.svm("y ~ half(a) + above(b)", data, functions=given, lam=1.0)
     save(both.fit(ps.SDCA(seed=1)), tmp_path / "2")
     with pytest.raises(DataError) as caught:
         load(tmp_path / "2")
@@ -241,7 +241,7 @@ def test_half_a_character_is_named_before_a_file_is_written(place):
     assert text_of({"é": "ü"}, 0).decode() == '{"é": "ü"}'
 
 
-@pytest.mark.parametrize("what", [3, ps.SVM(Y, X), None])
+@pytest.mark.parametrize("what", [3, ps.SVM(Y, X, lam=1.0), None])
 def test_what_is_no_fit_is_not_saved(what, tmp_path):
     with pytest.raises(DataError) as caught:
         save(what, tmp_path / "a")

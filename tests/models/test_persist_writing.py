@@ -22,7 +22,7 @@ def data():
 
 
 def fitted(formula, frame):
-    return ps.svm(formula, frame).fit(ps.Pegasos(epochs=2, seed=1))
+    return ps.svm(formula, frame, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
 
 
 def test_missing_files_folders_and_places_that_cannot_be_written(data, tmp_path):

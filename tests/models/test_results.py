@@ -17,7 +17,7 @@ def digits():
 
 @pytest.fixture(scope="module")
 def result(digits):
-    return ps.svm("digit ~ .", digits[0]).fit(ps.Pegasos(epochs=5, seed=443))
+    return ps.svm("digit ~ .", digits[0], lam=1.0).fit(ps.Pegasos(epochs=5, seed=443))
 
 
 def test_params_have_the_intercept_first(result):
@@ -78,7 +78,7 @@ def test_the_outcome_is_not_needed_to_predict(result, digits):
 
 def test_a_score_of_zero_is_a_tie():
     X = pd.DataFrame({"x": [1.0, -1.0]})
-    result = ps.SVM(pd.Series(["b", "a"]), X, intercept=False).fit(
+    result = ps.SVM(pd.Series(["b", "a"]), X, intercept=False, lam=1.0).fit(
         ps.Pegasos(epochs=1, seed=1)
     )
     origin = pd.DataFrame({"x": [0.0]})
@@ -94,7 +94,7 @@ def test_a_score_of_zero_is_a_tie():
 def test_a_model_without_intercept():
     X = pd.DataFrame({"x": [1.0, -1.0, 2.0]})
     y = pd.Series([True, False, True])
-    result = ps.SVM(y, X, intercept=False).fit(ps.Pegasos(epochs=2, seed=5))
+    result = ps.SVM(y, X, intercept=False, lam=1.0).fit(ps.Pegasos(epochs=2, seed=5))
     assert result.intercept == 0.0
     assert result.params.index.tolist() == ["x"]
     assert result.predict().dtype == bool
@@ -111,7 +111,7 @@ def test_new_labels_are_checked(result, digits):
 def test_a_frame_without_outcome_wants_the_labels(digits):
     train, test = digits
     X = train.drop(columns="digit")
-    result = ps.SVM(train["digit"], X).fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.SVM(train["digit"], X, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     with pytest.raises(ColumnError, match="confusion\\(data, actual=labels\\)"):
         result.confusion(test.drop(columns="digit"))
     given = result.confusion(test.drop(columns="digit"), actual=test["digit"])
@@ -119,7 +119,7 @@ def test_a_frame_without_outcome_wants_the_labels(digits):
 
 
 def test_a_fit_without_seed_draws_one_that_repeats_it(digits):
-    model = ps.svm("digit ~ .", digits[0])
+    model = ps.svm("digit ~ .", digits[0], lam=1.0)
     first = model.fit(ps.Pegasos(epochs=1))
     again = model.fit(ps.Pegasos(epochs=1, seed=first.seed))
     assert first.params.equals(again.params)
@@ -149,7 +149,7 @@ def test_summary_shows_what_was_fitted(result):
 def test_rounding_repeats_r_before_3_6(kind, drawn):
     """``set.seed(1); sample(5)`` in R 3.5.3, and in R 3.6.0 and later."""
     X = np.random.default_rng(0).normal(size=(5, 2))
-    model = ps.SVM(["a", "b", "a", "b", "b"], X)
+    model = ps.SVM(["a", "b", "a", "b", "b"], X, lam=1.0)
     found = model.fit(ps.Pegasos(epochs=1, seed=1, sample_kind=kind))
     by_hand = model.fit(ps.Pegasos(order=np.array(drawn) - 1))
     assert found.params.equals(by_hand.params)
@@ -157,7 +157,9 @@ def test_rounding_repeats_r_before_3_6(kind, drawn):
 
 def test_all_ties_are_no_perfect_fit():
     X = np.zeros((6, 2))
-    result = ps.SVM([0, 1] * 3, X, intercept=False).fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.SVM([0, 1] * 3, X, intercept=False, lam=1.0).fit(
+        ps.Pegasos(epochs=1, seed=1)
+    )
     assert "0 of 0, 6 undecided" in str(result.summary())
 
 
@@ -204,7 +206,7 @@ def test_the_number_of_terms_is_checked(result, limit):
 
 def test_odd_names_are_escaped():
     train = pd.DataFrame({"o_u&t<": ["a%", "b{"] * 5, "x#~": np.arange(10.0) % 3})
-    summary = ps.svm("`o_u&t<` ~ .", train).fit(ps.Pegasos(seed=1)).summary()
+    summary = ps.svm("`o_u&t<` ~ .", train, lam=1.0).fit(ps.Pegasos(seed=1)).summary()
     assert "o_u&amp;t&lt;" in summary.as_html()
     assert r"x\#\textasciitilde{}" in summary.as_latex()
     assert r"a\%" in summary.as_latex()
@@ -232,7 +234,7 @@ def test_without_a_trace_no_clock_is_asked(solver, monkeypatch):
         raise AssertionError("the processor time was asked for")
 
     train, _ = ps.datasets.load_digits56()
-    model = ps.svm("digit ~ p34 + p43", train)
+    model = ps.svm("digit ~ p34 + p43", train, lam=1.0)
     with monkeypatch.context() as patched:
         patched.setattr("time.thread_time_ns", asked)
         model.fit(solver)

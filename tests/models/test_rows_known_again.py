@@ -44,7 +44,7 @@ def test_rows_of_the_fit_are_training_rows(model, tmp_path):
 
 def test_rows_that_count_for_several(tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "k": [3, 2, 4, 5], "y": list("abab")})
-    loaded = again(ps.logit("y ~ x", frame, freq_weights="k").fit(), tmp_path)
+    loaded = again(ps.logit("y ~ x", frame, freq_weights="k", lam=1.0).fit(), tmp_path)
     assert loaded.confusion(frame).source == "training"
     assert loaded.confusion(frame.assign(k=1)).source == "new"
 
@@ -52,7 +52,7 @@ def test_rows_that_count_for_several(tmp_path):
 def test_sparse_rows(tmp_path):
     X = sparse.random(40, 6, 0.3, random_state=1, format="csr")
     y = np.array(list("uvuu") * 10)
-    loaded = again(ps.SVM(y, X).fit(), tmp_path)
+    loaded = again(ps.SVM(y, X, lam=1.0).fit(), tmp_path)
     assert loaded.confusion(X.tocsc(), y).source == "training"
     for other in (2 * X, X[::-1]):
         assert loaded.confusion(other, y).source == "new"
@@ -90,7 +90,7 @@ def test_rows_in_another_order_or_a_part_of_them_are_training_rows(is_sparse):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 3)) * (rng.random((120, 3)) < 0.7)
     X, y = sparse.csr_array(X) if is_sparse else X, rng.choice(["u", "v"], 120)
-    fit, order = ps.SVM(y[:80], X[:80]).fit(), rng.permutation(80)
+    fit, order = ps.SVM(y[:80], X[:80], lam=1.0).fit(), rng.permutation(80)
     for rows in (order, order[:30]):
         table = fit.confusion(X[rows], y[rows])
         assert (table.source, table.n_seen) == ("training", 0)
@@ -112,15 +112,15 @@ def test_new_rows_that_are_equal_by_chance_are_new():
         {"x": rng.integers(0, 9, 300), "y": rng.choice(["u", "v"], 300)}
     )
     train, test = frame[:200], frame[200:]
-    fit = ps.logit("y ~ x", train).fit()
+    fit = ps.logit("y ~ x", train, lam=1.0).fit()
     assert fit.confusion(test).source == "new"
     assert fit.confusion(train).source == "training"  # told by their order
     same = ps.logit(
-        "y ~ x", train.set_axis([0] * 200)
+        "y ~ x", train.set_axis([0] * 200), lam=1.0
     ).fit()  # whatever rows are called
     assert same.confusion(test).source == "new"
     counted = train.groupby(["x", "y"]).size().rename("n").reset_index()
-    by_count = ps.logit("y ~ x", counted, freq_weights="n").fit()
+    by_count = ps.logit("y ~ x", counted, freq_weights="n", lam=1.0).fit()
     assert by_count.confusion(counted[::-1]).source == "training"
     assert by_count.confusion(counted[::-1].assign(n=1)).source == "training"
 
@@ -128,7 +128,7 @@ def test_new_rows_that_are_equal_by_chance_are_new():
 def test_the_report_of_known_rows_says_so():
     rng = np.random.default_rng(7)
     frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["u", "v"], 90)})
-    fit = ps.logit("y ~ x", frame[:60]).fit()
+    fit = ps.logit("y ~ x", frame[:60], lam=1.0).fit()
     shuffled = frame[:60].sample(frac=1.0, random_state=1)
     text = " ".join(fit.report(shuffled).as_markdown().split())
     assert "which the fit has not seen" not in text

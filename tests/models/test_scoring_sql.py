@@ -185,7 +185,7 @@ def test_hostile_levels(scores_in, data):
 
 
 def test_a_column_that_is_not_there_is_an_error_in_sqlite(data):
-    result = ps.svm("y ~ x + g", data).fit(ps.Pegasos(1, seed=1))
+    result = ps.svm("y ~ x + g", data, lam=1.0).fit(ps.Pegasos(1, seed=1))
     for lost in ("x", "g"):
         with pytest.raises(sqlite3.OperationalError, match="no such column"):
             scores_in_sqlite(result, data.drop(columns=lost))
@@ -219,7 +219,9 @@ def test_dialects(dialect, column, number, level):
 
 
 def test_booleans_and_logarithms_by_dialect(data):
-    result = ps.svm("y ~ C(b) + log(z) + ceiling(z)", data).fit(ps.Pegasos(1, seed=1))
+    result = ps.svm("y ~ C(b) + log(z) + ceiling(z)", data, lam=1.0).fit(
+        ps.Pegasos(1, seed=1)
+    )
     assert '("b" = TRUE)' in result.to_sql("postgresql")
     assert "(CAST([b] AS FLOAT) = 1.0e0)" in result.to_sql("sqlserver")
     assert "LOG(CAST([z] AS FLOAT))" in result.to_sql("sqlserver")
@@ -254,14 +256,16 @@ def test_what_sql_has_no_word_for_is_refused_in_one_sentence(data, term, what):
 
 
 def test_what_else_is_refused(data):
-    result = ps.svm("y ~ x", data).fit(ps.Pegasos(1, seed=1))
+    result = ps.svm("y ~ x", data, lam=1.0).fit(ps.Pegasos(1, seed=1))
     with pytest.raises(OptionError) as caught:
         result.to_sql("oracle")
     assert str(caught.value) == (
         "dialect='oracle' is not known; give one of 'ansi', 'sqlite', 'duckdb', "
         "'postgresql', 'mysql', 'sqlserver'."
     )
-    zero = ps.SVM(data["y"], pd.DataFrame({"a\0b": data["x"]})).fit(ps.Pegasos(seed=1))
+    zero = ps.SVM(data["y"], pd.DataFrame({"a\0b": data["x"]}), lam=1.0).fit(
+        ps.Pegasos(seed=1)
+    )
     with pytest.raises(OptionError) as caught:
         zero.to_sql()
     assert str(caught.value) == (

@@ -221,7 +221,9 @@ def test_a_factor_of_ten_rows_to_a_level_is_covered():
 @pytest.mark.filterwarnings("ignore:The fit may be too far:UserWarning")
 def test_rows_that_are_all_alike_have_the_standard_error_of_a_share():
     """Nothing is apart there, and the noise is rounding, which may be below 0."""
-    result = ps.Logit(["a", "b"] * 6, np.zeros((12, 2))).fit(ps.Pegasos(1, seed=1))
+    result = ps.Logit(["a", "b"] * 6, np.zeros((12, 2)), lam=1.0).fit(
+        ps.Pegasos(1, seed=1)
+    )
     assert "drawn 100% of the way" in result.covariance.description
     # At a share p the bread is p (1 - p), and the scores 1 - p and -p of half the rows
     # each have the variance 1/4, to which HC2 adds the factor 12/11 of a leverage 1/12.

@@ -101,7 +101,9 @@ def test_the_limits_of_the_intervals_are_named(result):
 
 
 def test_the_largest_coefficients_are_shown(survey):
-    result = ps.SVM(survey.iloc[:, 0], np.eye(N)[:, :40] * np.arange(1, 41)).fit(CLOSE)
+    result = ps.SVM(
+        survey.iloc[:, 0], np.eye(N)[:, :40] * np.arange(1, 41), lam=1.0
+    ).fit(CLOSE)
     rows = result.summary(max_terms=1, alpha=0.2).params
     assert rows.index.tolist() == ["Intercept", result.coef.abs().idxmax()]
     assert "The largest of 40 coefficients" in str(result.summary(max_terms=1))
@@ -124,7 +126,9 @@ def test_weights_and_drops_are_in_the_header(survey):
 
 
 def test_a_level_of_one_row_is_one_row():
-    result = ps.SVM(["a", "b", "b"], [[0.0], [1.0], [2.0]]).fit(ps.SDCA(seed=1))
+    result = ps.SVM(["a", "b", "b"], [[0.0], [1.0], [2.0]], lam=1.0).fit(
+        ps.SDCA(seed=1)
+    )
     text = str(result.summary())
     assert "a (1 row)  " in text
     assert "b (2 rows)  " in text

@@ -104,7 +104,10 @@ def test_glance_is_one_row_of_what_the_properties_say(result):
 
 def test_glances_of_all_kinds_of_fits_stand_in_one_frame(digits):
     train, _ = digits
-    linear, kernel = ps.svm("digit ~ .", train), ps.kernel_svm("digit ~ .", train)
+    linear, kernel = (
+        ps.svm("digit ~ .", train, lam=1.0),
+        ps.kernel_svm("digit ~ .", train, lam=1.0),
+    )
     fits = [
         linear.fit(SOLVER),
         linear.fit(SOLVER, refine=1e-6),
@@ -128,9 +131,9 @@ def test_the_support_of_an_svm_is_where_its_dual_weights_are(result):
 
 
 def test_glance_counts_dropped_rows_and_undecided_fits(people):
-    row = ps.svm("ill ~ age + sex", people).fit(SOLVER).glance()
+    row = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER).glance()
     assert row[["nobs", "dropped"]].iloc[0].tolist() == [5, 3]
-    ties = ps.SVM([0, 1] * 3, np.zeros((6, 2)), intercept=False).fit(SOLVER)
+    ties = ps.SVM([0, 1] * 3, np.zeros((6, 2)), intercept=False, lam=1.0).fit(SOLVER)
     with pytest.warns(UndefinedMetricWarning):
         assert np.isnan(ties.glance()["error_rate"][0])
 
@@ -168,7 +171,7 @@ def test_the_losses_of_the_training_rows_make_the_objective(digits):
 
 
 def test_without_data_the_rows_of_the_fit_are_meant(people):
-    result = ps.svm("ill ~ age + sex", people).fit(SOLVER)
+    result = ps.svm("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
     own = result.augment()
     columns = ["ill", "age", "sex[T.m]", "predicted", "score", "margin", "loss"]
     assert own.columns.tolist() == columns
@@ -179,7 +182,7 @@ def test_without_data_the_rows_of_the_fit_are_meant(people):
 
 
 def test_rows_with_missing_values_keep_their_place(people):
-    result = ps.logit("ill ~ age + sex", people).fit(SOLVER)
+    result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
     table = result.augment(people)
     assert table.index.equals(people.index)
     missing = [row in "dg" for row in people.index]
@@ -190,7 +193,7 @@ def test_rows_with_missing_values_keep_their_place(people):
 
 
 def test_without_labels_there_are_neither_margins_nor_losses(people):
-    result = ps.logit("ill ~ age + sex", people).fit(SOLVER)
+    result = ps.logit("ill ~ age + sex", people, lam=1.0).fit(SOLVER)
     new = people.drop(columns="ill")
     table = result.augment(new)
     assert table.columns.tolist() == ["age", "sex", "predicted", "score", "probability"]
@@ -229,7 +232,7 @@ INPUTS = {
 @pytest.mark.parametrize("kind", INPUTS)
 def test_data_of_every_form_are_augmented(kind):
     given, y = INPUTS[kind], ["u", "v", "u", "v"]
-    result = ps.SVM(y, given).fit(SOLVER)
+    result = ps.SVM(y, given, lam=1.0).fit(SOLVER)
     scores = result.decision_function(given).to_numpy()
     for table in (
         result.augment(),
@@ -253,10 +256,10 @@ def test_repeated_row_labels_are_kept(result, digits):
 
 def test_standardized_predictors_are_given_as_they_were(digits):
     train, _ = digits
-    model = ps.svm("digit ~ p34 + p43", train, standardize=True)
+    model = ps.svm("digit ~ p34 + p43", train, standardize=True, lam=1.0)
     own = model.fit(SOLVER).augment()
     np.testing.assert_allclose(own["p34"], train["p34"], rtol=0, atol=1e-13)
-    sparse = ps.SVM(train["digit"], csr_array(X_of(train)), standardize=True)
+    sparse = ps.SVM(train["digit"], csr_array(X_of(train)), standardize=True, lam=1.0)
     own = sparse.fit(SOLVER).augment()
     np.testing.assert_allclose(own["x30"], X_of(train)[:, 29], rtol=0, atol=1e-13)
 
@@ -275,7 +278,7 @@ def test_an_expression_as_outcome_is_found_in_new_data():
 
 def test_an_outcome_named_as_a_predictor_wants_the_data():
     frame = pd.DataFrame({"y": [1.0, -1.0, 2.0, -2.0]})
-    result = ps.SVM([0, 1, 0, 1], frame).fit(SOLVER)
+    result = ps.SVM([0, 1, 0, 1], frame, lam=1.0).fit(SOLVER)
     with pytest.raises(ColumnError, match=r"both called 'y'.*augment\(data, actual="):
         result.augment()
     assert "margin" in result.augment(frame, actual=[0, 1, 0, 1])
@@ -296,7 +299,9 @@ def test_kernel_fits_have_all_three(digits):
 
 
 def test_a_precomputed_kernel_has_no_predictors():
-    result = ps.KernelSVM([0, 1, 0, 1], X @ X.T, kernel="precomputed").fit(SOLVER)
+    result = ps.KernelSVM([0, 1, 0, 1], X @ X.T, kernel="precomputed", lam=1.0).fit(
+        SOLVER
+    )
     columns = ["y", "predicted", "score", "margin", "loss"]
     assert result.augment().columns.tolist() == columns
 
@@ -314,5 +319,5 @@ def test_every_label_type_is_predicted_in_kind(digits):
     train, _ = digits
     frame = train[["p34", "p43"]]
     for labels in (train["digit"] == 6, train["digit"].astype("category")):
-        result = ps.SVM(labels, frame).fit(SOLVER)
+        result = ps.SVM(labels, frame, lam=1.0).fit(SOLVER)
         assert result.augment(frame)["predicted"].dtype == labels.dtype

@@ -107,7 +107,9 @@ def test_files_count_them_for_none(tmp_path):
     found = []
     for name, frame in (("rows", rows), ("both", both)):
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
-        model = ps.logit("y ~ x + z", ps.scan(tmp_path / f"{name}.csv"), weights="w")
+        model = ps.logit(
+            "y ~ x + z", ps.scan(tmp_path / f"{name}.csv"), weights="w", lam=1.0
+        )
         found.append(model.fit(ps.SDCA(tol=1e-10, seed=1)))
     one, other = found
     assert (one.nobs, other.nobs) == (100, 100)

@@ -74,14 +74,14 @@ def closed():
 @pytest.fixture(scope="module")
 def digits():
     train, test = ps.datasets.load_digits56()
-    model = ps.svm("digit ~ .", train)
+    model = ps.svm("digit ~ .", train, lam=1.0)
     return model.fit(ps.Pegasos(epochs=20, seed=443), trace=True, test=test)
 
 
 @pytest.fixture(scope="module")
 def kernel():
     train, _ = ps.datasets.load_digits56()
-    return ps.kernel_svm("digit ~ .", train).fit(ps.Pegasos(epochs=3, seed=1))
+    return ps.kernel_svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=3, seed=1))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ def test_fit_prints_tables_counts_and_errors(files, capsys):
     code = main(["fit", train, "--outcome", "digit", "--test", test])
     printed = capsys.readouterr().out
     data, new = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", data).fit(ps.Pegasos(epochs=20, seed=443))
+    result = ps.svm("digit ~ .", data, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
     assert code == 0
     assert "training 5: 100, 6: 100; test 5: 82, 6: 81" in printed
     assert str(result.confusion(data)) in printed
@@ -230,7 +230,9 @@ def test_the_homework_form_has_no_intercept(capsys):
 def test_log_loss_trace_and_progress(capsys):
     train, test = ps.datasets.load_digits56()
     solver = ps.Pegasos(epochs=3, seed=443)
-    expected = ps.logit("digit ~ .", train).fit(solver, trace=True, test=test).trace
+    expected = (
+        ps.logit("digit ~ .", train, lam=1.0).fit(solver, trace=True, test=test).trace
+    )
     options = ["--loss", "log", "--epochs", 3, "--trace"]
     found = json.loads(run(capsys, "demo", *options, "--json").out)
     assert found["loss"] == "log"

@@ -16,11 +16,11 @@ FITS = {
     "--groups hospital --lambda 0.01": lambda data: ps.svm(
         "died ~ age + site", data, lam=0.01
     ).fit(ps.SDCA(seed=1), groups="hospital"),
-    "--cov-type none": lambda data: ps.svm("died ~ age + site", data).fit(
+    "--cov-type none": lambda data: ps.svm("died ~ age + site", data, lam=1.0).fit(
         ps.SDCA(seed=1), cov_type="none"
     ),
     "--standardize --epochs 2": lambda data: ps.svm(
-        "died ~ age + site", data, standardize=True
+        "died ~ age + site", data, standardize=True, lam=1.0
     ).fit(ps.Pegasos(2, seed=1)),
 }
 

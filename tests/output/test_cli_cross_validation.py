@@ -29,14 +29,14 @@ def test_lambda_is_chosen_as_by_the_path(small, capsys):
     given = [*OPTIMUM, "--cv", 3, "--seed", 2, "--rule", "min"]
     printed = run(capsys, "fit", small, *given, "--json")
     found = strict(printed.out)
-    path = ps.lambda_path(ps.logit("y ~ .", frame), folds=3, seed=2)
+    path = ps.lambda_path(ps.logit("y ~ .", frame, lam=1.0), folds=3, seed=2)
     assert found["lambda"] == path.lambda_min != path.lambda_1se
     assert found["lambda_chosen"] == (
         "chosen among 30 values by 3-fold cross-validation of the training rows: the "
         "best by log_loss"
     )
     nested = ps.cross_validate(
-        ps.logit("y ~ .", frame), folds=3, seed=2, lambda_path=path, rule="min"
+        ps.logit("y ~ .", frame, lam=1.0), folds=3, seed=2, lambda_path=path, rule="min"
     )
     table = found["confusion"]["out-of-fold"]
     assert table["table"] == nested.confusion().table.to_numpy().tolist()

@@ -21,7 +21,7 @@ def saved_fit(capsys, folder, train, *options):
 
 def test_predict_writes_every_digit_and_prints_the_table(files, tmp_path, capsys):
     train, test = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=2, seed=443))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=2, seed=443))
     model = saved_fit(capsys, tmp_path, files / "train.csv", "--outcome", "digit")
     out = tmp_path / "out.csv"
     printed = run(capsys, "predict", model, files / "test.csv", "-o", out)
@@ -34,7 +34,10 @@ def test_predict_writes_every_digit_and_prints_the_table(files, tmp_path, capsys
 
 
 def test_what_is_saved_and_is_no_fit_is_refused_by_its_type(files, tmp_path, capsys):
-    model, path = ps.svm("digit ~ p34", ps.datasets.load_digits56()[0]), tmp_path / "m"
+    model, path = (
+        ps.svm("digit ~ p34", ps.datasets.load_digits56()[0], lam=1.0),
+        tmp_path / "m",
+    )
     for study in (ps.cross_validate(model, folds=2, seed=1), ps.calibrate(model)):
         ps.save(study, path, overwrite=True)
         assert main(["predict", str(path), str(files / "test.csv")]) == 2
@@ -128,7 +131,9 @@ def test_a_model_predicts_data_of_its_own_format_only(files, tmp_path, capsys):
 
 def test_a_model_saved_from_python_predicts(files, tmp_path, capsys):
     train, test = ps.datasets.load_digits56()
-    result = ps.SVM(train["digit"], train.drop(columns="digit")).fit(ps.Pegasos(seed=1))
+    result = ps.SVM(train["digit"], train.drop(columns="digit"), lam=1.0).fit(
+        ps.Pegasos(seed=1)
+    )
     save(result, tmp_path / "a.model")
     printed = run(capsys, "predict", tmp_path / "a.model", files / "test.csv")
     actual = test["digit"].reset_index(drop=True)

@@ -36,7 +36,9 @@ FITS = {
         ],
     ),
     "--formula y~x --kernel gaussian --gamma 0.5 --epochs 3": (
-        lambda: ps.kernel_svm("y ~ x", DATA, kernel="gaussian", gamma=0.5).fit(PEGASOS),
+        lambda: ps.kernel_svm("y ~ x", DATA, kernel="gaussian", gamma=0.5, lam=1.0).fit(
+            PEGASOS
+        ),
         "19 support rows and an intercept",
         [
             "Model      hinge loss, lambda = 1",
@@ -45,7 +47,9 @@ FITS = {
         ],
     ),
     "--formula y~x --epochs 3 --refine 1e-6 --no-intercept": (
-        lambda: ps.svm("y ~ x", DATA, intercept=False).fit(PEGASOS, refine=1e-6),
+        lambda: ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(
+            PEGASOS, refine=1e-6
+        ),
         "1 coefficient and no intercept",
         [
             "Model      hinge loss, lambda = 1",
@@ -99,7 +103,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
     test.to_csv("test.csv")
     fit = ["fit", "train.csv", "--outcome", "digit", "--test", "test.csv"]
     assert main([*fit, "--epochs", "20", "--seed", "443", "--save", "a.model"]) == 0
-    result = ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443))
     # 5 and 6 in these numbers are in the description of the data
     out = re.sub(r"in \d+\.\d\d s", "in a while", capsys.readouterr().out)
     assert re.sub(r"Note       Predictors differ.*\n", "", out) == (
@@ -124,7 +128,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
 def test_predictions_are_told_in_these_lines(labelled, capsys):
     fit = ["fit", "small.csv", "--formula", "y~x", "--epochs", "3", "--seed", "2"]
     assert main([*fit, "--no-intercept", "--save", "l.model"]) == 0
-    result = ps.svm("y ~ x", DATA, intercept=False).fit(PEGASOS)
+    result = ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(PEGASOS)
     new = DATA if labelled else DATA.drop(columns="y")
     new.to_csv("new.csv", index=False)
     capsys.readouterr()

@@ -30,7 +30,7 @@ def test_sdca_is_the_solver_of_the_package(capsys, digits):
 
 def test_refine_goes_on_from_pegasos(capsys, digits):
     printed = run(capsys, "demo", "--refine", "1e-6", "--json")
-    result = ps.svm("digit ~ .", digits).fit(ps.Pegasos(seed=443), refine=1e-6)
+    result = ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos(seed=443), refine=1e-6)
     assert params_of(printed) == result.params.to_dict()
     assert strict(printed.out)["refine"] == 1e-6
     assert (
@@ -53,7 +53,7 @@ def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, s
     path = tmp_path / "train.csv"
     digits.to_csv(path, index=False)
     printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
-    result = ps.svm("digit ~ .", pd.read_csv(path)).fit(solver)
+    result = ps.svm("digit ~ .", pd.read_csv(path), lam=1.0).fit(solver)
     assert params_of(printed) == result.params.to_dict()
 
 
@@ -74,7 +74,7 @@ def test_weights_and_scaling(capsys, digits, tmp_path):
     options = ["--outcome", "digit", "--weights", "w", "--standardize", "--epochs", 20]
     printed = run(capsys, "fit", path, *options, "--json")
     data = pd.read_csv(path)
-    model = ps.svm("digit ~ . - w", data, weights="w", standardize=True)
+    model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)
     result = model.fit(ps.Pegasos(seed=443))
     assert params_of(printed) == result.params.to_dict()
     facts = strict(printed.out)

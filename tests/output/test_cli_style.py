@@ -62,7 +62,7 @@ def test_the_lines_of_a_report_read_the_file(folder):
     code += "result.params.to_pickle('params.pkl')"
     command = [sys.executable, "-c", code]
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    usual = ps.svm("digit ~ .", pd.read_csv(folder / "usual.csv"))
+    usual = ps.svm("digit ~ .", pd.read_csv(folder / "usual.csv"), lam=1.0)
     params = usual.fit(ps.SDCA(seed=443)).params
     assert pd.read_pickle(folder / "params.pkl").equals(params)
 

@@ -31,7 +31,7 @@ def test_the_trace_is_drawn_as_recorded(digits):
 
 
 def test_the_trace_tells_where_sdca_went_on():
-    model = ps.svm("digit ~ .", TRAIN)
+    model = ps.svm("digit ~ .", TRAIN, lam=1.0)
     found = model.fit(ps.Pegasos(epochs=4, seed=1), refine=1e-6, trace=True)
     (ax,) = found.plot.trace(ax=panels())
     assert line_of(ax, "SDCA from here").get_xdata() == [4, 4]
@@ -84,7 +84,7 @@ def test_the_distance_is_from_the_optimum_that_is_given(digits):
 
 
 def test_against_steps_it_is_told_after_which_sdca_went_on():
-    model = ps.svm("digit ~ .", TRAIN)
+    model = ps.svm("digit ~ .", TRAIN, lam=1.0)
     solver = ps.Pegasos(seed=1, tol=0.9, batch_size=40)
     found = model.fit(solver, refine=1e-6, trace=True)
     (ax,) = found.plot.trace("steps", ax=panels())

@@ -191,7 +191,7 @@ def test_ties_say_where_the_point_of_score_zero_is(ties, point):
     x = np.array([1.0, 0.0, 1.0, 0.0, 0.0, -1.0])
     y = ["n", "n", "p", "p", "p", "p"]
     solver = ps.Pegasos(order=[2], ties=ties)
-    result = ps.SVM(y, x.reshape(-1, 1), intercept=False).fit(solver)
+    result = ps.SVM(y, x.reshape(-1, 1), intercept=False, lam=1.0).fit(solver)
     assert result.coef.item() > 0.0
     (false,), (true,) = line_of(result.plot.roc(ax=panels()), "Score 0").get_data()
     assert (false, true) == point
@@ -250,7 +250,7 @@ def test_intervals_are_drawn_where_the_table_has_them(digits, monkeypatch):
 
 
 def test_the_unit_of_scaled_predictors_is_named():
-    model = ps.svm("digit ~ p34 + p43", TRAIN, standardize=True)
+    model = ps.svm("digit ~ p34 + p43", TRAIN, standardize=True, lam=1.0)
     ax = model.fit().plot.coefficients(ax=panels())
     label = ax.get_xlabel().replace("\n", " ")
     assert label.startswith("Coefficient: change of the score per standard deviation")

@@ -26,7 +26,7 @@ def _closed():
 
 @pytest.fixture(scope="module")
 def digits():
-    return ps.svm("digit ~ .", TRAIN).fit(ps.Pegasos(epochs=20, seed=443))
+    return ps.svm("digit ~ .", TRAIN, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
 
 
 def axes():

@@ -69,7 +69,7 @@ def digits():
 def result(digits):
     train, test = digits
     solver = ps.Pegasos(epochs=20, seed=443)
-    return ps.svm("digit ~ .", train).fit(solver, trace=True, test=test)
+    return ps.svm("digit ~ .", train, lam=1.0).fit(solver, trace=True, test=test)
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +240,7 @@ def test_a_fit_that_ran_away_and_ties_are_warned_of(strange):
     text = Reader(wild.fit(ps.Pegasos(epochs=1, seed=1)).report().as_html()).text
     assert "ran away" in text
     y, X = ["a", "b"] * 5, np.zeros((10, 2))
-    tied = ps.SVM(y, X, intercept=False).fit(ps.Pegasos(epochs=1, seed=1))
+    tied = ps.SVM(y, X, intercept=False, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     assert (
         "10 training rows could not be decided" in Reader(tied.report().as_html()).text
     )
@@ -292,13 +292,13 @@ def test_undefined_intervals_are_left_out_with_the_reason(report):
 
 
 def test_kernel_loaded_and_logistic_fits_have_reports(strange, tmp_path):
-    kernel = ps.kernel_svm("`out & come` ~ .", strange)
+    kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
     made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
     assert "Support rows" in Reader(made.as_html()).text
     ps.save(fitted(strange), tmp_path / "a.model")
     made = ps.load(tmp_path / "a.model").report(strange)
     assert "holds no training rows" in Reader(made.as_html()).text
-    logit = ps.logit("`out & come` ~ .", strange, standardize=True)
+    logit = ps.logit("`out & come` ~ .", strange, standardize=True, lam=1.0)
     made = logit.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
     assert "Probability of the actual label" in Reader(made.as_html()).text
 
@@ -384,7 +384,7 @@ def test_a_report_is_not_written_over_its_source(digits, tmp_path):
     (tmp_path / "link.md").symlink_to("train.csv")
     (tmp_path / "x_files").mkdir()
     (tmp_path / "x_files" / "figure-1.svg").symlink_to("../train.csv")
-    fit = ps.svm("digit ~ p34", train).fit(ps.Pegasos(epochs=1, seed=1))
+    fit = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     before = (tmp_path / "train.csv").read_bytes()
     for name in ("train.csv", "link.md", "x.md"):
         with pytest.raises(OptionError, match="over its source"):

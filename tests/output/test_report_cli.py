@@ -112,7 +112,7 @@ def test_the_lines_of_r_of_the_demo_run_and_find_its_coefficients(tmp_path, caps
     assert done.returncode == 0, done.stderr
     found = [float.fromhex(x) for x in done.stdout.split("HERE\n")[1].split()]
     train, _ = ps.datasets.load_digits56()
-    fit = ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=20, seed=443))
+    fit = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
     assert found == fit.params.tolist()
 
 
@@ -129,7 +129,7 @@ def test_a_format_that_is_none_is_refused_before_the_fit(tmp_path, capsys, name)
     assert main(["demo", "--report", str(page)]) == 2
     assert "give one that ends in .html or .md" in capsys.readouterr().err
     train, _ = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ p34", train).fit(ps.Pegasos(epochs=1, seed=1))
+    result = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
     with pytest.raises(OptionError, match="ends in"):
         result.report(path=page)
     assert not page.exists()

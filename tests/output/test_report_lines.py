@@ -161,24 +161,28 @@ HEADERS = {"twice": "a,a,b,y", "thrice": "a,a,a.1,y", "without": "a,,b,y"}
 def test_r_takes_the_names_of_pandas_where_the_header_has_none_of_its_own(name):
     rows = [f"{i % 7},{i % 5},{i / 4},{i % 2}" for i in range(40)]
     Path("odd.csv").write_text("\n".join([HEADERS[name], *rows]))
-    result = ps.svm("y ~ .", read("odd.csv")).fit(P(epochs=3, seed=443))
+    result = ps.svm("y ~ .", read("odd.csv"), lam=1.0).fit(P(epochs=3, seed=443))
     lines, found = in_r(subject_of(result, "odd.csv"), {"result": result})
     assert "names(train) <- c(" in lines.r
     assert found.tolist() == numbers_of(result).tolist()
 
 
 FROM_PYTHON = {
-    "factors": lambda: ps.svm("digit ~ group * p34 + third", read("words.csv")).fit(
-        P(epochs=2, seed=1)
-    ),
-    "an expression": lambda: ps.svm("p34 > 5 ~ p35 + p36", read("words.csv")).fit(
-        P(epochs=2, seed=1)
-    ),
+    "factors": lambda: ps.svm(
+        "digit ~ group * p34 + third", read("words.csv"), lam=1.0
+    ).fit(P(epochs=2, seed=1)),
+    "an expression": lambda: ps.svm(
+        "p34 > 5 ~ p35 + p36", read("words.csv"), lam=1.0
+    ).fit(P(epochs=2, seed=1)),
     "standardized": lambda: ps.svm(
-        "digit ~ p34 + third", read("words.csv"), standardize=True, weights="balanced"
+        "digit ~ p34 + third",
+        read("words.csv"),
+        standardize=True,
+        weights="balanced",
+        lam=1.0,
     ).fit(P(epochs=2, seed=1)),
     "kernel": lambda: ps.kernel_svm(
-        "digit ~ p34 + p43 + third", read("words.csv"), kernel="polynomial"
+        "digit ~ p34 + p43 + third", read("words.csv"), kernel="polynomial", lam=1.0
     ).fit(P(epochs=2, seed=1)),
     "kernel, weights": lambda: ps.kernel_svm(
         "digit ~ p34 + third",
@@ -212,7 +216,7 @@ def test_python_writes_the_numbers_and_r_finds_the_same(name):
 def test_sparse_rows_and_weights_of_a_session(train):
     y, X = train["digit"], sp.csr_array(train.drop(columns="digit") / 7.0)
     weights = np.arange(200) + 1.0
-    result = ps.SVM(y, X, weights=weights).fit(P(epochs=2, seed=1))
+    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(P(epochs=2, seed=1))
     subject = subject_of(result, None)
     variables = again(subject, {"y": y, "X": X, "weights": weights})
     _, found = in_r(subject, variables)
@@ -263,7 +267,7 @@ def test_r_reads_a_long_start_and_sizes_from_files(train):
 
 @pytest.mark.r
 def test_r_checks_the_certificate_of_what_it_cannot_repeat(train):
-    result = ps.svm("digit ~ .", train).fit(P(epochs=2, seed=1), refine=1e-4)
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(P(epochs=2, seed=1), refine=1e-4)
     subject = subject_of(result, "train.csv")
     lines, found = in_r(subject, again(subject, {}))
     assert lines.kind == "check"
@@ -299,7 +303,7 @@ def test_numbers_that_r_would_round_are_hexadecimal():
 
 
 def test_no_line_of_r_ends_within_an_argument(train):
-    result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
     lines = r_lines(subject_of(result, "train.csv")).r.split("\n")
     assert any("intercept = TRUE" in line for line in lines)
     assert not any(
@@ -308,11 +312,11 @@ def test_no_line_of_r_ends_within_an_argument(train):
 
 
 def test_the_lines_name_what_they_stand_on(train):
-    result = ps.svm("digit ~ .", train).fit(P(epochs=1, seed=1))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(P(epochs=1, seed=1))
     assert "# train is the data of this report" in python_lines(
         subject_of(result, None)
     )
-    arrays = ps.SVM(train["digit"], train[["p34"]]).fit(P(epochs=1, seed=1))
+    arrays = ps.SVM(train["digit"], train[["p34"]], lam=1.0).fit(P(epochs=1, seed=1))
     assert "# y and X are the data" in python_lines(subject_of(arrays, None))
     assert re.search(
         r"model = ps\.SVM\(y, X, lam=1\.0\)", python_lines(subject_of(arrays, None))

@@ -41,7 +41,7 @@ LAMBDAS = [0.1, 0.01, 0.001]
 
 @pytest.fixture(scope="module")
 def path():
-    return ps.lambda_path(ps.logit(FORMULA, TRAIN), LAMBDAS, folds=4, seed=1)
+    return ps.lambda_path(ps.logit(FORMULA, TRAIN, lam=1.0), LAMBDAS, folds=4, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_what_is_not_of_the_fit_is_refused(path, logit):
     assert str(found.value) == expected
     with pytest.raises(OptionError, match="path_of_lambda is of type str"):
         logit.report(path_of_lambda="path")
-    elsewhere = ps.cross_validate(ps.logit(FORMULA, TEST), folds=3, seed=1)
+    elsewhere = ps.cross_validate(ps.logit(FORMULA, TEST, lam=1.0), folds=3, seed=1)
     with pytest.raises(OptionError) as found:
         logit.report(validation=elsewhere)
     assert str(found.value) == (
@@ -206,7 +206,7 @@ def test_missing_values_are_told_by_variable(said_of_test):
     assert "age | 2 | 3" in said
     assert "ill | 1 | 0" in said
     assert "Rows with a missing value were left out." in said
-    whole = ps.logit(FORMULA, TRAIN.dropna()).fit()
+    whole = ps.logit(FORMULA, TRAIN.dropna(), lam=1.0).fit()
     assert "left out. What is said" not in text(whole.report())
 
 
@@ -229,7 +229,7 @@ def test_the_predictors_are_told_by_class(logit):
     assert age[3] == f"{apart:.2f}".replace("-", "−")
     assert sex[0] == "sex[T.m]"
     assert smoker[1] == f"{low['smoker'].sum()} ({low['smoker'].mean():.0%})"
-    scaled = ps.logit(FORMULA, TRAIN, standardize=True).fit()
+    scaled = ps.logit(FORMULA, TRAIN, standardize=True, lam=1.0).fit()
     other = Subject(scaled, training_rows(scaled), None, subject.origin)
     assert predictors.predictors_by_class(other)[0].rows == table.rows
 
@@ -285,7 +285,7 @@ def test_rows_out_of_fold_are_judged_as_the_table_has_them():
 
 
 def test_a_choice_at_an_end_of_the_path_is_told():
-    path = ps.lambda_path(ps.svm(FORMULA, TRAIN), [0.1, 0.09], folds=3, seed=1)
+    path = ps.lambda_path(ps.svm(FORMULA, TRAIN, lam=1.0), [0.1, 0.09], folds=3, seed=1)
     result = path.refit("min")
     subject = Subject(
         result,
@@ -302,7 +302,7 @@ def test_a_choice_at_an_end_of_the_path_is_told():
 def test_nothing_is_said_of_chance_below_what_resamples_can_give():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
-    model = ps.svm("y ~ a + b", data.assign(y=["u", "v"] * 30))
+    model = ps.svm("y ~ a + b", data.assign(y=["u", "v"] * 30), lam=1.0)
     few = ps.Bootstrap(replicates=19, seed=1, interval="symmetric")
     text = model.fit(cov_type=few).report().as_markdown()
     assert "There are 2 p-values of coefficients. Those adjusted by Holm" in text

@@ -59,7 +59,7 @@ def test_every_type_of_a_document_has_its_macro(name):
 )
 def test_the_formula_of_a_step_has_its_size(form, size, first):
     data = ps.datasets.load_digits56()[0]
-    result = ps.svm("digit ~ p34", data).fit(ps.Pegasos(1, seed=1, **form))
+    result = ps.svm("digit ~ p34", data, lam=1.0).fit(ps.Pegasos(1, seed=1, **form))
     made = ps.report(result)
     text = made.as_markdown()
     assert size in text
@@ -243,7 +243,9 @@ def test_the_report_says_where_the_solver_stopped(options, said):
 
 def test_missing_values_of_test_rows_are_counted_as_the_rows():
     data = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "y": list("uvuvuv")})
-    fit = ps.logit("y ~ x", data.assign(n=2), freq_weights="n").fit(cov_type="none")
+    fit = ps.logit("y ~ x", data.assign(n=2), freq_weights="n", lam=1.0).fit(
+        cov_type="none"
+    )
     new = data.assign(n=[1, 2, 3, 4, 5, 6], x=[1.5, None, 2.5, None, 3.5, 4.5])
     new.loc[0, "y"] = None
     text = fit.report(new).as_markdown()
@@ -254,7 +256,7 @@ def test_missing_values_of_test_rows_are_counted_as_the_rows():
 def test_misclassified_lines_that_count_for_several_rows_are_called_lines():
     x = np.random.default_rng(2).normal(size=200)
     data = pd.DataFrame({"x": x, "y": ["u", "v"] * 100, "n": 2})
-    fit = ps.logit("y ~ x", data, freq_weights="n").fit(cov_type="none")
+    fit = ps.logit("y ~ x", data, freq_weights="n", lam=1.0).fit(cov_type="none")
     wrong = fit.training_table.n_errors
     text = fit.report().as_markdown()
     assert f"{wrong} of 400 rows" in text

@@ -49,9 +49,9 @@ def test_the_fits_of_the_reference_are_the_same(r, model, data):
         (model, ps.Pegasos(2, seed=1, batch_size=7, average="all", start="random")),
         (model, ps.Pegasos(order="replace", steps=50, seed=2, refit_intercept=True)),
         (model, ps.Pegasos(order=np.array([[3, 1], [0, 2]]), tol=0.5, seed=1)),
-        (ps.SVM(data["y"], X, coding="first-seen"), ps.Pegasos(2, seed=-3)),
+        (ps.SVM(data["y"], X, coding="first-seen", lam=1.0), ps.Pegasos(2, seed=-3)),
         (ps.SVM(dates, X.toarray(), lam=0.2), ps.Pegasos(2, seed=5)),
-        (ps.SVM(data["y"], X, intercept=False),
+        (ps.SVM(data["y"], X, intercept=False, lam=1.0),
          ps.SDCA(seed=4, algorithm="perm", tol=1e-2)),
         (kernel, ps.Pegasos(2, seed=3)),
     ]  # fmt: skip
@@ -155,13 +155,16 @@ def test_another_order_of_summation_is_named(r, changed):
 def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
     file = tmp_path / "rows.csv"
     data.dropna().to_csv(file, index=False)
-    plain = ps.svm("y ~ o - 1", data)
-    kernel = ps.kernel_svm("y ~ o", data)
+    plain = ps.svm("y ~ o - 1", data, lam=1.0)
+    kernel = ps.kernel_svm("y ~ o", data, lam=1.0)
     said = {
         "is not in the R reference": (model, ps.Pegasos(arithmetic="fast")),
         "Newton steps, which the R reference does": (plain, ps.SDCA()),
         "SDCA with a kernel has no steps": (kernel, ps.SDCA()),
-        "read from files a part at a time": (ps.svm("y ~ o", ps.scan(file)), None),
+        "read from files a part at a time": (
+            ps.svm("y ~ o", ps.scan(file), lam=1.0),
+            None,
+        ),
         "model is of type LinearResults": (plain.fit(ps.Pegasos(1, seed=1)), None),
     }
     for words, (each, solver) in said.items():

@@ -83,7 +83,7 @@ def test_where_rounding_decides_the_arithmetics_agree_up_to_a_margin_of_1():
 
 def first_margin_of_one(case: Case, rows: np.ndarray) -> int:
     """The first visit, from zero, whose exact margin is 1: v is whole, as X is."""
-    model = ps.SVM(case_data(case)[1], dense(case), coding=case.coding)
+    model = ps.SVM(case_data(case)[1], dense(case), coding=case.coding, lam=1.0)
     X, y = model.problem.X, model.problem.y
     v = np.zeros(case.p)
     for t, i in enumerate(rows):
@@ -116,7 +116,7 @@ def test_float32_is_not_copied_to_float64():
     case = CASES["iris lambda 1"]
     labels, single = case_data(case)[1], dense(case).astype(np.float32)
     for X in (single, csr_array(single.to_numpy())):
-        assert ps.SVM(labels, X).problem.X.dtype == np.float32
+        assert ps.SVM(labels, X, lam=1.0).problem.X.dtype == np.float32
 
 
 @pytest.mark.parametrize("case", SPARSE, **by_name)

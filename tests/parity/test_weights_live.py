@@ -28,7 +28,7 @@ def test_numbers_for_each_row(r, kind, n):
         w[:2] = w.max() or 1.0
         y = np.where(np.arange(n) % 2, 1.0, -1.0)
         theirs = r.call("row_weights", w, y)
-        model = ps.SVM(y, np.arange(n, dtype=float)[:, None], weights=w)
+        model = ps.SVM(y, np.arange(n, dtype=float)[:, None], weights=w, lam=1.0)
         assert_same_bits(model.problem.row_weights, theirs, kind)
         assert_same_bits(r_sum(w), r.call("sum", w), "sum")
 
@@ -38,7 +38,9 @@ def test_numbers_for_each_row(r, kind, n):
 def test_weights_of_each_level(r, weights, share):
     for n in range(10, 60):
         labels = np.where(np.arange(n) < share * n, "b", "a")
-        model = ps.SVM(labels, np.arange(n, dtype=float)[:, None], weights=weights)
+        model = ps.SVM(
+            labels, np.arange(n, dtype=float)[:, None], weights=weights, lam=1.0
+        )
         given = weights
         if isinstance(weights, dict):
             given = {"negative": weights["a"], "positive": weights["b"]}
@@ -60,5 +62,5 @@ def test_columns_of_every_type_are_the_numbers_of_r(r):
     theirs = r.call("row_weights", w.to_numpy(), y)
     for column in (w, w.astype("Float64"), w.astype(np.float32), w.astype("category")):
         frame = pd.DataFrame({"x": X[:, 0], "w": column, "y": y})
-        model = ps.svm("y ~ x", frame, weights="w")
+        model = ps.svm("y ~ x", frame, weights="w", lam=1.0)
         assert_same_bits(model.problem.row_weights, theirs, str(column.dtype))

@@ -369,7 +369,7 @@ def test_a_file_that_is_damaged_or_none_of_ours_is_refused(models, tmp_path):
     )
     assert path.read_text() == "mine"
     with pytest.raises(OptionError) as refused:
-        ps.svm("y ~ x0", frame_of(100)).fit(SOLVER, checkpoint=path)
+        ps.svm("y ~ x0", frame_of(100), lam=1.0).fit(SOLVER, checkpoint=path)
     assert str(refused.value) == (
         "checkpoint= is for fits from files, which ps.scan() names, and of frames of "
         "Dask, and the rows are in memory; leave it out."

@@ -170,7 +170,7 @@ def test_counts_that_are_none_are_refused_as_in_memory(there):
                 dask.config.set(scheduler="synchronous"),
                 pytest.raises(DataError) as found,
             ):
-                ps.svm("y ~ x0", where, freq_weights=column)
+                ps.svm("y ~ x0", where, freq_weights=column, lam=1.0)
             told.append(str(found.value))
         assert told[0] == told[1]
 
@@ -222,7 +222,7 @@ def test_what_does_not_go_is_said_in_one_sentence(there, fitted):
     assert said(OptionError, rows, ones, columns=["a"]) == (
         "columns=['a'] is not allowed; name each of the 2 columns of the array."
     )
-    model = ps.svm("y ~ x0", there)
+    model = ps.svm("y ~ x0", there, lam=1.0)
     assert said(OptionError, model.fit, ps.Pegasos(order="sequential")) == (
         "A fit from partitions is one of ps.SDCA(tol=...), and Pegasos was given; "
         "leave the solver out, or give SDCA."

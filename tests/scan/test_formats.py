@@ -123,11 +123,11 @@ def test_types_may_be_stated(tmp_path):
     (tmp_path / "a.csv").write_text("y,zip\n0,02134\n1,10001\n1,02134\n0,10001\n")
     given = {"zip": "text", "y": "numbers"}
     scan = ps.scan(tmp_path / "a.csv", types=given)
-    assert ps.svm("y ~ zip", scan).names == ("zip[T.10001]",)
+    assert ps.svm("y ~ zip", scan, lam=1.0).names == ("zip[T.10001]",)
     assert scan.n_reads == 0
     some = ps.scan(tmp_path / "a.csv", types={"zip": "text"})
     assert some.n_reads == 1
-    assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv")).names == ("zip",)
+    assert ps.svm("y ~ zip", ps.scan(tmp_path / "a.csv"), lam=1.0).names == ("zip",)
 
 
 @pytest.mark.parametrize("types", [["x"], {"x": "float"}, {1: "text"}, "text"], ids=str)
@@ -151,7 +151,7 @@ def test_types_without_csv_or_of_no_column(tmp_path):
     (tmp_path / "b.csv").write_text("y,x\n0,1\n1,2\n")
     scan = ps.scan(tmp_path / "b.csv", types={"z": "text"})
     with pytest.raises(ColumnError) as found:
-        ps.svm("y ~ x", scan)
+        ps.svm("y ~ x", scan, lam=1.0)
     assert str(found.value) == (
         "types= states 'z', which is a column of no CSV file; they have 'y', 'x'."
     )
@@ -172,7 +172,7 @@ CSV, ARROW = "cannot be read as CSV (", "cannot be read as Arrow ("
 def test_files_that_are_broken(name, content, told, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError) as found:
-        ps.svm("y ~ x", ps.scan(tmp_path / name))
+        ps.svm("y ~ x", ps.scan(tmp_path / name), lam=1.0)
     message = str(found.value).replace(f"{tmp_path}/", "")
     assert message.startswith(f"The file {name} {told}")
     assert message.endswith("); write it again, or leave it out.")
@@ -185,7 +185,7 @@ def test_a_file_of_arrow_that_ends_in_the_middle(tmp_path):
         file = tmp_path / f"a.{ending}"
         file.write_bytes(file.read_bytes()[:20_000])
         with pytest.raises(DataError, match=r"cannot be read as Arrow \("):
-            ps.svm("y ~ x0", ps.scan(file))
+            ps.svm("y ~ x0", ps.scan(file), lam=1.0)
 
 
 def test_a_stated_type_that_values_do_not_have(tmp_path):
@@ -194,38 +194,38 @@ def test_a_stated_type_that_values_do_not_have(tmp_path):
     with pytest.raises(
         ColumnError, match=r"^Column 'x' holds 'two' in .*/a\.csv, and "
     ):
-        ps.svm("y ~ x", scan)
+        ps.svm("y ~ x", scan, lam=1.0)
 
 
 def test_csv_files_without_rows_or_header(tmp_path):
     nothing = tmp_path / "a.csv"
     nothing.write_text("y,x\n")
     with pytest.raises(DataError, match=r"^None of 0 rows is complete; "):
-        ps.svm("y ~ x", ps.scan(nothing))
+        ps.svm("y ~ x", ps.scan(nothing), lam=1.0)
     (tmp_path / "b.csv").write_text("y,x\nno,1\nyes,2\nyes,3\nno,2.5\n")
-    assert ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv"))).problem.n == 4
+    assert ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0).problem.n == 4
     (tmp_path / "c.csv").write_text("yes,4\nno,5\n")
     with pytest.raises(ColumnError) as found:
-        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")))
+        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0)
     assert str(found.value).replace(f"{tmp_path}/", "") == (
         "Columns 'y', 'x' not found in c.csv, which has 'yes', '4'; its first line has "
         "to name the columns: write it, or leave the file out."
     )
     with pytest.raises(ColumnError, match=r"^Column 'x' not found; the data have "):
-        ps.svm("y ~ x", ps.scan(tmp_path / "c.csv"))
+        ps.svm("y ~ x", ps.scan(tmp_path / "c.csv"), lam=1.0)
 
 
 def test_columns_that_differ_or_stand_twice(tmp_path):
     (tmp_path / "a.csv").write_text("y,x\n0,1\n1,2\n")
     (tmp_path / "b.csv").write_text("x,z,y\n0,1,1\n1,2,0\n")
     both = ps.scan(str(tmp_path / "*.csv"))
-    model = ps.svm("y ~ x", both)
+    model = ps.svm("y ~ x", both, lam=1.0)
     assert model.problem.X.measured.samples[1].X[:, 0].tolist() in ([2, 0], [0, 2])
     with pytest.raises(ColumnError, match=r"^Column 'z' not found in .*a\.csv, which "):
-        ps.svm("y ~ z", both)
+        ps.svm("y ~ z", both, lam=1.0)
     (tmp_path / "b.csv").write_text("x,y,x\n0,1,1\n1,2,0\n")
     with pytest.raises(ColumnError) as found:
-        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")))
+        ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0)
     assert str(found.value).replace(f"{tmp_path}/", "") == (
         "Column 'x' stands more than once in b.csv; rename the columns."
     )
@@ -273,14 +273,14 @@ def test_arrays_of_numpy_are_columns_by_number(order, tmp_path, monkeypatch):
     assert (fits[0].params == fits[1].params).all()
     np.save(tmp_path / "line.npy", X[:, 0])
     with pytest.raises(DataError) as found:
-        ps.svm("x1 ~ x0", ps.scan(tmp_path / "line.npy"))
+        ps.svm("x1 ~ x0", ps.scan(tmp_path / "line.npy"), lam=1.0)
     assert str(found.value) == (
         f"The file {tmp_path}/line.npy cannot be read as an array of rows and columns "
         "(it holds float32 in the shape (500,)); write it again, or leave it out."
     )
     (tmp_path / "short.npy").write_bytes((tmp_path / "part1.npy").read_bytes()[:-4])
     with pytest.raises(DataError, match=r"short.npy cannot be read as an array of"):
-        ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"))
+        ps.svm("x3 ~ x0", ps.scan(tmp_path / "short.npy"), lam=1.0)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -297,7 +297,7 @@ def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
             with pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
     assert list(ps.scan(file).kinds) == ["x", "y"]
-    assert ps.svm("y ~ .", ps.scan(file)).names == ("x",)
+    assert ps.svm("y ~ .", ps.scan(file), lam=1.0).names == ("x",)
 
 
 def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
@@ -325,20 +325,20 @@ def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
     }.items():
         (tmp_path / "a.csv").write_bytes(content)
         with pytest.raises(DataError) as found:
-            ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"))
+            ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0)
         assert str(found.value) == (
             f"The file {tmp_path}/a.csv cannot be read as CSV: {told}."
         )
     for end in ('a,1,"c\nd"', 'a,1,"c\n"\n', 'a,1,5" pipe\n'):
         (tmp_path / "a.csv").write_text(begin + end)
-        assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv")).problem.n == 9
+        assert ps.svm("y ~ x", ps.scan(tmp_path / "a.csv"), lam=1.0).problem.n == 9
 
 
 def test_hexadecimal_text_is_text_as_in_memory(tmp_path):
     data = pd.DataFrame({"y": [0, 1] * 20, "h": ["0x1", "0XF", "0x1f", "0xA"] * 10})
     data.to_csv(tmp_path / "a.csv", index=False)
-    here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"))
-    assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv")).names == here.names
+    here = ps.svm("y ~ h", pd.read_csv(tmp_path / "a.csv"), lam=1.0)
+    assert ps.svm("y ~ h", ps.scan(tmp_path / "a.csv"), lam=1.0).names == here.names
 
 
 @pytest.mark.parametrize("kind", [">f4", ">f8", ">i2", ">u4", "g", ">f2"])
@@ -373,11 +373,11 @@ def test_what_others_write_in_the_place_of_pandas_is_passed_over(tmp_path, writt
     table = pa.table({"y": ["a", "b"] * 50, "x1": range(100)})
     file = tmp_path / "rows.parquet"
     pq.write_table(table.replace_schema_metadata({b"pandas": written}), file)
-    assert ps.svm("y ~ .", ps.scan(file)).names == ("x1",)
+    assert ps.svm("y ~ .", ps.scan(file), lam=1.0).names == ("x1",)
 
 
 def test_columns_of_csv_have_names(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text("y,x,\na,1,2\nb,2,3\n" * 1)
     with pytest.raises(DataError, match=r"Column 3 of .* has no name"):
-        ps.svm("y ~ .", ps.scan(file))
+        ps.svm("y ~ .", ps.scan(file), lam=1.0)

@@ -49,17 +49,17 @@ def test_a_column_that_one_file_lacks(parts, scanned, tmp_path):
         "Column 'x1' not found in b.parquet, which has 'y', 'x0', 'x2', 'k', 'g', "
         "'w'; add what lacks, or leave the file out."
     )
-    check(message, ColumnError, lambda: ps.svm("y ~ x0 + x1", scan), tmp_path)
-    check(message, ColumnError, lambda: ps.svm("y ~ .", scan), tmp_path)
-    assert ps.svm("y ~ x0", scan).problem.n == sum(map(len, parts))
+    check(message, ColumnError, lambda: ps.svm("y ~ x0 + x1", scan, lam=1.0), tmp_path)
+    check(message, ColumnError, lambda: ps.svm("y ~ .", scan, lam=1.0), tmp_path)
+    assert ps.svm("y ~ x0", scan, lam=1.0).problem.n == sum(map(len, parts))
 
 
 def test_a_column_in_no_file(parts, scanned):
     scan = scanned(parts)
     with pytest.raises(ColumnError, match=r"^Column 'z' not found; the data "):
-        ps.svm("y ~ z", scan)
+        ps.svm("y ~ z", scan, lam=1.0)
     with pytest.raises(ColumnError, match=r"^weights='z' is no column of the data; "):
-        ps.svm("y ~ x0", scan, weights="z")
+        ps.svm("y ~ x0", scan, weights="z", lam=1.0)
 
 
 def test_text_in_one_file_and_numbers_in_another(parts, scanned, tmp_path):
@@ -68,7 +68,7 @@ def test_text_in_one_file_and_numbers_in_another(parts, scanned, tmp_path):
         "Column 'x0' holds text in b.parquet and numbers in a.parquet; give it one "
         "type in all files."
     )
-    check(message, ColumnError, lambda: ps.svm("y ~ x0", scan), tmp_path)
+    check(message, ColumnError, lambda: ps.svm("y ~ x0", scan, lam=1.0), tmp_path)
 
 
 def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
@@ -95,7 +95,7 @@ def test_other_types_of_numbers_and_an_empty_file_are_no_matter(parts, scanned):
 def test_categories_keep_their_order(parts, scanned):
     kind = pd.CategoricalDtype(["c", "A last level", "b", "a"])
     ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
-    model = ps.svm("y ~ g", scanned(ordered))
+    model = ps.svm("y ~ g", scanned(ordered), lam=1.0)
     assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_none_of_parquet(parts, scanned, tmp_path):
     scan = scanned(parts[:2])
     (tmp_path / "b.parquet").write_bytes(b"no parquet")
     with pytest.raises(DataError) as found:
-        ps.svm("y ~ x0", scan)
+        ps.svm("y ~ x0", scan, lam=1.0)
     assert re.fullmatch(
         r"The file .*b\.parquet cannot be read as Parquet \(.+\); write it again, or "
         r"leave it out\.",
@@ -117,7 +117,7 @@ def test_a_file_that_ends_in_the_middle(parts, scanned, tmp_path):
     damaged = whole[:500] + b"\x00" * (len(whole) // 2) + whole[500 + len(whole) // 2 :]
     (tmp_path / "a.parquet").write_bytes(damaged)
     with pytest.raises(DataError, match=r"a\.parquet cannot be read as Parquet \("):
-        ps.svm("y ~ x0", scan)
+        ps.svm("y ~ x0", scan, lam=1.0)
 
 
 def test_a_file_that_changes_between_two_reads(parts, scanned, tmp_path):
@@ -189,15 +189,15 @@ def test_a_file_named_twice(parts, scanned, tmp_path):
 def test_outcomes_without_two_levels(parts, scanned):
     one = scanned([part[part["y"] == "no"] for part in parts])
     with pytest.raises(LabelError, match="has 1 level, 'no'; exactly two are needed: "):
-        ps.svm("y ~ x0", one)
+        ps.svm("y ~ x0", one, lam=1.0)
     three = scanned([parts[0], parts[1], parts[2].assign(y="maybe")])
     several = r"holds 'maybe' in at least \d+ rows \(0, 1, 2, 3, 4 and .*/c\.parquet"
     with pytest.raises(LabelError, match=several):
-        ps.svm("y ~ x0", three)
+        ps.svm("y ~ x0", three, lam=1.0)
     with pytest.raises(LabelError, match=r"has 3 levels, 'maybe', 'no', 'yes'; "):
-        ps.svm("y ~ g", three)
+        ps.svm("y ~ g", three, lam=1.0)
     sorted_files = scanned([pd.concat(parts).sort_values("y")])
-    assert ps.svm("y ~ x0", sorted_files).coding.levels == ("no", "yes")
+    assert ps.svm("y ~ x0", sorted_files, lam=1.0).coding.levels == ("no", "yes")
 
 
 def test_no_complete_row(parts, scanned):
@@ -215,7 +215,7 @@ def test_no_complete_row(parts, scanned):
         f"None of {n:,} rows is complete; give data with values for the outcome and "
         "all predictors.",
         DataError,
-        lambda: ps.svm("y ~ x0 + x1", lacking),
+        lambda: ps.svm("y ~ x0 + x1", lacking, lam=1.0),
     )
 
 
@@ -236,14 +236,14 @@ def test_missing_values_may_be_refused(parts, scanned):
         f"There are missing values in {lacking} rows: {lacking} in 'x0'; fill them, or "
         "leave the rows out with na_action='drop'.",
         DataError,
-        lambda: ps.svm("y ~ x0", scanned(parts), na_action="raise"),
+        lambda: ps.svm("y ~ x0", scanned(parts), na_action="raise", lam=1.0),
     )
 
 
 def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
     parts[1] = parts[1].assign(x0=np.where(np.arange(400) == 7, np.inf, 1.0))
     with pytest.raises(ColumnError, match=r"^Column 'x0' holds infinite .*\(7 of .*/b"):
-        ps.svm("y ~ x0", scanned(parts))
+        ps.svm("y ~ x0", scanned(parts), lam=1.0)
 
 
 @pytest.mark.parametrize(
@@ -251,15 +251,15 @@ def test_infinite_values_are_refused_by_name_and_row(parts, scanned):
 )
 def test_functions_that_look_at_other_rows_are_refused(call, parts, scanned):
     with pytest.raises(FormulaError, match="which looks at other rows, and files are "):
-        ps.svm(f"y ~ {call}", scanned(parts))
+        ps.svm(f"y ~ {call}", scanned(parts), lam=1.0)
     with pytest.raises(FormulaError, match=r"median\(\), which looks at other rows"):
-        ps.svm("x0 > median(x0) ~ x1", scanned(parts))
+        ps.svm("x0 > median(x0) ~ x1", scanned(parts), lam=1.0)
 
 
 def test_dates_are_refused(parts, scanned):
     dated = [part.assign(d=pd.Timestamp("2020-01-01")) for part in parts]
     with pytest.raises(ColumnError, match=r"^Column 'd' is of type timestamp\["):
-        ps.svm("y ~ d", scanned(dated))
+        ps.svm("y ~ d", scanned(dated), lam=1.0)
 
 
 def test_files_without_rows_have_no_predictions(parts, scanned):
@@ -267,4 +267,4 @@ def test_files_without_rows_have_no_predictions(parts, scanned):
     nothing = scanned([parts[0][:0]])
     assert len(result.predict(nothing)) == 0
     with pytest.raises(DataError, match="None of 0 rows is complete"):
-        ps.svm("y ~ x0", nothing)
+        ps.svm("y ~ x0", nothing, lam=1.0)

@@ -61,7 +61,7 @@ def test_a_row_among_the_first_is_called_so_too(home, tmp_path):
     there = placed(data, home, tmp_path)
     called = "8" if home == "dask" else f"8 of {tmp_path}/part0.{home}"
     with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
-        ps.logit("y ~ x + g", there)
+        ps.logit("y ~ x + g", there, lam=1.0)
     assert f" infinite values in at least 1 row ({called}); " in str(found.value)
 
 
@@ -69,7 +69,7 @@ def test_labels_of_partitions_are_the_users_own():
     data = data_of(N).set_index(np.array([f"p{i}" for i in range(N)], dtype=object))
     data.iloc[WRONG, 1] = np.inf
     with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
-        ps.logit("y ~ x", dd.from_pandas(data, npartitions=3, sort=False))
+        ps.logit("y ~ x", dd.from_pandas(data, npartitions=3, sort=False), lam=1.0)
     assert f"in at least 1 row ('p{WRONG}')" in str(found.value)
 
 
@@ -77,7 +77,7 @@ def test_rows_of_one_file_have_their_number(tmp_path):
     data = wrong("infinite")
     data.to_parquet(tmp_path / "a.parquet")
     with pytest.raises(ColumnError, match=rf"in at least 1 row \({WRONG}\)"):
-        ps.logit("y ~ x", ps.scan(tmp_path / "a.parquet"))
+        ps.logit("y ~ x", ps.scan(tmp_path / "a.parquet"), lam=1.0)
 
 
 @pytest.mark.parametrize("home", ["csv", "dask"])

@@ -102,7 +102,7 @@ def test_a_partition_without_any_value_is_no_matter():
 
 def refused(formula, data):
     with dask.config.set(scheduler="synchronous"), pytest.raises(ColumnError) as found:
-        ps.logit(formula, data)
+        ps.logit(formula, data, lam=1.0)
     return str(found.value)
 
 
@@ -177,7 +177,7 @@ def test_rows_may_be_counted_by_booleans_as_in_memory():
     data = data_of(N).assign(there=CODES > 0)
     for where in (data, there(data)):
         with dask.config.set(scheduler="synchronous"):
-            model = ps.logit("y ~ x", where, freq_weights="there")
+            model = ps.logit("y ~ x", where, freq_weights="there", lam=1.0)
         assert model.problem.n == (CODES > 0).sum()
 
 

@@ -167,7 +167,7 @@ def test_files_that_can_only_be_read_from_the_beginning(data, tmp_path):
     (tmp_path / "rows.svm").write_text("".join(list(lines)[:160]))
     for name in ("rows.csv", "rows.csv.gz", "rows.arrows", "rows.svm"):
         formula = "label ~ x1 + x3" if name == "rows.svm" else "y ~ x0 + x2"
-        model = ps.svm(formula, ps.scan(tmp_path / name))
+        model = ps.svm(formula, ps.scan(tmp_path / name), lam=1.0)
         with pytest.raises(OptionError) as found:
             model.fit(ps.Pegasos(order="blocks"))
         assert str(found.value) == (
@@ -223,7 +223,7 @@ def test_counts_go_with_the_order_of_the_files(data, files):
 )
 def test_other_orders_are_refused_in_one_sentence(files, solver, shown):
     with pytest.raises(OptionError) as found:
-        ps.svm("y ~ x0", ps.scan(files)).fit(solver)
+        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)
     assert str(found.value) == (
         f"{shown} takes rows from anywhere, and files are read block by block; "
         "give order='sequential' or order='blocks'."
@@ -233,7 +233,10 @@ def test_other_orders_are_refused_in_one_sentence(files, solver, shown):
 def test_rows_in_memory_have_no_blocks(data):
     train, _ = ps.datasets.load_digits56()
     solver = ps.Pegasos(order="blocks", seed=1)
-    models = [ps.svm("y ~ x0", data), ps.kernel_svm("digit ~ p34", train)]
+    models = [
+        ps.svm("y ~ x0", data, lam=1.0),
+        ps.kernel_svm("digit ~ p34", train, lam=1.0),
+    ]
     for model in models:
         with pytest.raises(OptionError) as found:
             model.fit(solver)
@@ -245,7 +248,7 @@ def test_rows_in_memory_have_no_blocks(data):
 
 def test_a_batch_has_no_more_rows_than_a_block(files):
     with pytest.raises(OptionError) as found:
-        ps.svm("y ~ x0", ps.scan(files)).fit(
+        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(
             ps.Pegasos(order="sequential", batch_size=151)
         )
     assert str(found.value) == (
@@ -275,7 +278,7 @@ def test_reads_are_counted_and_a_fit_is_like_any_other(data, files, tmp_path):
 
 
 def test_epochs_are_shown(files, capsys):
-    model = ps.svm("y ~ x0", ps.scan(files))
+    model = ps.svm("y ~ x0", ps.scan(files), lam=1.0)
     model.fit(ps.Pegasos(epochs=2, order="sequential"), progress=True)
     assert "2/2" in capsys.readouterr().err
 

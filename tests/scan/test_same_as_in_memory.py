@@ -142,9 +142,9 @@ def test_text_meant_as_numbers_is_warned_of(home, tmp_path):
     data["crp"] = [f"{value:.2f}" for value in data["x"]]
     data.loc[5, "crp"] = "<5"
     with pytest.warns(ColumnWarning, match="'<5' in row 5 is not a number"):
-        ps.logit("y ~ crp", data)
+        ps.logit("y ~ crp", data, lam=1.0)
     with dask_here(), pytest.warns(ColumnWarning, match="'<5' is not a number: "):
-        ps.logit("y ~ crp", placed(data, home, tmp_path))
+        ps.logit("y ~ crp", placed(data, home, tmp_path), lam=1.0)
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -153,10 +153,10 @@ def test_names_of_rows_are_judged_by_all_rows(home, tmp_path):
     data["id"] = [f"p{i}" for i in range(len(data))]
     data["ward"] = [f"w{i % 40}" for i in range(len(data))]
     with dask_here(), pytest.warns(ColumnWarning, match="600 levels in 600 rows"):
-        ps.logit("y ~ id", placed(data, home, tmp_path))
+        ps.logit("y ~ id", placed(data, home, tmp_path), lam=1.0)
     with dask_here(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        ps.logit("y ~ ward", placed(data, home, tmp_path))
+        ps.logit("y ~ ward", placed(data, home, tmp_path), lam=1.0)
 
 
 def test_what_is_not_finite_is_not_warned_of_by_numpy(tmp_path):
@@ -184,7 +184,7 @@ def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_pat
     data, told = data_of().assign(o=np.nan, p=np.nan), []
     for where in (data, placed(data, home, tmp_path)):
         with dask_here(), pytest.raises(DataError) as found:
-            ps.logit(formula, where)
+            ps.logit(formula, where, lam=1.0)
         told.append(str(found.value))
     assert told[0] == told[1]
 
@@ -202,7 +202,7 @@ def test_columns_without_any_value_are_named_as_in_memory(formula, home, tmp_pat
 def test_no_line_is_for_rows_in_memory(levels, said, home, tmp_path):
     data = data_of().assign(z=lambda frame: frame.index % levels)
     with dask_here(), pytest.raises(LabelError) as found:
-        ps.logit("z ~ x", placed(data, home, tmp_path))
+        ps.logit("z ~ x", placed(data, home, tmp_path), lam=1.0)
     assert str(found.value) == f"The outcome 'z' {said}"
 
 
@@ -222,7 +222,7 @@ def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path)
     data_of().to_csv(file, sep=mark, index=False)
     for types in (None, {"y": "text"}):
         with pytest.raises(DataError) as found:
-            ps.logit("y ~ x", ps.scan(file, types=types))
+            ps.logit("y ~ x", ps.scan(file, types=types), lam=1.0)
         header = repr(mark.join("yxg"))
         assert str(found.value) == (
             f"The file {file} has the single column {header}: its columns are "
@@ -230,7 +230,7 @@ def test_columns_that_something_else_separates_are_told_so(mark, told, tmp_path)
         )
     if mark == ";":
         with pytest.raises(ColumnError) as found:
-            ps.logit("y ~ x", pd.read_csv(file))
+            ps.logit("y ~ x", pd.read_csv(file), lam=1.0)
         assert str(found.value) == (
             "Column 'y' not found; the data have 'y;x;g': columns are separated by "
             "semicolons; read them with pd.read_csv(path, sep=';')."
@@ -244,7 +244,7 @@ def test_values_that_are_not_as_stated_are_named(kind, value, tmp_path):
     for index in (True, False):
         data.to_csv(tmp_path / "a.csv", index=index)
         with pytest.raises(ColumnError) as found:
-            ps.logit("y ~ v", ps.scan(tmp_path / "a.csv", types={"v": kind}))
+            ps.logit("y ~ v", ps.scan(tmp_path / "a.csv", types={"v": kind}), lam=1.0)
         assert str(found.value) == (
             f"Column 'v' holds {value!r} in {tmp_path}/a.csv, and types= states {kind};"
             " state 'text', leave it out of types= to have its type found, or mend the "
@@ -296,7 +296,7 @@ def test_what_needs_nothing_of_the_rows_is_as_in_memory(formula, home, tmp_path)
 def test_what_needs_all_rows_is_refused_with_what_helps(call, cure, home, tmp_path):
     noun = "partitions" if home == "dask" else "files"
     with dask_here(), pytest.raises(FormulaError) as found:
-        ps.logit(f"y ~ {call}", placed(data_of(), home, tmp_path))
+        ps.logit(f"y ~ {call}", placed(data_of(), home, tmp_path), lam=1.0)
     assert str(found.value) == (
         f"The formula 'y ~ {call}' calls {call.partition('(')[0]}(), which looks at "
         f"other rows, and {noun} are read block by block; {cure}compute the column in "
@@ -312,7 +312,7 @@ def test_what_cannot_be_computed_is_told_as_in_memory(formula, home, tmp_path):
     told = []
     for data in (data_of(), placed(data_of(), home, tmp_path)):
         with dask_here(), pytest.raises(FormulaError) as found:
-            ps.logit(formula, data)
+            ps.logit(formula, data, lam=1.0)
         told.append(str(found.value))
     assert told[0] == told[1]
 

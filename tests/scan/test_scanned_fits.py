@@ -141,7 +141,7 @@ def test_the_same_files_give_the_same_bits(files):
 
 def test_one_file_and_patterns(data, files):
     one = ps.scan(files[0].parent / "part0.parquet")
-    rows = ps.svm("y ~ x0", one).problem.n
+    rows = ps.svm("y ~ x0", one, lam=1.0).problem.n
     assert rows == data["y"][: len(data) // 4].notna().sum()
     pattern = ps.scan(str(files[0].parent / "*.parquet"))
     assert pattern.files == ps.scan(files).files
@@ -205,7 +205,7 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
         told = []
         for where in (ps.scan(files), counts):
             with pytest.raises(DataError) as found:
-                ps.svm("y ~ x0", where, freq_weights=column)
+                ps.svm("y ~ x0", where, freq_weights=column, lam=1.0)
             told.append(str(found.value))
         assert told[0] == told[1]
     for column, message in {
@@ -214,10 +214,10 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
         "g": "Column 'g' of freq_weights holds text; give a column of whole numbers.",
     }.items():
         with pytest.raises(ColumnError) as refused:
-            ps.svm("y ~ x0", ps.scan(files), freq_weights=column)
+            ps.svm("y ~ x0", ps.scan(files), freq_weights=column, lam=1.0)
         assert str(refused.value) == message
     with pytest.raises(LabelError):  # one row, so often that it takes several pieces
-        ps.svm("y ~ x0", ps.scan(files), freq_weights="huge")
+        ps.svm("y ~ x0", ps.scan(files), freq_weights="huge", lam=1.0)
 
 
 def test_pieces_are_as_long_with_labels_as_without(tmp_path):
@@ -237,9 +237,9 @@ def test_an_offset_that_cannot_be_read_block_by_block_is_refused(files):
         "scale(w)": "has scale(), which is computed from all rows",
     }.items():
         with pytest.raises(FormulaError, match=re.escape(told)):
-            ps.svm(f"y ~ x0 + offset({term})", ps.scan(files))
+            ps.svm(f"y ~ x0 + offset({term})", ps.scan(files), lam=1.0)
     with pytest.raises(ColumnError) as found:
-        ps.svm("y ~ x0", ps.scan(files), offset="nosuch")
+        ps.svm("y ~ x0", ps.scan(files), offset="nosuch", lam=1.0)
     assert str(found.value) == (
         "offset='nosuch' is no column of the data; give the name of one, or one number "
         "for each row."

@@ -122,7 +122,7 @@ def test_labels_beside_arrays_are_of_any_kind(kind, folder, rows, tmp_path):
     np.save(tmp_path / "labels.npy", y.astype(kind))
     np.save(tmp_path / "rows.npy", np.asfortranarray(np.nan_to_num(rows[1])))
     scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
-    found = ps.svm("label ~ x0 + x3", scan)
+    found = ps.svm("label ~ x0 + x3", scan, lam=1.0)
     expected = tuple(kind(level) for level in (False, True))
     assert found.coding.levels == expected
     assert (found.problem.y == np.where(y, 1, -1)).all()
@@ -134,9 +134,9 @@ def test_a_label_that_is_missing_is_dropped(tmp_path, folder, rows):
     np.save(tmp_path / "labels.npy", y)
     np.save(tmp_path / "rows.npy", np.nan_to_num(rows[1]))
     scan = ps.scan(tmp_path / "rows.npy", outcome=tmp_path / "labels.npy")
-    assert ps.svm("label ~ x0", scan).problem.n == N - 2
+    assert ps.svm("label ~ x0", scan, lam=1.0).problem.n == N - 2
     (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
-    model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"))
+    model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
     assert model.problem.n == 3
     assert model.coding.levels == (-1.0, 1.0)
 
@@ -173,7 +173,7 @@ def test_a_feature_that_new_rows_lack_is_zero_in_them(folder, tmp_path):
     ):
         result.predict(ps.scan(tmp_path / "new.svm", n_features=1))
     with pytest.raises(ColumnError, match=r"^Column 'z' not found"):
-        ps.svm("label ~ z", ps.scan(tmp_path / "new.svm"))
+        ps.svm("label ~ z", ps.scan(tmp_path / "new.svm"), lam=1.0)
 
 
 def test_a_fit_that_is_stopped_goes_on_to_the_same_bits(folder, tmp_path, monkeypatch):
@@ -181,7 +181,9 @@ def test_a_fit_that_is_stopped_goes_on_to_the_same_bits(folder, tmp_path, monkey
     path = tmp_path / "fit.ckpt"
 
     def fit(solver, **given):
-        return ps.logit("label ~ .", ps.scan(folder / "*.svm")).fit(solver, **given)
+        return ps.logit("label ~ .", ps.scan(folder / "*.svm"), lam=1.0).fit(
+            solver, **given
+        )
 
     few, many = (ps.SDCA(tol=1e-9, seed=1, epochs=epochs) for epochs in (2, 50))
     with pytest.warns(ConvergenceWarning):
@@ -198,7 +200,7 @@ def test_a_checkpoint_knows_the_files_of_labels(folder, rows, tmp_path, monkeypa
         np.save(labels, np.array(rows[0][:600]))
         scan = ps.scan(folder / "part0.npy", outcome=labels)
         solver = ps.SDCA(tol=1e-9, seed=1, epochs=epochs)
-        return ps.logit("label ~ .", scan).fit(solver, checkpoint=path)
+        return ps.logit("label ~ .", scan, lam=1.0).fit(solver, checkpoint=path)
 
     with pytest.warns(ConvergenceWarning):
         fit(2)
@@ -209,7 +211,7 @@ def test_a_checkpoint_knows_the_files_of_labels(folder, rows, tmp_path, monkeypa
 def test_three_labels_are_refused(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:2\n2 1:1\n3 1:5\n")
     with pytest.raises(LabelError) as there:
-        ps.svm("label ~ x1", ps.scan(tmp_path / "a.svm"))
+        ps.svm("label ~ x1", ps.scan(tmp_path / "a.svm"), lam=1.0)
     assert str(there.value) == (
         "The outcome 'label' has 3 levels, 1, 2, 3; exactly two are needed. Keep the "
         "rows of two of them, or one against the others: 'I(label == 1) ~ x1'."
@@ -240,7 +242,7 @@ def test_what_is_wrong_in_a_file_is_said_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     scan = ps.scan("a.svm")
     with pytest.raises(DataError, match=rf"^{re.escape(told)}") as refused:
-        ps.svm("label ~ .", scan)
+        ps.svm("label ~ .", scan, lam=1.0)
     assert str(refused.value).endswith(".")
 
 
@@ -249,7 +251,7 @@ def test_wrong_lines_of_later_blocks_are_named(tmp_path, monkeypatch):
     good = "1 1:2\n-1 2:3\n" * 40
     (tmp_path / "a.svm").write_text(good + "1 4:1 4:2\n")
     with pytest.raises(DataError, match=r"^Line 81 of .*a\.svm has the same index"):
-        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"))
+        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
 
 
 def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
@@ -259,11 +261,11 @@ def test_packed_files_may_be_larger_than_memory_but_not_their_lines(
     monkeypatch.setattr(svmlight, "most_unpacked", lambda name: 2000)
     with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
         packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)
-    assert ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz")).problem.n == 800
+    assert ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0).problem.n == 800
     with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
         packed.write(b"1 1:2 " + b"3:4 " * 2000)
     with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB"):
-        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"))
+        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
 
 
 def test_options_that_do_not_hold_are_refused(folder, tmp_path):
@@ -293,7 +295,7 @@ def test_labels_that_do_not_fit_are_refused(folder, tmp_path):
         np.save(tmp_path / "y.npy", labels, allow_pickle=True)
         scan = ps.scan(folder / "part0.npy", outcome=tmp_path / "y.npy")
         with pytest.raises(DataError) as refused:
-            ps.svm("label ~ .", scan)
+            ps.svm("label ~ .", scan, lam=1.0)
         return str(refused.value).replace(f"{tmp_path}/", "")
 
     assert told(np.ones(5)).startswith("The file y.npy has 5 labels, and ")
@@ -306,7 +308,7 @@ def test_labels_that_do_not_fit_are_refused(folder, tmp_path):
     np.save(short, np.ones(600))
     short.write_bytes(short.read_bytes()[:-9])
     with pytest.raises(DataError, match="it ends before its last row"):
-        ps.svm("label ~ .", ps.scan(folder / "part0.npy", outcome=short))
+        ps.svm("label ~ .", ps.scan(folder / "part0.npy", outcome=short), lam=1.0)
 
 
 def test_rows_that_are_written_out_stay_within_the_budget():

@@ -37,15 +37,15 @@ NO_KERNEL = dict.fromkeys(
 SCALED = dict.fromkeys(WEIGHTS, "Means and deviations are those of unweighted rows.")
 
 CLASSIFIERS = [
-    SVMClassifier(),
-    LogitClassifier(),
-    KernelSVMClassifier(),
+    SVMClassifier(lam=1.0),
+    LogitClassifier(lam=1.0),
+    KernelSVMClassifier(lam=1.0),
     SVMClassifier(lam=0.01, class_weight="balanced"),
-    SVMClassifier(standardize=True),
-    SVMClassifier(solver="pegasos"),
-    LogitClassifier(solver="pegasos"),
-    KernelSVMClassifier(solver="pegasos"),
-    KernelSVMClassifier(kernel="precomputed", tol=1e-6),
+    SVMClassifier(standardize=True, lam=1.0),
+    SVMClassifier(solver="pegasos", lam=1.0),
+    LogitClassifier(solver="pegasos", lam=1.0),
+    KernelSVMClassifier(solver="pegasos", lam=1.0),
+    KernelSVMClassifier(kernel="precomputed", tol=1e-6, lam=1.0),
 ]
 
 

@@ -147,8 +147,8 @@ def test_probabilities_are_those_of_the_logit(rows):
     far = found.predict_log_proba(1e6 * X)
     assert np.isfinite(far).all()
     assert far.min() < -1000.0
-    assert not hasattr(SVMClassifier(), "predict_proba")
-    assert not hasattr(KernelSVMClassifier(), "predict_proba")
+    assert not hasattr(SVMClassifier(lam=1.0), "predict_proba")
+    assert not hasattr(KernelSVMClassifier(lam=1.0), "predict_proba")
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
@@ -174,8 +174,10 @@ def test_options_of_kernels(rows):
     found = KernelSVMClassifier(**options, solver="pegasos", random_state=4).fit(X, y)
     result = ps.KernelSVM(y, X, **options).fit(ps.Pegasos(seed=4))
     assert np.array_equal(found.dual_coef_, [result.dual_coef])
-    found = KernelSVMClassifier(gamma=2.0, solver="pegasos", random_state=4).fit(X, y)
-    result = ps.KernelSVM(y, X, gamma=2.0).fit(ps.Pegasos(seed=4))
+    found = KernelSVMClassifier(
+        gamma=2.0, solver="pegasos", random_state=4, lam=1.0
+    ).fit(X, y)
+    result = ps.KernelSVM(y, X, gamma=2.0, lam=1.0).fit(ps.Pegasos(seed=4))
     assert np.array_equal(found.dual_coef_, [result.dual_coef])
 
 
@@ -236,7 +238,7 @@ class TestParameters:
 
     def test_options_of_a_solver_are_parameters(self, rows):
         X, y, _ = rows
-        classifier = SVMClassifier(solver=ps.Pegasos(epochs=4), random_state=2)
+        classifier = SVMClassifier(solver=ps.Pegasos(epochs=4), random_state=2, lam=1.0)
         assert classifier.get_params()["solver__epochs"] == 4
         assert "solver__epochs" not in classifier.get_params(deep=False)
         solver = classifier.solver
@@ -299,7 +301,7 @@ class TestParameters:
 
     def test_an_option_that_the_solver_has_not(self, rows):
         with pytest.raises(OptionError, match=r"^Pegasos has no option 'gap_tol'; it"):
-            SVMClassifier(solver="pegasos").set_params(solver__gap_tol=0.1)
+            SVMClassifier(solver="pegasos", lam=1.0).set_params(solver__gap_tol=0.1)
 
     @pytest.mark.parametrize(
         ("labels", "weights", "message"),
@@ -323,20 +325,26 @@ class TestParameters:
     )
     def test_labels(self, labels, weights, message):
         with pytest.raises(LabelError) as caught:
-            SVMClassifier().fit(np.arange(4.0).reshape(-1, 1), labels, weights)
+            SVMClassifier(lam=1.0).fit(np.arange(4.0).reshape(-1, 1), labels, weights)
         assert str(caught.value) == message
 
     def test_before_the_fit(self, rows):
-        for classifier in (SVMClassifier(), LogitClassifier(), KernelSVMClassifier()):
+        for classifier in (
+            SVMClassifier(lam=1.0),
+            LogitClassifier(lam=1.0),
+            KernelSVMClassifier(lam=1.0),
+        ):
             with pytest.raises(NotFittedError):
                 classifier.predict(rows[0])
             assert not hasattr(classifier, "relative_gap_")
 
     def test_seeds(self, rows):
         X, y, _ = rows
-        drawn = SVMClassifier(solver="pegasos", random_state=np.random.RandomState(5))
+        drawn = SVMClassifier(
+            solver="pegasos", random_state=np.random.RandomState(5), lam=1.0
+        )
         seed = int(np.random.RandomState(5).randint(2**31 - 1))
         assert drawn.fit(X, y).result_.seed == seed
         assert drawn.fit(X, y).result_.seed != seed  # the next one
-        kept = SVMClassifier(solver=ps.Pegasos(seed=11)).fit(X, y)
+        kept = SVMClassifier(solver=ps.Pegasos(seed=11), lam=1.0).fit(X, y)
         assert kept.result_.seed == 11

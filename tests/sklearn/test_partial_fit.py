@@ -102,7 +102,7 @@ def test_what_needs_all_rows_is_refused(rows, options, named):
 
 def test_classes_stay_the_same(rows):
     X, y = rows
-    found = SVMClassifier(solver="pegasos").partial_fit(X, y)
+    found = SVMClassifier(solver="pegasos", lam=1.0).partial_fit(X, y)
     with pytest.raises(LabelError) as caught:
         found.partial_fit(X, y, classes=["a", "c"])
     assert str(caught.value) == (
@@ -116,5 +116,5 @@ def test_classes_stay_the_same(rows):
 
 
 def test_sdca_has_no_steps_to_go_on_with():
-    assert not hasattr(SVMClassifier(), "partial_fit")
-    assert hasattr(SVMClassifier(solver=ps.Pegasos()), "partial_fit")
+    assert not hasattr(SVMClassifier(lam=1.0), "partial_fit")
+    assert hasattr(SVMClassifier(solver=ps.Pegasos(), lam=1.0), "partial_fit")

@@ -288,8 +288,8 @@ def test_a_precomputed_kernel_is_the_kernel():
 
 def test_gamma_is_one_by_the_number_of_columns():
     points, labels = make_classification(n_samples=40, n_features=5, random_state=0)
-    found = KernelSVMClassifier(random_state=1).fit(points, labels)
-    given = KernelSVMClassifier(gamma=0.2, random_state=1).fit(points, labels)
+    found = KernelSVMClassifier(random_state=1, lam=1.0).fit(points, labels)
+    given = KernelSVMClassifier(gamma=0.2, random_state=1, lam=1.0).fit(points, labels)
     assert np.array_equal(found.dual_coef_, given.dual_coef_)
     assert len(found.support_) == found.result_.n_support
 

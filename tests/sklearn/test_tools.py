@@ -30,7 +30,7 @@ from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClass
 
 def test_a_search_over_lambda_and_options_of_the_solver(rows):
     X, y, _ = rows
-    pipe = make_pipeline(StandardScaler(), SVMClassifier(random_state=1))
+    pipe = make_pipeline(StandardScaler(), SVMClassifier(random_state=1, lam=1.0))
     grid = [
         {"svmclassifier__lam": [0.01, 1.0]},
         {

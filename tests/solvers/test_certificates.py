@@ -124,7 +124,7 @@ def test_feasible_points_balance_the_classes():
 
 def test_summary_says_how_far_and_warns_of_a_runaway_intercept():
     train, _ = ps.datasets.load_digits56()
-    good = str(ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443)).summary())
+    good = str(ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443)).summary())
     assert "Certified by duality" in good
     assert "WARNING" not in good
     wild = ps.svm("digit ~ .", train, lam=0.001).fit(ps.Pegasos(epochs=1, seed=443))
@@ -136,7 +136,7 @@ def test_summary_says_how_far_and_warns_of_a_runaway_intercept():
 
 def test_trace_records_every_epoch():
     train, test = ps.datasets.load_digits56()
-    model = ps.svm("digit ~ .", train)
+    model = ps.svm("digit ~ .", train, lam=1.0)
     result = model.fit(ps.Pegasos(epochs=4, seed=1), trace=True, test=test)
     trace = result.trace
     assert trace["epoch"].tolist() == [1, 2, 3, 4]
@@ -154,7 +154,7 @@ def test_trace_records_every_epoch():
 
 def test_tracing_changes_no_number_and_is_off_by_default():
     train, _ = ps.datasets.load_digits56()
-    model = ps.logit("digit ~ .", train)
+    model = ps.logit("digit ~ .", train, lam=1.0)
     plain = model.fit(ps.Pegasos(epochs=3, seed=1))
     traced = model.fit(ps.Pegasos(epochs=3, seed=1), trace=True)
     assert plain.trace is None
@@ -164,13 +164,13 @@ def test_tracing_changes_no_number_and_is_off_by_default():
 def test_held_out_rows_need_a_trace():
     train, test = ps.datasets.load_digits56()
     with pytest.raises(ps.errors.OptionError, match="trace=True"):
-        ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=1), test=test)
+        ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=1), test=test)
 
 
 def test_held_out_rows_of_a_frame_model():
     train, test = ps.datasets.load_digits56()
     X, new = train.drop(columns="digit"), test.drop(columns="digit")
-    model = ps.SVM(train["digit"], X)
+    model = ps.SVM(train["digit"], X, lam=1.0)
     solver = ps.Pegasos(epochs=1, seed=1)
     by_pair = model.fit(solver, trace=True, test=(test["digit"], new))
     by_frame = model.fit(solver, trace=True, test=test)
@@ -181,13 +181,13 @@ def test_held_out_rows_of_a_frame_model():
 
 def test_progress_shows_a_bar(capsys):
     train, _ = ps.datasets.load_digits56()
-    ps.svm("digit ~ .", train).fit(ps.Pegasos(epochs=3, seed=1), progress=True)
+    ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=3, seed=1), progress=True)
     assert "3/3" in capsys.readouterr().err
 
 
 def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
     train, _ = ps.datasets.load_digits56()
-    model = ps.svm("digit ~ .", train)
+    model = ps.svm("digit ~ .", train, lam=1.0)
     solver = ps.Pegasos(epochs=5, seed=1)
     before = model.fit(solver)
     monkeypatch.setattr("pegasos_stats.solvers.trace.certificate_of", interrupt)
@@ -205,8 +205,8 @@ def test_the_trace_counts_ties_as_the_table_does(ties, rate):
     Z, y = np.zeros((4, 1)), ["a", "b", "a", "b"]
     solver = ps.Pegasos(epochs=2, seed=1, ties=ties)
     for model in (
-        ps.SVM(y, Z, intercept=False),
-        ps.KernelSVM(y, Z, kernel="linear", intercept=False),
+        ps.SVM(y, Z, intercept=False, lam=1.0),
+        ps.KernelSVM(y, Z, kernel="linear", intercept=False, lam=1.0),
     ):
         result = model.fit(solver, trace=True, test=(y, Z))
         assert result.confusion().error_rate == rate
@@ -239,7 +239,7 @@ def test_the_warning_names_what_ran_away():
 
 def test_held_out_rows_must_be_complete():
     with pytest.raises(ps.errors.DataError, match="No held-out row"):
-        ps.SVM([0, 1], np.eye(2)).fit(
+        ps.SVM([0, 1], np.eye(2), lam=1.0).fit(
             ps.Pegasos(seed=1), trace=True, test=([0], np.full((1, 2), np.nan))
         )
 
@@ -315,7 +315,9 @@ INFINITE = (
 
 def with_certificate(found):
     """A fit whose certificate is another one."""
-    result = ps.SVM([0, 1] * 5, np.arange(10.0)[:, None]).fit(ps.Pegasos(seed=1))
+    result = ps.SVM([0, 1] * 5, np.arange(10.0)[:, None], lam=1.0).fit(
+        ps.Pegasos(seed=1)
+    )
     vars(result)["certificate"] = found
     vars(result)["shortfall"] = Shortfall.certified(found)
     return result

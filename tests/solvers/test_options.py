@@ -146,7 +146,7 @@ def subject_of(result):
 
 @pytest.fixture(scope="module")
 def model():
-    return ps.svm("digit ~ .", ps.datasets.load_digits56()[0])
+    return ps.svm("digit ~ .", ps.datasets.load_digits56()[0], lam=1.0)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
@@ -207,7 +207,7 @@ def test_a_new_option_is_written_in_one_place(model, monkeypatch):
     assert 'spring="hard", stiff=True' in solver_call(result)
     assert r_lines(subject_of(result)).kind == "check"
     assert ["spring", "hard"] in packed_solver(made)[1]["value"]
-    kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0])
+    kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0], lam=1.0)
     with pytest.raises(
         OptionError, match=r"^spring='hard' makes no sense for a kernel"
     ):

@@ -54,7 +54,7 @@ def test_a_fit_without_solver_is_within_a_thousandth_of_the_optimum(digits):
 
 
 def test_a_drawn_seed_repeats_the_refined_fit(digits):
-    model = ps.svm("digit ~ .", digits[0], intercept=False)
+    model = ps.svm("digit ~ .", digits[0], intercept=False, lam=1.0)
     result = model.fit(ps.Pegasos(2), refine=1e-5)
     again = model.fit(ps.Pegasos(2, seed=result.seed), refine=1e-5)
     assert (result.params == again.params).all()
@@ -74,14 +74,16 @@ def test_the_trace_goes_on(digits):
 
 
 def test_the_summary_names_both_and_a_saved_fit_does_too(digits, tmp_path):
-    result = ps.svm("digit ~ .", digits[0]).fit(ps.Pegasos(2, seed=1), refine=1e-4)
+    result = ps.svm("digit ~ .", digits[0], lam=1.0).fit(
+        ps.Pegasos(2, seed=1), refine=1e-4
+    )
     assert "Pegasos, then SDCA" in str(result.summary())
     ps.save(result, tmp_path / "m")
     assert str(ps.load(tmp_path / "m").summary()) == str(result.summary())
 
 
 def test_what_makes_no_sense_is_refused(digits):
-    model = ps.svm("digit ~ .", digits[0])
+    model = ps.svm("digit ~ .", digits[0], lam=1.0)
     with pytest.raises(OptionError, match=r"SDCA\(tol=0.001\)"):
         model.fit(ps.SDCA(), refine=0.001)
     given = (0, -1e-3, "much", float("nan"))

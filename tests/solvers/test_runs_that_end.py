@@ -165,7 +165,7 @@ def test_certificates_of_the_run_are_those_it_ended_by():
 
 
 def test_kernel_models_refuse_what_they_do_not_have():
-    made = ps.kernel_svm(SOME, TRAIN)
+    made = ps.kernel_svm(SOME, TRAIN, lam=1.0)
     for name, value in {
         "start": "random",
         "first_step": 2,

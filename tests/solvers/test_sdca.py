@@ -208,7 +208,10 @@ def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
 
 def test_the_warning_is_at_the_line_of_the_fit():
     problem = random_problem(39)
-    model, solver = ps.SVM(problem.y, problem.X), ps.SDCA(epochs=1, tol=1e-9, seed=1)
+    model, solver = (
+        ps.SVM(problem.y, problem.X, lam=1.0),
+        ps.SDCA(epochs=1, tol=1e-9, seed=1),
+    )
     with pytest.warns(ConvergenceWarning) as of_fit:
         model.fit(solver)
     with pytest.warns(ConvergenceWarning) as of_folds:
@@ -221,7 +224,7 @@ def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
     X = np.random.default_rng(5).normal(size=(40, 4))
     y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
     weights = np.where(y > 0, 1e-12, 1.0)
-    result = ps.SVM(y, X, weights=weights).fit(ps.SDCA(tol=1e-8, seed=1))
+    result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.SDCA(tol=1e-8, seed=1))
     assert result.relative_gap <= 1e-8
     assert result.converged
 
@@ -299,7 +302,7 @@ def test_a_model_takes_the_solver(make, tmp_path):
 
 def test_what_sdca_does_not_go_with():
     train, _ = ps.datasets.load_digits56()
-    fit = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1))
+    fit = ps.svm("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
     with pytest.raises(ps.errors.OptionError, match="by Pegasos"):
         ps.first_difference(fit, fit)
 

@@ -140,8 +140,8 @@ def test_profiles_are_what_they_say():
 
 def test_homework_wants_a_model_without_intercept(digits):
     with pytest.raises(OptionError, match="intercept=False"):
-        ps.svm("digit ~ .", digits).fit(ps.Pegasos.homework())
-    result = ps.svm("digit ~ . - 1", digits).fit(ps.Pegasos.homework())
+        ps.svm("digit ~ .", digits, lam=1.0).fit(ps.Pegasos.homework())
+    result = ps.svm("digit ~ . - 1", digits, lam=1.0).fit(ps.Pegasos.homework())
     assert (result.intercept, result.n_iter) == (0.0, 1000)
     blank = digits.iloc[:2].assign(**dict.fromkeys(result.coef.index, 0))
     assert result.predict(blank).tolist() == [6, 6]
@@ -189,7 +189,7 @@ def test_rows_beyond_the_data_are_refused(model):
 
 
 def test_refitting_needs_an_intercept(digits):
-    model = ps.svm("digit ~ .", digits, intercept=False)
+    model = ps.svm("digit ~ .", digits, intercept=False, lam=1.0)
     with pytest.raises(OptionError, match="refit_intercept"):
         model.fit(ps.Pegasos(refit_intercept=True))
 

@@ -54,13 +54,13 @@ def path_of_runs():
 
 
 def tuning():
-    kernel = ps.kernel_svm("y ~ a + b", DATA)
+    kernel = ps.kernel_svm("y ~ a + b", DATA, lam=1.0)
     return ps.tune_kernel(kernel, [0.1, 1.0], [0.1, 0.01], folds=3, seed=1)
 
 
 def gram():
     K = DATA[["a", "b"]].to_numpy() @ DATA[["a", "b"]].to_numpy().T
-    kernel = ps.KernelSVM(DATA["y"].to_numpy(), K, kernel="precomputed")
+    kernel = ps.KernelSVM(DATA["y"].to_numpy(), K, kernel="precomputed", lam=1.0)
     folds = np.arange(N) % 3
     return ps.cross_validate(kernel, folds=pd.Series(folds).map(dict(enumerate("pqr"))))
 
@@ -70,7 +70,7 @@ def calibrated():
 
 
 def calibrated_kernel():
-    return ps.calibrate(ps.kernel_svm("y ~ a + b", DATA), folds=3, seed=443)
+    return ps.calibrate(ps.kernel_svm("y ~ a + b", DATA, lam=1.0), folds=3, seed=443)
 
 
 def thresholds():
@@ -91,7 +91,7 @@ def models():
     fits = {
         "hinge": model().fit(exact(), cov_type="HC1"),
         "log": model(ps.logit).fit(exact()),
-        "kernel": ps.kernel_svm("y ~ a + b", DATA).fit(),
+        "kernel": ps.kernel_svm("y ~ a + b", DATA, lam=1.0).fit(),
     }
     return ps.compare_models(fits, stars=True)
 

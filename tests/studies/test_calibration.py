@@ -128,7 +128,7 @@ def test_kernel_models_and_logistic_ones_are_calibrated(data):
 
 
 def test_one_fold_gives_no_sigmoid_for_its_rows(data):
-    model = ps.svm("y ~ a + b", data)
+    model = ps.svm("y ~ a + b", data, lam=1.0)
     with pytest.raises(DataError, match="at least two folds"):
         ps.calibrate(model, folds=[(np.arange(100), np.arange(100, 200))])
 

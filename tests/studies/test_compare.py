@@ -44,8 +44,8 @@ MODELS = {
     "hinge": lambda: ps.svm("digit ~ .", TRAIN, lam=0.1),
     "log": lambda: ps.logit("digit ~ .", TRAIN, lam=0.1),
     "no intercept": lambda: ps.svm("digit ~ . - 1", TRAIN, lam=30),
-    "weighted": lambda: ps.svm("digit ~ .", TRAIN, weights={5: 1, 6: 3}),
-    "scaled": lambda: ps.svm("digit ~ .", TRAIN, standardize=True),
+    "weighted": lambda: ps.svm("digit ~ .", TRAIN, weights={5: 1, 6: 3}, lam=1.0),
+    "scaled": lambda: ps.svm("digit ~ .", TRAIN, standardize=True, lam=1.0),
     "few rows": lambda: ps.svm("digit ~ .", TRAIN[80:120], lam=0.1),
 }
 
@@ -298,7 +298,7 @@ def test_one_run_has_no_spread():
 def test_ties_are_those_of_the_solver():
     X = np.array([[0.0], [1.0], [-1.0], [0.0]])
     y = np.array(["b", "b", "a", "a"])
-    model = ps.SVM(y, X, intercept=False)
+    model = ps.SVM(y, X, intercept=False, lam=1.0)
     solvers = {
         tie: ps.Pegasos(epochs=1, ties=tie) for tie in ("na", "positive", "negative")
     }
@@ -361,7 +361,7 @@ def test_wrong_seeds_and_held_out_rows_are_named(hinge):
         ps.compare_solvers(hinge.model, ONE, seed=2**31)
     with pytest.raises(ColumnError, match="digit"):
         ps.compare_solvers(hinge.model, ONE, test=TEST.drop(columns="digit"))
-    kernel = ps.kernel_svm("digit ~ .", TRAIN)
+    kernel = ps.kernel_svm("digit ~ .", TRAIN, lam=1.0)
     solvers = {**ONE, "dual": ps.SDCA(start="sgd")}
     with pytest.raises(OptionError, match="start='sgd' makes no sense for a kernel"):
         ps.compare_solvers(kernel, solvers, runs=2, seed=443)

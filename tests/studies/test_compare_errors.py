@@ -188,7 +188,9 @@ def test_a_cross_validation_gives_the_folds_wherever_it_stands(models):
         ),
         (
             lambda m, d: ps.compare_errors(
-                {"a": m["u"], "b": ps.svm("y ~ u", d.iloc[1:])}, folds=3, seed=1
+                {"a": m["u"], "b": ps.svm("y ~ u", d.iloc[1:], lam=1.0)},
+                folds=3,
+                seed=1,
             ),
             DataError,
             "'b' is not of the rows and outcomes of the first model; give models of "

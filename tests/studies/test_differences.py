@@ -17,7 +17,7 @@ def digits():
 
 @pytest.fixture(scope="module")
 def model(digits):
-    return ps.svm("digit ~ .", digits)
+    return ps.svm("digit ~ .", digits, lam=1.0)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,20 @@ def test_the_reason_may_lie_in_the_model(digits, model):
     run = model.fit(P(seed=1))
     others = {
         "lambda differs (1.0 and 2.0)": ps.svm("digit ~ .", digits, lam=2.0),
-        "the losses differ": ps.logit("digit ~ .", digits),
-        "the intercept is free in one run only": ps.svm("digit ~ . - 1", digits),
-        "the labels are coded differently": ps.svm("digit ~ .", digits, coding=(6, 5)),
-        "the predictors differ": ps.svm("digit ~ .", digits + (digits > 6) * 0),
+        "the losses differ": ps.logit("digit ~ .", digits, lam=1.0),
+        "the intercept is free in one run only": ps.svm(
+            "digit ~ . - 1", digits, lam=1.0
+        ),
+        "the labels are coded differently": ps.svm(
+            "digit ~ .", digits, coding=(6, 5), lam=1.0
+        ),
+        "the predictors differ": ps.svm(
+            "digit ~ .", digits + (digits > 6) * 0, lam=1.0
+        ),
     }
     shifted = digits.copy()
     shifted.loc[:, "p34"] += 1
-    others["the predictors differ"] = ps.svm("digit ~ .", shifted)
+    others["the predictors differ"] = ps.svm("digit ~ .", shifted, lam=1.0)
     for words, other in others.items():
         found = ps.first_difference(run, other.fit(P(seed=1)))
         assert found.step == 1
@@ -61,7 +67,7 @@ def test_the_reason_may_lie_in_the_model(digits, model):
 def test_runs_on_other_rows_or_columns_are_refused(n, p):
     X = np.random.default_rng(3).normal(size=(400, 5))
     runs = [
-        ps.SVM(np.arange(len(part)) % 2, part).fit(P(epochs=1, seed=1))
+        ps.SVM(np.arange(len(part)) % 2, part, lam=1.0).fit(P(epochs=1, seed=1))
         for part in (X, X[:n, :p])
     ]
     with pytest.raises(DataError) as caught:
@@ -91,7 +97,7 @@ def test_a_late_difference_is_found_at_its_step(model):
 
 def test_other_data_or_other_things_are_refused(digits, model):
     run = model.fit(P(seed=1))
-    fewer = ps.svm("digit ~ .", digits.iloc[1:]).fit(P(seed=1))
+    fewer = ps.svm("digit ~ .", digits.iloc[1:], lam=1.0).fit(P(seed=1))
     with pytest.raises(DataError, match=r"\(200, 64\) and \(199, 64\)"):
         ps.first_difference(run, fewer)
     with pytest.raises(OptionError, match="results of two"):
@@ -114,9 +120,18 @@ def test_the_reason_is_what_acted(digits, model):
     X, y = digits.drop(columns="digit"), digits["digit"]
     shifted = X.assign(p34=X["p34"] + 1.0)
     cases = {
-        "the predictors differ": (ps.SVM(y, shifted), P(seed=1, arithmetic="fast")),
-        "labels are coded": (ps.SVM(y, X, coding=(6, 5)), P(seed=1, project=True)),
-        "sparse float64": (ps.SVM(y.to_numpy(), csr_array(X.to_numpy())), P(seed=1)),
+        "the predictors differ": (
+            ps.SVM(y, shifted, lam=1.0),
+            P(seed=1, arithmetic="fast"),
+        ),
+        "labels are coded": (
+            ps.SVM(y, X, coding=(6, 5), lam=1.0),
+            P(seed=1, project=True),
+        ),
+        "sparse float64": (
+            ps.SVM(y.to_numpy(), csr_array(X.to_numpy()), lam=1.0),
+            P(seed=1),
+        ),
     }
     for words, (other, solver) in cases.items():
         assert words in ps.first_difference(run, other.fit(solver)).reason
@@ -124,21 +139,21 @@ def test_the_reason_is_what_acted(digits, model):
 
 def test_a_projection_that_never_binds_is_no_reason(digits):
     X, y = digits.drop(columns="digit") * 0.001, digits["digit"]
-    run = ps.SVM(y, X).fit(P(seed=3, project=True))
-    other = ps.SVM(y, X + 1e-9 * (X > 0)).fit(P(seed=3))
+    run = ps.SVM(y, X, lam=1.0).fit(P(seed=3, project=True))
+    other = ps.SVM(y, X + 1e-9 * (X > 0), lam=1.0).fit(P(seed=3))
     assert "predictors differ" in ps.first_difference(run, other).reason
-    assert ps.first_difference(run, ps.SVM(y, X).fit(P(seed=3))) is None
+    assert ps.first_difference(run, ps.SVM(y, X, lam=1.0).fit(P(seed=3))) is None
 
 
 def test_weights_and_refinement_are_named():
     train, _ = ps.datasets.load_digits56()
     solver = ps.Pegasos(2, seed=1)
-    plain = ps.svm("digit ~ .", train).fit(solver)
-    weighted = ps.svm("digit ~ .", train, weights={5: 1, 6: 2}).fit(solver)
+    plain = ps.svm("digit ~ .", train, lam=1.0).fit(solver)
+    weighted = ps.svm("digit ~ .", train, weights={5: 1, 6: 2}, lam=1.0).fit(solver)
     found = ps.first_difference(plain, weighted)
     assert found.step == 1
     assert "weights" in found.reason
-    refined = ps.svm("digit ~ .", train).fit(solver, refine=1e-3)
+    refined = ps.svm("digit ~ .", train, lam=1.0).fit(solver, refine=1e-3)
     found = ps.first_difference(plain, refined)
     assert found.step == 401
     assert "refine=0.001" in found.reason

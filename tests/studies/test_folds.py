@@ -172,10 +172,12 @@ def test_every_fit_needs_both_levels(model):
     with pytest.raises(DataError, match="no row of level 'no' to fit"):
         read(by_level, model)
     X = np.arange(12.0)[:, None]
-    single = ps.SVM(np.arange(12) == 3, X)
+    single = ps.SVM(np.arange(12) == 3, X, lam=1.0)
     with pytest.raises(DataError, match="level True"):
         ps.cross_validate(single, folds=3, seed=1)
-    twice = ps.SVM(np.arange(12) < 2, X, weights=np.where(np.arange(12) == 1, 0, 1))
+    twice = ps.SVM(
+        np.arange(12) < 2, X, weights=np.where(np.arange(12) == 1, 0, 1), lam=1.0
+    )
     with pytest.raises(DataError, match="level True"):
         ps.cross_validate(twice, folds=3, seed=1)
 

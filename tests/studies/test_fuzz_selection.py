@@ -372,11 +372,11 @@ def test_rows_of_weight_zero_are_no_rows_of_their_level():
     y = np.array([0, 0, 0, 1, 1, 1])
     X = np.arange(6.0)[:, None]
     folds = [1, 2, 3, 1, 2, 3]
-    model = ps.SVM(y, X, weights=[1, 1, 1, 1, 1, 0])
+    model = ps.SVM(y, X, weights=[1, 1, 1, 1, 1, 0], lam=1.0)
     ps.cross_validate(model, folds=folds, metrics="error_rate", seed=1)
     for weights, level in (([1, 1, 1, 1, 0, 0], 1), ([0, 0, 2, 1, 1, 1], 0)):
         with pytest.raises(DataError, match=f"leaves no row of level {level} to fit"):
-            ps.cross_validate(ps.SVM(y, X, weights=weights), folds=folds)
+            ps.cross_validate(ps.SVM(y, X, weights=weights, lam=1.0), folds=folds)
 
 
 @pytest.mark.fuzz

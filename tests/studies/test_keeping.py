@@ -186,7 +186,7 @@ def test_functions_of_ones_own_are_asked_for(kept, tmp_path):
     def twice(x):
         return 2.0 * x
 
-    own = ps.svm("y ~ twice(a)", DATA, functions={"twice": twice})
+    own = ps.svm("y ~ twice(a)", DATA, functions={"twice": twice}, lam=1.0)
     ps.save(ps.cross_validate(own, folds=3, seed=1), tmp_path / "own")
     with pytest.raises(DataError, match="calls the function 'twice'"):
         ps.load(tmp_path / "own")

@@ -21,7 +21,7 @@ def waves(n=160, seed=3):
 @pytest.fixture(scope="module")
 def model():
     X, y = waves()
-    return ps.KernelSVM(y, X, gamma=2.0)
+    return ps.KernelSVM(y, X, gamma=2.0, lam=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_each_gamma_has_the_path_that_it_has_alone(model, found):
     for gamma, path in zip(found.gammas, found.paths, strict=True):
         assert path.model.problem.kernel.gamma == gamma
         assert path.folds is found.paths[0].folds
-        alone = ps.KernelSVM(y, X, gamma=gamma)
+        alone = ps.KernelSVM(y, X, gamma=gamma, lam=1.0)
         fits = ps.lambda_path(alone, LAMBDAS, folds=path.folds, seed=7).fits
         np.testing.assert_allclose(fits["objective"], path.fits["objective"], rtol=1e-3)
     assert model.problem.kernel.gamma == 2.0
@@ -101,7 +101,7 @@ def test_what_cannot_be_tuned_is_named(model, options, message):
 
 def test_a_model_without_gamma_is_named():
     X, y = waves(20)
-    for model in (ps.SVM(y, X), ps.KernelSVM(y, X, kernel="linear")):
+    for model in (ps.SVM(y, X, lam=1.0), ps.KernelSVM(y, X, kernel="linear", lam=1.0)):
         with pytest.raises(OptionError) as caught:
             ps.tune_kernel(model)
         assert str(caught.value) == (

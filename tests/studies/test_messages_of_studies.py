@@ -180,7 +180,9 @@ MESSAGES = [
         "'shuffle', 'sequential' or 'replace'.",
     ),
     (
-        lambda: ps.lambda_grid(ps.SVM([0, 1, 0, 1], [[1.0], [1.0], [2.0], [2.0]])),
+        lambda: ps.lambda_grid(
+            ps.SVM([0, 1, 0, 1], [[1.0], [1.0], [2.0], [2.0]], lam=1.0)
+        ),
         "The predictors have the same mean in both levels, so that no largest lambda "
         "can be told; give lambdas.",
     ),

@@ -21,7 +21,7 @@ def sample(seed, n=90, effect=1.0):
 
 def test_lambda_is_that_of_a_path_of_the_fitted_rows():
     frame = sample(1)
-    model = ps.svm("y ~ .", frame, standardize=True)
+    model = ps.svm("y ~ .", frame, standardize=True, lam=1.0)
     found = ps.cross_validate(model, QUICK, folds=3, seed=4, lambda_path=GRID)
     rng = ps.RRandom(4)
     folds = ps.Folds.stratified(frame["y"], 3, seed=4)
@@ -33,7 +33,7 @@ def test_lambda_is_that_of_a_path_of_the_fitted_rows():
     for (train, test), line in zip(folds, found.by_fold.itertuples(), strict=True):
         part = frame.iloc[train]
         inner = drawn_folds(codes[train], 10, 1, rng)
-        own = ps.svm("y ~ .", part, standardize=True)
+        own = ps.svm("y ~ .", part, standardize=True, lam=1.0)
         path = ps.lambda_path(own, GRID, QUICK, folds=inner, seed=1)
         assert line.lam == path.lambda_1se
         scores = path.refit("1se").decision_function(frame.iloc[test])
@@ -45,7 +45,7 @@ def test_lambda_is_that_of_a_path_of_the_fitted_rows():
 
 def test_a_path_says_how_to_choose():
     frame = sample(2)
-    model = ps.logit("y ~ .", frame)
+    model = ps.logit("y ~ .", frame, lam=1.0)
     path = ps.lambda_path(
         model, GRID, QUICK, folds=4, repeats=2, seed=1, metric="brier_score"
     )
@@ -77,7 +77,7 @@ def test_a_path_says_how_to_choose():
 
 
 def test_larger_is_better_of_the_area():
-    model = ps.svm("y ~ .", sample(3, effect=2.0))
+    model = ps.svm("y ~ .", sample(3, effect=2.0), lam=1.0)
     path = ps.lambda_path(model, GRID, QUICK, folds=3, seed=1, metric="auc")
     found = ps.cross_validate(
         model, QUICK, folds=path.folds, seed=1, lambda_path=path, rule="min"
@@ -94,7 +94,7 @@ def test_without_a_path_nothing_is_chosen(nothing):
 
 
 def test_numbers_do_not_depend_on_the_workers():
-    model = ps.svm("y ~ .", sample(5))
+    model = ps.svm("y ~ .", sample(5), lam=1.0)
     given = {"folds": 3, "seed": 7, "lambda_path": True}
     one, two = (
         ps.cross_validate(model, ps.Pegasos(2), workers=k, **given) for k in (1, 2)
@@ -105,8 +105,8 @@ def test_numbers_do_not_depend_on_the_workers():
 def test_kernels_are_chosen_too():
     frame = sample(6, n=40)
     X = frame[["a", "b"]].to_numpy()
-    gram = ps.KernelSVM(frame["y"].to_numpy(), X @ X.T, kernel="precomputed")
-    linear = ps.KernelSVM(frame["y"].to_numpy(), X, kernel="linear")
+    gram = ps.KernelSVM(frame["y"].to_numpy(), X @ X.T, kernel="precomputed", lam=1.0)
+    linear = ps.KernelSVM(frame["y"].to_numpy(), X, kernel="linear", lam=1.0)
     given = {"folds": 3, "seed": 7, "lambda_path": GRID}
     one, two = (
         ps.cross_validate(model, ps.Pegasos(3), **given) for model in (gram, linear)
@@ -125,7 +125,7 @@ def test_kernels_are_chosen_too():
 )
 def test_what_is_no_path_is_refused(given, message):
     with pytest.raises(OptionError, match=message):
-        ps.cross_validate(ps.svm("y ~ .", sample(7)), QUICK, **given)
+        ps.cross_validate(ps.svm("y ~ .", sample(7), lam=1.0), QUICK, **given)
 
 
 def test_undecided_rows_count_alike_in_folds_and_pooled():
@@ -148,7 +148,7 @@ def test_the_estimate_is_right_where_there_is_nothing_to_find():
     errors, held, best = [], 0, []
     for seed in range(1, 21):
         rng = np.random.default_rng([3, seed])
-        model = ps.SVM(np.repeat(["a", "b"], 24), rng.normal(size=(48, 3)))
+        model = ps.SVM(np.repeat(["a", "b"], 24), rng.normal(size=(48, 3)), lam=1.0)
         given = {"folds": 3, "seed": seed, "workers": 1}
         path = ps.lambda_path(model, [1.0, 0.01], QUICK, **given)
         found = ps.cross_validate(

@@ -107,7 +107,7 @@ def test_beyond_the_largest_lambda_the_solution_is_known(intercept):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 3))
     y = np.where(np.arange(40) % 2, 1.0, -1.0)
-    model = ps.SVM(y, X, intercept=intercept)
+    model = ps.SVM(y, X, intercept=intercept, lam=1.0)
     a = null_dual(model.problem)
     assert (a == 1.0).all()
     for factor, known in ((1.01, True), (0.4, False)):
@@ -185,7 +185,7 @@ def test_standardized_coefficients(svm):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * [1, 100] + [5, 0]
     y = X[:, 0] + X[:, 1] / 100 + rng.normal(size=60) > 5
-    model = ps.Logit(y, X, standardize=True)
+    model = ps.Logit(y, X, standardize=True, lam=1.0)
     path = ps.lambda_path(model, folds=4, seed=1, solver=TIGHT)
     result = path.refit("min")
     there = path.coefficients.loc[path.lambda_min]
@@ -276,7 +276,7 @@ def test_coefficients_of_a_path_are_those_of_the_model(intercept):
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
     y = np.where(X["a"] + 0.5 > rng.normal(size=30), "yes", "no")
-    model = ps.SVM(y, X, intercept=intercept)
+    model = ps.SVM(y, X, intercept=intercept, lam=1.0)
     path = ps.lambda_path(model, [1.0, 0.1], folds=None, seed=1)
     names = ["Intercept"] * intercept + ["a", "b"]
     assert path.coefficients.columns.tolist() == names
@@ -326,7 +326,9 @@ def test_the_end_of_a_path_at_which_all_coefficients_are_0_has_nothing_beyond():
     rng = np.random.default_rng(8)
     data = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x", "z"])
     data["y"] = np.where(np.arange(150) % 10 == 0, "yes", "no")
-    path = ps.lambda_path(ps.svm("y ~ x + z", data), [20.0, 10.0], folds=5, seed=1)
+    path = ps.lambda_path(
+        ps.svm("y ~ x + z", data, lam=1.0), [20.0, 10.0], folds=5, seed=1
+    )
     assert path.lambda_min == path.lambdas[0]
     said = end_of_path(path, path.lambda_min)
     assert said == (

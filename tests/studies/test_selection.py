@@ -241,11 +241,13 @@ def test_many_odd_models_are_cross_validated():
     constant = np.column_stack([np.full(20, 7.1), np.zeros(20), wide[:, 0]])
     for X in (wide, wide.astype(np.float32), constant, wide[:, :1]):
         for intercept in (True, False):
-            model = ps.SVM(y, X, intercept=intercept, standardize=True)
+            model = ps.SVM(y, X, intercept=intercept, standardize=True, lam=1.0)
             found = ps.lambda_path(model, folds=10, seed=1)
             assert found.table.notna().all(axis=None)
     frame = pd.DataFrame(wide[:, :2])  # integer column names
-    assert ps.cross_validate(ps.Logit(y == 1, frame), folds=20, metrics="log_loss")
+    assert ps.cross_validate(
+        ps.Logit(y == 1, frame, lam=1.0), folds=20, metrics="log_loss"
+    )
 
 
 def test_summary_and_figure_show_every_metric(svm):

@@ -56,7 +56,8 @@ class ResultPlots:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.svm("digit ~ .", train).fit(ps.SDCA(seed=1), trace=True, test=test)
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
+    >>> result = model.fit(ps.SDCA(seed=1), trace=True, test=test)
     >>> result.plot
     <Figures: trace, margins, confusion, roc, coefficients, coefficient_image>
     >>> from matplotlib.figure import Figure
@@ -232,7 +233,7 @@ class LinearPlots(ResultPlots):
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> result = ps.logit("digit ~ .", train).fit(ps.SDCA(seed=1))
+    >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.SDCA(seed=1))
     >>> from matplotlib.figure import Figure
     >>> ax = result.plot.coefficients(max_terms=2, ax=Figure().subplots())
     >>> ax.get_title()

@@ -246,7 +246,7 @@ def solver_call(result: Fitted) -> str:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> solver_call(ps.svm("digit ~ .", train).fit(ps.Pegasos(seed=443)))
+    >>> solver_call(ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443)))
     'ps.Pegasos(epochs=20, seed=443)'
     """
     options = given(result.solver.with_seed(result.seed))

@@ -111,7 +111,7 @@ def save(
     >>> import pathlib, tempfile
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.svm("digit ~ .", train)
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
     >>> result = model.fit(ps.Pegasos(epochs=20, seed=443))
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> save(result, folder / "digits.model")

@@ -155,7 +155,7 @@ def check_against_r(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> check = ps.check_against_r(  # doctest: +SKIP
-    ...     ps.svm("digit ~ .", train), ps.Pegasos(epochs=2, seed=443)
+    ...     ps.svm("digit ~ .", train, lam=1.0), ps.Pegasos(epochs=2, seed=443)
     ... )
     >>> check.equal  # doctest: +SKIP
     True

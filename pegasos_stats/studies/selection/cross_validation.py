@@ -114,7 +114,7 @@ def cross_validate(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> found = ps.cross_validate(ps.svm("digit ~ .", train), folds=5, seed=443)
+    >>> found = ps.cross_validate(ps.svm("digit ~ .", train, lam=1), folds=5, seed=443)
     >>> found.by_fold["n_test"].tolist()
     [40, 40, 40, 40, 40]
     >>> bool(found.mean["error_rate"] == found.confusion().error_rate)
@@ -185,7 +185,7 @@ class CrossValidation:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> found = ps.cross_validate(ps.logit("digit ~ .", train), folds=5, seed=1)
+    >>> found = ps.cross_validate(ps.logit("digit ~ .", train, lam=1), folds=5, seed=1)
     >>> found.tidy()["term"].tolist()
     ['error_rate', 'log_loss', 'brier_score', 'auc']
     """

@@ -73,7 +73,7 @@ def tune_kernel(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.kernel_svm("digit ~ .", train)
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
     >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
     >>> found.table[["gamma", "lam"]].to_numpy().tolist()
     [[0.001, 0.01], [0.001, 0.0001], [0.1, 0.01], [0.1, 0.0001]]
@@ -147,7 +147,7 @@ class KernelTuning:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.kernel_svm("digit ~ .", train)
+    >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
     >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
     >>> found.refit().confusion(test).n_errors < 5
     True

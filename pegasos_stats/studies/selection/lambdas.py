@@ -66,7 +66,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     --------
     >>> import pegasos_stats as ps
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
-    >>> ps.lambda_grid(ps.SVM(y, X), count=3, ratio=0.01)
+    >>> ps.lambda_grid(ps.SVM(y, X, lam=1.0), count=3, ratio=0.01)
     array([3.  , 0.3 , 0.03])
     """
     problem = checked_model(model).problem

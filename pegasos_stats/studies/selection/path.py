@@ -91,7 +91,7 @@ def lambda_path(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> model = ps.svm("digit ~ .", train)
+    >>> model = ps.svm("digit ~ .", train, lam=1.0)
     >>> path = ps.lambda_path(model, [10, 1, 0.1], folds=5, seed=443)
     >>> path.lambda_1se >= path.lambda_min
     True

@@ -57,7 +57,8 @@ class LambdaPath:
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> path = ps.lambda_path(ps.svm("digit ~ .", train), [10, 1], folds=5, seed=1)
+    >>> model = ps.svm("digit ~ .", train)
+    >>> path = ps.lambda_path(model, [10, 1], folds=5, seed=1)
     >>> path.table.columns[-3:].tolist()
     ['hinge_loss_se', 'auc', 'auc_se']
     >>> path.best_model("min").problem.lam == path.lambda_min
