@@ -14,6 +14,7 @@ from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
 
 LossName = Literal["hinge", "log"]
+LamRule = Literal["given", "1/n", "cv"]
 
 # Loss of the model that is all zero, the same for every row.
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
@@ -45,6 +46,8 @@ class Problem:
     balanced : bool
         Whether weights were asked to be such that both classes weigh the same: of other
         rows they would be others. Where both classes have as many rows there are none.
+    lam_rule : "given", "1/n" or "cv"
+        Where the penalty is from: the user, the number of rows, or cross-validation.
 
     Its arrays are read-only.
     """
@@ -57,6 +60,7 @@ class Problem:
     weights: Vector | None = field(default=None, kw_only=True)
     offset: Vector | None = field(default=None, kw_only=True)
     balanced: bool = field(default=False, kw_only=True)
+    lam_rule: LamRule = field(default="given", kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("X", "y", "weights", "offset"):
