@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = ["-m", "not (r or data or fuzz or slow)", "--numprocesses", "auto"]
-EXTRAS = ["report", "sklearn", "files", "frames"]  # that the package itself imports
+EXTRAS = ["plot", "report", "sklearn", "files", "frames"]  # imported by the package
 ASKED = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
 
 

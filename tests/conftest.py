@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pegasos_stats.compiled.notice import NOTICE
 from pegasos_stats.studies.parity.session import Embedded
+
+NOTICE.is_shown = True  # standard error is as it is once kernels are compiled
 
 TESTS = Path(__file__).parent
 REFERENCE = Path(__file__).parents[1] / "r_reference"
@@ -21,6 +24,7 @@ SLOW = [
     "compiled/test_cache",
     "compiled/test_gram",
     "compiled/test_kernel_pegasos",
+    "compiled/test_notice",
     "compiled/test_pegasos_kernel",
     "compiled/test_rows",
     "compiled/test_sdca",

@@ -1,9 +1,13 @@
 """What the package needs: lowest versions that are tested, licences that are listed."""
 
 import importlib.util
+import re
+from configparser import ConfigParser
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -51,3 +55,26 @@ def test_another_word_is_refused(monkeypatch):
     monkeypatch.setattr(dependencies.sys, "argv", ["dependencies.py", "oldest"])
     with pytest.raises(SystemExit, match="lowest or the newest"):
         dependencies.main()
+
+
+def test_libraries_whose_internals_are_used_have_an_upper_bound():
+    setup = ConfigParser()
+    setup.read(SCRIPTS.parent / "setup.cfg")
+    asked = {
+        Requirement(line).name: Requirement(line).specifier
+        for line in setup["options"]["install_requires"].split()
+    }
+    for name in ("numba", "formulaic"):
+        assert any(each.operator == "<" for each in asked[name])
+        assert version(name) in asked[name]
+
+
+def test_the_extra_all_has_what_the_package_imports():
+    needed = script("licences").needed()
+    setup = ConfigParser()
+    setup.read(SCRIPTS.parent / "setup.cfg")
+    every = re.search(r"\[(.*)\]", setup["options.extras_require"]["all"])[1].split(",")
+    found = {name for name, extras in needed.items() if {*extras} & {*every, "plot"}}
+    assert found >= {"matplotlib", "jinja2", "scikit-learn", "pyarrow", "narwhals"}
+    assert found >= {"dask", "distributed"}
+    assert "rpy2" not in found

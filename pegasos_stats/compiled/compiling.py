@@ -15,7 +15,8 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import Type
 
-import pegasos_stats.compiled.arithmetic.lanes_llvm  # noqa: F401, the compiled form of lanes.py
+import pegasos_stats.compiled.arithmetic.lanes_llvm  # the compiled form of lanes.py
+import pegasos_stats.compiled.notice  # noqa: F401, which listens
 from pegasos_stats.compiled.cache import KernelCache
 from pegasos_stats.compiled.signals import interrupts_kept
 

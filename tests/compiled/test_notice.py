@@ -1,0 +1,66 @@
+"""Who waits for kernels to be compiled is told so once, on standard error."""
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from pegasos_stats.compiled import notice
+
+FIT = """
+import pegasos_stats as ps
+train, test = ps.datasets.load_digits56()
+ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1), cov_type="none")
+"""
+
+
+def test_a_first_fit_says_that_it_compiles_and_the_next_one_says_nothing(tmp_path):
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pytest.skip("nothing is compiled")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", FIT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert said == [notice.TEXT, ""]
+    assert said[0].count("\n") == 1
+
+
+def kernel_of(module):
+    function = SimpleNamespace(__module__=module)
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
+
+
+@pytest.mark.parametrize(
+    ("module", "written"),
+    [("pegasos_stats.compiled.dual", notice.TEXT), ("another.package", "")],
+)
+def test_kernels_of_others_are_not_ours_to_tell_of(
+    module, written, monkeypatch, capsys
+):
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
+    listener, event = notice.Notice(), kernel_of(module)
+    for _ in range(2):
+        listener.on_start(event)
+        if listener._timer is not None:
+            listener._timer.join()
+        listener.on_end(event)
+    assert capsys.readouterr().err == written
+
+
+def test_a_short_time_is_not_told(capsys):
+    listener, event = notice.Notice(), kernel_of("pegasos_stats.compiled.dual")
+    listener.on_start(event)
+    listener.on_start(event)  # a kernel that the first one calls
+    listener.on_end(event)
+    listener.on_end(event)
+    assert not listener.is_shown
+    assert capsys.readouterr().err == ""
