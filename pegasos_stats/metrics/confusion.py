@@ -30,6 +30,7 @@ def confusion(
     levels: Sequence[object] | None = None,
     scores: object = None,
     probabilities: object = None,
+    event_level: inputs.EventLevel | None = None,
     mode: inputs.Mode | None = None,
     prevalence: object = None,
     beta: float = 1.0,
@@ -47,7 +48,7 @@ def confusion(
         statistic.
     positive : label, optional
         Positive class of two levels, for sensitivity and similar statistics; by default
-        the first level, as in caret. With more levels each is compared with all others.
+        the second level. With more levels each is compared with all others.
     levels : sequence, optional
         The labels in the order of the table. By default those in the data: categories
         in their order, otherwise sorted values.
@@ -57,6 +58,9 @@ def confusion(
     probabilities : DataFrame or array, shape (n, k) or (n,), optional
         A column for each level, as from ``predict_proba()``, or the probability of the
         second of two levels; used for log loss and Brier score.
+    event_level : "second" or "first", optional
+        Which of two levels is the positive class, instead of `positive`; ``"first"`` is
+        caret's rule. No matter with more levels.
     mode : "sens_spec", "prec_recall" or "everything", optional
         With a mode, ``print()`` shows the full report with the statistics that caret
         prints in this mode.
@@ -84,7 +88,8 @@ def confusion(
     LabelError
         If a label is none of `levels`, or the labels have no order.
     OptionError
-        If an option is not allowed, or not for this number of levels.
+        If an option is not allowed, not for this number of levels, or `positive` and
+        `event_level` contradict each other.
 
     Examples
     --------
@@ -93,7 +98,7 @@ def confusion(
     Actual
     5          1  1
     6          0  1
-    >>> confusion([5, 5, 6], [5, 6, 6], positive=6).by_class["precision"].item()
+    >>> confusion([5, 5, 6], [5, 6, 6], event_level="first").by_class["recall"].item()
     0.5
     >>> confusion(["a", "b"], ["a", "a"], freq_weights=[30, 2]).error_rate
     0.0625
@@ -107,7 +112,9 @@ def confusion(
             "No row has a label, neither an actual nor a predicted one; give labels, "
             "or levels= for a table without rows."
         )
-    choices = inputs.checked_choices(order, positive, prevalence, beta, mode)
+    choices = inputs.checked_choices(
+        order, positive, event_level, prevalence=prevalence, beta=beta, mode=mode
+    )
     index = pairs.index
     rows, columns = (inputs.codes_of(pairs[s], order) for s in ("actual", "predicted"))
     every: Positions | slice = slice(None)

@@ -23,9 +23,11 @@ from pegasos_stats.errors import (
 )
 
 Mode = Literal["sens_spec", "prec_recall", "everything"]
+EventLevel = Literal["second", "first"]
 Levels = Sequence[Any]
 
 MODES = ("sens_spec", "prec_recall", "everything")
+EVENT_LEVELS = ("second", "first")
 SUM_TOLERANCE = 1e-6  # of the probabilities of a row
 LARGEST_BETA = 1e100  # of the F measure; its square is a number
 
@@ -205,7 +207,7 @@ class Choices:
     Attributes
     ----------
     positive : label, optional
-        Positive class of a table of two levels; by default the first level.
+        Positive class of a table of two levels; by default the second level.
     prevalence : tuple of float, optional
         Prevalence of the positive class or, with more than two levels, of each class.
     beta : float, default 1.0
@@ -223,12 +225,59 @@ class Choices:
 DEFAULTS = Choices()
 
 
+def positive_position(
+    levels: Levels, positive: object = None, event_level: EventLevel | None = None
+) -> int:
+    """Position of the positive class: the second of two levels unless one is named.
+
+    Parameters
+    ----------
+    levels : sequence
+        The levels in the order of the table.
+    positive : label, optional
+        The level that is the positive class.
+    event_level : "second" or "first", optional
+        Which of two levels it is; ``"first"`` is caret's rule.
+
+    Raises
+    ------
+    OptionError
+        If there is no such level, or both are given and contradict each other.
+
+    Examples
+    --------
+    >>> positive_position([5, 6]), positive_position([5, 6], 5)
+    (1, 0)
+    >>> positive_position([5, 6], event_level="first")
+    0
+    """
+    if event_level is not None:
+        check_choice("event_level", event_level, EVENT_LEVELS)
+    by_order = 0 if event_level == "first" else len(levels) - 1
+    if positive is None:
+        return by_order
+    at = position_of(positive, levels)
+    if at < 0:
+        raise OptionError(
+            f"positive={shown(positive)} is not among the levels; give one of "
+            f"{listing(levels)}."
+        )
+    if event_level is not None and at != by_order:
+        raise OptionError(
+            f"positive={shown(positive)} is not the {event_level} level, as "
+            f"event_level={shown(event_level)} says; give one of the two."
+        )
+    return at
+
+
 def checked_choices(
     levels: Levels,
-    positive: object,
-    prevalence: object,
-    beta: float,
-    mode: Mode | None,
+    positive: object = None,
+    event_level: EventLevel | None = None,
+    *,
+    prevalence: object = None,
+    beta: float = 1.0,
+    mode: Mode | None = None,
 ) -> Choices:
     """Return the options for a table of these levels.
 
@@ -244,14 +293,8 @@ def checked_choices(
             f"positive={shown(positive)} makes no sense with {len(levels)} levels: "
             "each is compared with all others; leave it out."
         )
-    if positive is not None:
-        at = position_of(positive, levels)
-        if at < 0:
-            raise OptionError(
-                f"positive={shown(positive)} is not among the levels; give one of "
-                f"{listing(levels)}."
-            )
-        positive = levels[at]
+    at = positive_position(levels, positive, event_level)
+    positive = None if len(levels) > 2 else levels[at]
     shares = None if prevalence is None else _checked_prevalence(levels, prevalence)
     beta = check_positive("beta", beta)
     if beta > LARGEST_BETA:

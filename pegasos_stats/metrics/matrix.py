@@ -12,7 +12,13 @@ from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics import table_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
 from pegasos_stats.metrics.catalogue import NO_INFERENCE, Source
-from pegasos_stats.metrics.inputs import DEFAULTS, Choices, Mode, check_mode
+from pegasos_stats.metrics.inputs import (
+    DEFAULTS,
+    Choices,
+    Mode,
+    check_mode,
+    positive_position,
+)
 from pegasos_stats.metrics.intervals import Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, total_of
 from pegasos_stats.metrics.scores import Scored
@@ -63,7 +69,7 @@ class ConfusionMatrix:
     >>> matrix.n_errors, matrix.error_rate
     (1, 0.3333333333333333)
     >>> matrix.positive, matrix.by_class["sensitivity"].item()
-    ('a', 0.5)
+    ('b', 1.0)
     """
 
     levels: tuple[object, ...]
@@ -96,11 +102,10 @@ class ConfusionMatrix:
 
     @property
     def positive(self) -> object:
-        """Positive class: the first level by default, None with more than two."""
+        """Positive class: the second level by default, None with more than two."""
         if len(self.levels) > 2:
             return None
-        given = self.choices.positive
-        return self.levels[0] if given is None else given
+        return self.levels[positive_position(self.levels, self.choices.positive)]
 
     @property
     def n_undecided(self) -> int:
@@ -219,7 +224,7 @@ class ConfusionMatrix:
         >>> matrix.conf_int().round(3).loc[[0, 4], :]
                   term class  estimate  conf_low  conf_high
         0   error_rate  None      0.25     0.006      0.806
-        4  sensitivity     a      0.50     0.013      0.987
+        4  sensitivity     b      1.00     0.158      1.000
         """
         at = self._positions()
         shares = self.choices.prevalence or [None] * len(at)
@@ -277,7 +282,7 @@ class ConfusionMatrix:
         ...
                       Kappa : 0.4
         ...
-           'Positive' Class : a
+           'Positive' Class : b
         ...
         """
         if mode is not None:

@@ -28,14 +28,14 @@ def total_of(cells: Counts) -> int:
     return found
 
 
-def sensitivity(counts: Counts, positive: int = 0) -> float:
+def sensitivity(counts: Counts, positive: int = 1) -> float:
     """Share of the rows of the class that are predicted as such, ``TP / (TP + FN)``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
         Rows are actual, columns predicted levels.
-    positive : int, default 0
+    positive : int, default 1
         Position of the class.
 
     Returns
@@ -44,7 +44,7 @@ def sensitivity(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> sensitivity(np.array([[285, 15], [8, 292]]))
+    >>> sensitivity(np.array([[285, 15], [8, 292]]), 0)
     0.95
     """
     return ratio(counts[positive, positive], counts[positive].sum())
@@ -53,13 +53,13 @@ def sensitivity(counts: Counts, positive: int = 0) -> float:
 recall = sensitivity
 
 
-def specificity(counts: Counts, positive: int = 0) -> float:
+def specificity(counts: Counts, positive: int = 1) -> float:
     """Share of the rows of other classes not predicted as it, ``TN / (TN + FP)``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
 
     Returns
     -------
@@ -67,19 +67,19 @@ def specificity(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> specificity(np.array([[285, 15], [8, 292]]))
+    >>> specificity(np.array([[285, 15], [8, 292]]), 0)
     0.9733333333333334
     """
     return ratio(*true_negatives(counts, positive))
 
 
-def precision(counts: Counts, positive: int = 0) -> float:
+def precision(counts: Counts, positive: int = 1) -> float:
     """Share of the rows predicted as the class that are of it, ``TP / (TP + FP)``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
 
     Returns
     -------
@@ -87,7 +87,7 @@ def precision(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> precision(np.array([[285, 15], [8, 292]]))
+    >>> precision(np.array([[285, 15], [8, 292]]), 0)
     0.9726962457337884
     """
     return ratio(counts[positive, positive], counts[:, positive].sum())
@@ -107,14 +107,14 @@ def true_negatives(counts: Counts, positive: int) -> tuple[int, int]:
     return right, others
 
 
-def prevalence(counts: Counts, positive: int = 0) -> float:
+def prevalence(counts: Counts, positive: int = 1) -> float:
     """Share of the rows that are of the class, ``(TP + FN) / n``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
         Rows are actual, columns predicted levels.
-    positive : int, default 0
+    positive : int, default 1
         Position of the class.
 
     Returns
@@ -123,14 +123,14 @@ def prevalence(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> prevalence(np.array([[285, 15], [8, 292]]))
+    >>> prevalence(np.array([[285, 15], [8, 292]]), 0)
     0.5
     """
     return ratio(counts[positive].sum(), counts.sum())
 
 
 def pos_pred_value(
-    counts: Counts, positive: int = 0, share: float | None = None
+    counts: Counts, positive: int = 1, share: float | None = None
 ) -> float:
     """Positive predictive value by Bayes' rule, as caret computes it.
 
@@ -139,7 +139,7 @@ def pos_pred_value(
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
     share : float, optional
         Prevalence; that of the table if left out, which gives the precision, to
         rounding, wherever both classes are there.
@@ -151,7 +151,7 @@ def pos_pred_value(
     Examples
     --------
     >>> table = np.array([[285, 15], [8, 292]])
-    >>> pos_pred_value(table), pos_pred_value(table, share=0.01)
+    >>> pos_pred_value(table, 0), pos_pred_value(table, 0, share=0.01)
     (0.972696245733788..., 0.264623955431755...)
     """
     p = prevalence(counts, positive) if share is None else share
@@ -160,7 +160,7 @@ def pos_pred_value(
 
 
 def neg_pred_value(
-    counts: Counts, positive: int = 0, share: float | None = None
+    counts: Counts, positive: int = 1, share: float | None = None
 ) -> float:
     """Negative predictive value by Bayes' rule, as caret computes it.
 
@@ -169,7 +169,7 @@ def neg_pred_value(
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
     share : float, optional
         Prevalence; that of the table if left out.
 
@@ -179,7 +179,7 @@ def neg_pred_value(
 
     Examples
     --------
-    >>> neg_pred_value(np.array([[285, 15], [8, 292]]))
+    >>> neg_pred_value(np.array([[285, 15], [8, 292]]), 0)
     0.951140065146579...
     """
     p = prevalence(counts, positive) if share is None else share
@@ -187,13 +187,13 @@ def neg_pred_value(
     return ratio(right, (1 - sensitivity(counts, positive)) * p + right)
 
 
-def f_beta(counts: Counts, positive: int = 0, beta: float = 1.0) -> float:
+def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
     """F measure, ``(1 + beta^2) * prec * rec / (beta^2 * prec + rec)``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
     beta : float, default 1.0
         Recall counts `beta` times as much as precision.
 
@@ -207,20 +207,20 @@ def f_beta(counts: Counts, positive: int = 0, beta: float = 1.0) -> float:
 
     Examples
     --------
-    >>> f_beta(np.array([[285, 15], [8, 292]]))
+    >>> f_beta(np.array([[285, 15], [8, 292]]), 0)
     0.961214165261382...
     """
     p, r = precision(counts, positive), recall(counts, positive)
     return ratio((1 + beta**2) * p * r, beta**2 * p + r)
 
 
-def detection_rate(counts: Counts, positive: int = 0) -> float:
+def detection_rate(counts: Counts, positive: int = 1) -> float:
     """Share of all rows that are of the class and predicted as such, ``TP / n``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
 
     Returns
     -------
@@ -228,19 +228,19 @@ def detection_rate(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> detection_rate(np.array([[285, 15], [8, 292]]))
+    >>> detection_rate(np.array([[285, 15], [8, 292]]), 0)
     0.475
     """
     return ratio(counts[positive, positive], counts.sum())
 
 
-def detection_prevalence(counts: Counts, positive: int = 0) -> float:
+def detection_prevalence(counts: Counts, positive: int = 1) -> float:
     """Share of all rows that are predicted as the class, ``(TP + FP) / n``.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
 
     Returns
     -------
@@ -248,19 +248,19 @@ def detection_prevalence(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> detection_prevalence(np.array([[285, 15], [8, 292]]))
+    >>> detection_prevalence(np.array([[285, 15], [8, 292]]), 0)
     0.48833333333333334
     """
     return ratio(counts[:, positive].sum(), counts.sum())
 
 
-def balanced_accuracy(counts: Counts, positive: int = 0) -> float:
+def balanced_accuracy(counts: Counts, positive: int = 1) -> float:
     """Mean of sensitivity and specificity.
 
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
 
     Returns
     -------
@@ -268,7 +268,7 @@ def balanced_accuracy(counts: Counts, positive: int = 0) -> float:
 
     Examples
     --------
-    >>> balanced_accuracy(np.array([[285, 15], [8, 292]]))
+    >>> balanced_accuracy(np.array([[285, 15], [8, 292]]), 0)
     0.9616666666666667
     """
     return (sensitivity(counts, positive) + specificity(counts, positive)) / 2

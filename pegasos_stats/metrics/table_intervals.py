@@ -76,7 +76,7 @@ def matthews_interval(counts: Counts, level: float = 0.95) -> Interval:
 
 
 def balanced_accuracy_interval(
-    counts: Counts, positive: int = 0, level: float = 0.95
+    counts: Counts, positive: int = 1, level: float = 0.95
 ) -> Interval:
     """Confidence interval of the mean of sensitivity and specificity.
 
@@ -86,7 +86,7 @@ def balanced_accuracy_interval(
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
     level : float, default 0.95
 
     Returns
@@ -117,7 +117,7 @@ def balanced_accuracy_interval(
 
 def predictive_interval(
     counts: Counts,
-    positive: int = 0,
+    positive: int = 1,
     share: float | None = None,
     method: Method = "exact",
     level: float = 0.95,
@@ -132,7 +132,7 @@ def predictive_interval(
     Parameters
     ----------
     counts : int64 array, shape (k, k)
-    positive : int, default 0
+    positive : int, default 1
     share : float, optional
         Prevalence.
     method : "exact" or "wilson"
@@ -149,7 +149,7 @@ def predictive_interval(
 
     Examples
     --------
-    >>> predictive_interval(np.array([[285, 15], [8, 292]]))
+    >>> predictive_interval(np.array([[285, 15], [8, 292]]), 0)
     Interval(low=0.946..., high=0.988...)
     """
     hits, own = int(counts[positive, positive]), int(counts[positive].sum())
@@ -162,7 +162,7 @@ def predictive_interval(
 
 def negative_predictive_interval(
     counts: Counts,
-    positive: int = 0,
+    positive: int = 1,
     share: float | None = None,
     method: Method = "exact",
     level: float = 0.95,
@@ -176,7 +176,7 @@ def negative_predictive_interval(
 
     Examples
     --------
-    >>> negative_predictive_interval(np.array([[285, 15], [8, 292]]))
+    >>> negative_predictive_interval(np.array([[285, 15], [8, 292]]), 0)
     Interval(low=0.920..., high=0.972...)
     """
     hits, own = int(counts[positive, positive]), int(counts[positive].sum())

@@ -15,7 +15,7 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-from pegasos_stats.metrics.inputs import Mode
+from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.scanned_rows import are_in_files, read_rows
@@ -105,6 +105,7 @@ class Results(Predictor, Judged):
         ties: Ties | None = None,
         unseen: Unseen = "error",
         positive: object = None,
+        event_level: EventLevel | None = None,
         mode: Mode | None = None,
         prevalence: float | None = None,
         beta: float = 1.0,
@@ -126,7 +127,7 @@ class Results(Predictor, Judged):
             here.
         actual : Series or array, optional
             Labels of the rows; if omitted, the outcome's column of `data`.
-        positive, mode, prevalence, beta : optional
+        positive, event_level, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
             How many rows each row stands for; if omitted, the column that the fit used.
@@ -176,6 +177,7 @@ class Results(Predictor, Judged):
             levels=self.coding.levels,
             scores=scores,
             probabilities=self.coding.probabilities(odds) if logistic else None,
+            event_level=event_level,
             mode=mode,
             prevalence=prevalence,
             beta=beta,
@@ -235,8 +237,7 @@ class Results(Predictor, Judged):
             cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``,
             or of an error in each actual level, ``{"no": 1, "yes": 5}``.
         positive : label, optional
-            Positive class; by default the second level, as for ROC curves and
-            probabilities (in `confusion` it is the first, as in caret).
+            Positive class; by default the second level, as everywhere.
         folds, repeats, groups, seed, workers, progress
             As for `cross_validate`. By default folds keep the groups of
             ``fit(groups=)`` whole; with two groupings, those of the first.

@@ -10,7 +10,6 @@ import pandas as pd
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
-from pegasos_stats.data.foreign import position_of
 from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
 from pegasos_stats.metrics import inputs, intervals, rates, scores
@@ -261,12 +260,7 @@ def _level(levels: list[Any], positive: object, framed: bool) -> object:
             f"There are the levels {listing(levels)}; give probabilities of two, or "
             "those of one level and positive=."
         )
-    at = -1 if positive is None else position_of(positive, levels)
-    if at < 0 and positive is not None:
-        raise OptionError(
-            f"positive={shown(positive)} is none of the levels {listing(levels)}."
-        )
-    return plain(levels[at])
+    return plain(levels[inputs.positive_position(levels, positive)])
 
 
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:

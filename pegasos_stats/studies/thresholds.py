@@ -21,7 +21,8 @@ from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.thresholds import CHOOSING, ScoredRows, Target
 from pegasos_stats.models.base import Model
@@ -255,12 +256,7 @@ def checked_target(
     OptionError
         If both or neither make sense, costs are none, or there is no such level.
     """
-    at = 1 if positive is None else position_of(positive, coding.levels)
-    if at < 0:
-        raise OptionError(
-            f"positive={shown(positive)} is not among the levels; give one of "
-            f"{listing(coding.levels)}."
-        )
+    at = positive_position(coding.levels, positive)
     if cost is None:
         name = METRIC if metric is None else metric
         check_choice("metric", name, CHOOSING)

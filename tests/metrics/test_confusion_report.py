@@ -25,7 +25,7 @@ PREDICTED = [5] * 285 + [6] * 15 + [5] * 8 + [6] * 292
 
 @pytest.fixture(scope="module")
 def digits():
-    return ps.confusion(ACTUAL, PREDICTED)
+    return ps.confusion(ACTUAL, PREDICTED, event_level="first")
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +40,30 @@ def random_labels(k, n=200, seed=0):
     return np.random.default_rng(seed).choice(list("abcde")[:k], (2, n))
 
 
-def test_the_first_level_is_positive_by_default(digits):
+def test_the_second_level_is_positive_by_default():
+    matrix = ps.confusion(ACTUAL, PREDICTED)
+    assert matrix.positive == 6
+    assert matrix.by_class.name == 6
+    assert "'Positive' Class : 6" in str(matrix.summary())
+
+
+def test_the_first_level_is_that_of_caret_and_may_be_named(digits):
     assert digits.positive == 5
-    assert digits.by_class.name == 5
     assert "'Positive' Class : 5" in str(digits.summary())
-
-
-def test_another_positive_class_is_named(digits):
-    other = ps.confusion(ACTUAL, PREDICTED, 6)
+    named = ps.confusion(ACTUAL, PREDICTED, 5, event_level="first")
+    assert named.by_class.equals(digits.by_class)
+    other = ps.confusion(ACTUAL, PREDICTED)
     assert other.by_class["specificity"] == digits.by_class["sensitivity"]
     assert other.overall.equals(digits.overall)
-    assert "'Positive' Class : 6" in str(other.summary())
+
+
+@pytest.mark.parametrize(
+    "named", [(5, "second"), (6, "first"), (None, "third"), (7, None)]
+)
+def test_a_positive_class_that_is_none_is_refused(named):
+    positive, event_level = named
+    with pytest.raises(OptionError):
+        ps.confusion(ACTUAL, PREDICTED, positive, event_level=event_level)
 
 
 def test_rows_are_actual_where_caret_has_columns(digits):
@@ -60,7 +73,8 @@ def test_rows_are_actual_where_caret_has_columns(digits):
 
 
 def test_missing_predictions_are_in_no_statistic(digits):
-    missing = ps.confusion([*ACTUAL, 5, 6], [*PREDICTED, None, None], levels=[5, 6])
+    labels = [*ACTUAL, 5, 6], [*PREDICTED, None, None]
+    missing = ps.confusion(*labels, event_level="first")
     assert missing.overall.equals(digits.overall)
     assert missing.by_class.equals(digits.by_class)
     assert missing.n_undecided == 2
@@ -91,7 +105,7 @@ def test_peers_agree(k):
 def test_f_measure_is_named_after_its_beta(beta):
     actual, predicted = random_labels(2)
     found = ps.confusion(actual, predicted, beta=beta).by_class[f"f{beta:g}"]
-    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="a")
+    peer = metrics.fbeta_score(actual, predicted, beta=beta, pos_label="b")
     assert found == pytest.approx(peer, rel=RTOL)
 
 
@@ -160,7 +174,7 @@ def test_a_hinge_fit_has_no_probabilities():
 
 
 def test_predictive_values_take_a_prevalence(digits):
-    rare = ps.confusion(ACTUAL, PREDICTED, prevalence=0.01).by_class
+    rare = ps.confusion(ACTUAL, PREDICTED, 5, prevalence=0.01).by_class
     sens, spec = digits.by_class["sensitivity"], digits.by_class["specificity"]
     bayes = sens * 0.01 / (sens * 0.01 + (1 - spec) * 0.99)
     assert rare["pos_pred_value"] == pytest.approx(bayes, rel=RTOL)
@@ -176,7 +190,7 @@ def test_prevalence_of_more_levels_goes_by_label():
 
 
 def test_undefined_statistics_are_named_with_their_reason():
-    matrix = ps.confusion([5, 5, 6], [5, 5, 5])
+    matrix = ps.confusion([5, 5, 6], [5, 5, 5], 5)
     with pytest.warns(UndefinedMetricWarning, match=r"mcc \(all rows have one"):
         assert np.isnan(matrix.overall["mcc"])
     with pytest.warns(UndefinedMetricWarning, match=r"\(every row is predicted 5"):

@@ -38,7 +38,7 @@ def test_the_correlation_has_the_error_of_bishop_fienberg_and_holland():
 
 
 def test_predictive_values_are_proportions_of_the_rows_predicted():
-    found = metrics.predictive_interval(COUNTS)
+    found = metrics.predictive_interval(COUNTS, 0)
     assert found == metrics.proportion_interval(60, 64)
     found = metrics.negative_predictive_interval(COUNTS, 0, None, "wilson", 0.9)
     assert found == metrics.proportion_interval(123, 136, "wilson", 0.9)
@@ -137,7 +137,7 @@ def labels_of(counts):
 def test_all_of_them_are_in_conf_int_and_tidy():
     actual, predicted = labels_of(COUNTS)
     scores = np.linspace(-1.0, 1.0, actual.size) + predicted
-    matrix = ps.confusion(actual, predicted, scores=scores, prevalence=0.1)
+    matrix = ps.confusion(actual, predicted, 0, scores=scores, prevalence=0.1)
     found = matrix.conf_int("wilson", 0.9).set_index("term")
     assert found.index.tolist() == [
         *("error_rate", "accuracy", "kappa", "mcc", "auc"),
@@ -166,7 +166,8 @@ def test_all_of_them_are_in_conf_int_and_tidy():
 
 def test_the_report_shows_them_below_what_caret_prints():
     actual, predicted = labels_of(COUNTS)
-    text = str(ps.confusion(actual, predicted, scores=predicted).summary())
+    matrix = ps.confusion(actual, predicted, scores=predicted, event_level="first")
+    text = str(matrix.summary())
     assert text.partition("'Positive' Class : 0\n\n")[2] == (
         "       Matthews Correlation : 0.8158\n"
         "       Area under ROC Curve : 0.8952\n"
@@ -182,7 +183,7 @@ def test_the_report_shows_them_below_what_caret_prints():
 
 
 def test_a_class_without_hits_has_an_f_measure_of_0():
-    matrix = ps.confusion(list("aabbb"), list("bbbab"))
+    matrix = ps.confusion(list("aabbb"), list("bbbab"), "a")
     assert matrix.by_class["f1"] == 0.0
     tidied = matrix.tidy().set_index("term")
     assert tidied.loc["f1", "estimate"] == 0.0
@@ -196,7 +197,7 @@ def test_a_class_without_hits_has_an_f_measure_of_0():
 
 def test_a_level_that_nobody_has_or_predicts_has_no_f_measure():
     with pytest.warns(ps.errors.UndefinedMetricWarning, match="f1"):
-        found = ps.confusion(["b"], ["b"], levels=["a", "b"]).by_class
+        found = ps.confusion(["a"], ["a"], levels=["a", "b"]).by_class
     assert np.isnan(found["f1"])
 
 

@@ -104,7 +104,7 @@ def test_the_report_says_what_there_is_not(rows):
 
 
 def test_a_class_of_weights_that_do_not_add_up_exactly_is_none():
-    found = ps.confusion(["a"] * 3, ["a", "b", "a"], levels=["a", "b"],
+    found = ps.confusion(["a"] * 3, ["a", "b", "a"], "a", levels=["a", "b"],
                          weights=[0.1, 0.2, 0.3])  # fmt: skip
     with pytest.warns(ps.errors.UndefinedMetricWarning) as caught:
         assert np.isnan(found.by_class["specificity"])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.metrics.catalogue import CARET_NAMES
-from pegasos_stats.metrics.inputs import DEFAULTS, Choices
+from pegasos_stats.metrics.inputs import Choices, checked_choices
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 
 # Sums and quotients of a few terms, in another order; kappa is small by cancellation.
@@ -25,12 +25,14 @@ BY_CLASS = list(CARET_NAMES)[7:]
 P_VALUES = ["accuracy_p_value", "mcnemar_p_value"]
 
 
-def matrix_of(counts, choices: Choices = DEFAULTS) -> ConfusionMatrix:
-    """A table of the first letters, all rows with a prediction."""
+def matrix_of(counts, choices: Choices | None = None) -> ConfusionMatrix:
+    """A table of the first letters, by caret's rule, all rows with a prediction."""
     square = np.asarray(counts, dtype=np.int64)
     k = len(square)
+    levels = LETTERS[:k]
+    choices = choices or checked_choices(levels, event_level="first")
     padded = np.column_stack([square, np.zeros(k, dtype=np.int64)])
-    return ConfusionMatrix(LETTERS[:k], padded, pd.DataFrame(), choices=choices)
+    return ConfusionMatrix(levels, padded, pd.DataFrame(), choices=choices)
 
 
 def assert_overall(matrix: ConfusionMatrix, theirs) -> None:

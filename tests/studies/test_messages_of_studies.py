@@ -201,10 +201,6 @@ MESSAGES = [
         "increasing from 0 to 1.",
     ),
     (
-        lambda: ps.reliability(Y, P, positive="maybe"),
-        f"positive='maybe' is none of the levels {LEVELS}.",
-    ),
-    (
         lambda: ps.reliability(list("abcabc"), P),
         "There are the levels 'a', 'b', 'c'; give probabilities of two, or those of "
         "one level and positive=.",

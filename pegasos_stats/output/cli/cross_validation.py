@@ -74,7 +74,7 @@ def out_of_fold(
     level = level_of(result, options.positive)
     if level is None:
         return table
-    choices = checked_choices(table.levels, level, None, 1.0, "sens_spec")
+    choices = checked_choices(table.levels, level, mode="sens_spec")
     return replace(table, choices=choices)
 
 

@@ -178,7 +178,7 @@ def report(
         coefficients are then drawn as an image too.
     positive : label, optional
         Positive class of sensitivity and similar statistics, and of the ROC curve; by
-        default the level coded +1.
+        default the second level, coded +1.
     path_of_lambda : LambdaPath, optional
         The path by which lambda was chosen, for the report to describe; without it the
         report says that lambda was fixed beforehand.
@@ -352,11 +352,10 @@ def report_of(
     # An error if jinja2 is missing comes before any work.
     rendering.templates(escape)
     studies = _checked_studies(result, path, validation)
-    chosen = result.coding.positive if positive is None else positive
     cut, held_out = None if deciding is None else deciding.value, None
     if test is not None:
-        held_out = about.held_out_rows(result, test, chosen, offset, cut)
-    training = about.training_rows(result, chosen, cut)
+        held_out = about.held_out_rows(result, test, positive, offset, cut)
+    training = about.training_rows(result, positive, cut)
     given = result, training, held_out, origin, image_shape
     subject = Subject(*given, *studies, deciding)
     rows = counted(result.nobs, "row")

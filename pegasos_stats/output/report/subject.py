@@ -250,7 +250,7 @@ def training_rows(
         scores = result.decision_function()
     except DataError:  # loaded from a file, which holds no training rows
         known = result.training_table
-        chosen = checked_choices(known.levels, positive, None, 1.0, None)
+        chosen = checked_choices(known.levels, positive)
         return Judged("training", rows, replace(known, choices=chosen), None)
     scores = scores[result.problem.row_weights > 0.0]
     table = result.confusion(positive=positive, threshold=threshold)
@@ -264,7 +264,7 @@ def out_of_fold(
 ) -> Judged:
     """The rows of a cross-validation, predicted by fits that have not seen them."""
     table = validation.confusion(threshold=threshold)
-    chosen = checked_choices(table.levels, positive, None, 1.0, None)
+    chosen = checked_choices(table.levels, positive)
     table = replace(table, choices=chosen)
     column = validation.scores_by_repeat[1].dropna()
     return Judged("out-of-fold", len(column), table, column, threshold=threshold)
@@ -284,7 +284,7 @@ def held_out_rows(
     result : Results
     test : DataFrame or pair (y, X)
     positive : label, optional
-        The positive class; the first level if left out.
+        The positive class; the second level if left out.
     offset : optional
         Of the rows, as for ``result.decision_function()``.
     threshold : float, optional

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pegasos_stats.arrays import Matrix
+from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.studies.reliability import Reliability
 from pegasos_stats.studies.selection.folds import Folds, Split
@@ -36,6 +37,7 @@ def check_matrix(matrix: ConfusionMatrix) -> None:
     k, counts = len(matrix.levels), matrix.counts
     if k < 2 or counts.shape != (k, k + 1) or not (counts >= 0).all():
         raise ValueError(f"a table of {k} levels has the shape {counts.shape}")
+    positive_position(matrix.levels, matrix.choices.positive)
     scored = matrix.scored
     if scored is None:
         return
