@@ -42,7 +42,7 @@ def sparse_entries(n, p, seed):
 
 
 def frame(n=160, seed=7):
-    """Numbers, a factor, a logical value, weights and groups; some values missing."""
+    """Numbers, a factor, a logical value, weights, groups; some values missing."""
     X, draw = normal(n, 3, seed), np.random.RandomState(seed + 1)
     data = pd.DataFrame(X, columns=["a", "b", "c"])
     data["g"] = np.array(["u", "v", "w's"], dtype=object)[draw.randint(0, 3, n)]
@@ -50,7 +50,7 @@ def frame(n=160, seed=7):
     data["y"] = labels(X + 0.5 * (data["g"] == "v").to_numpy()[:, None], seed + 2)
     data["w"], data["f"] = uniform(n, seed + 3), counts(n, seed + 4)
     data["o"] = normal(n, 1, seed + 5)[:, 0]
-    data["school"] = draw.randint(0, 24, n)
+    data["school"], data["town"] = draw.randint(0, 24, n), draw.randint(0, 17, n)
     data.loc[[3, 50], "a"] = np.nan
     data.loc[9, "g"] = None
     return data

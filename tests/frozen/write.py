@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tests.frozen import errors, tables
 from tests.frozen.fits import FITS
 from tests.frozen.rows import VALUES
 
@@ -28,7 +29,11 @@ def objectives() -> dict[str, Any]:
     }
 
 
-FILES: dict[str, Callable[[], Any]] = {"objectives": objectives}
+FILES: dict[str, Callable[[], Any]] = {
+    "objectives": objectives,
+    "errors": lambda: {name: errors.numbers(name) for name in errors.CASES},
+    "tables": lambda: {name: tables.statistics(name) for name in tables.CASES},
+}
 
 
 def write(names: list[str]) -> None:
