@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.frozen import errors, tables
+from tests.frozen import draws, errors, kept, scores, tables
 from tests.frozen.fits import FITS
 from tests.frozen.rows import VALUES
 
@@ -29,9 +29,20 @@ def objectives() -> dict[str, Any]:
     }
 
 
+def saved() -> dict[str, Any]:
+    """Numbers of saved objects, whose files are written anew."""
+    kept.save()
+    return kept.kept()
+
+
 FILES: dict[str, Callable[[], Any]] = {
     "objectives": objectives,
     "errors": lambda: {name: errors.numbers(name) for name in errors.CASES},
+    "folds": draws.folds,
+    "validations": draws.validations,
+    "runs": draws.runs,
+    "scores": scores.scores,
+    "kept": saved,
     "tables": lambda: {name: tables.statistics(name) for name in tables.CASES},
 }
 

@@ -1,0 +1,25 @@
+"""Objects that an earlier version saved are read, and have the numbers that they had.
+
+That every object comes back from its own file in every bit is in
+``tests/studies/test_keeping.py`` and ``tests/models/test_persist.py``; files of the
+first format are in ``tests/models/persist_v1``.
+"""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from tests.frozen.kept import FITS, FOLDER, STUDIES, numbers
+from tests.frozen.rows import read
+
+FROZEN = read("kept")
+RTOL = 1e-9  # quantiles of scipy, of which intervals are made
+
+
+@pytest.mark.parametrize("name", [*FITS, *STUDIES])
+def test_a_saved_object_has_its_numbers(name, tmp_path):
+    found = ps.load(FOLDER / f"{name}.model", functions=None)
+    np.testing.assert_allclose(numbers(found), FROZEN[name], rtol=RTOL, atol=1e-12)
+    ps.save(found, tmp_path / name, about=None, overwrite=False)
+    again = numbers(ps.load(tmp_path / name, functions=None))
+    np.testing.assert_array_equal(again, numbers(found))
