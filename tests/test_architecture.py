@@ -16,11 +16,6 @@ PACKAGE = Path(pegasos_stats.__file__).parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_files_are_at_most_400_lines(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
-
-
 def test_compiled_code_knows_neither_pandas_nor_random_numbers():
     for path in (PACKAGE / "compiled").rglob("*.py"):
         text = path.read_text(encoding="utf-8")

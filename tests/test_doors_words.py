@@ -7,7 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.foreign import is_valid_text
 from pegasos_stats.errors import ColumnError, DataError, LabelError, OptionError
-from pegasos_stats.output.report.repeating import call
+from pegasos_stats.output.report.repeat import call
 
 HALF = "\ud800"  # of a surrogate pair
 X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "b": [2.0, 1.0, 0.0, -1.0]})

@@ -27,7 +27,7 @@ from pegasos_stats.tables import Summary, significant
 
 if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
-    from pegasos_stats.output.report.destination import Format
+    from pegasos_stats.output.report.output_path import Format
     from pegasos_stats.output.report.report import Report
     from pegasos_stats.studies.threshold_results import Thresholds
 
@@ -341,7 +341,6 @@ class Results(Predictor, Judged):
         *,
         format: "Format | None" = None,
         title: str | None = None,
-        source: str | PathLike[str] | None = None,
         image_shape: tuple[int, int] | None = None,
         positive: object = None,
         path_of_lambda: object = None,
@@ -358,7 +357,6 @@ class Results(Predictor, Judged):
             *(self, test, path),
             format=format,
             title=title,
-            source=source,
             image_shape=image_shape,
             positive=positive,
             path_of_lambda=path_of_lambda,

@@ -1,7 +1,5 @@
 """``--formula``: the model of the command line, as R and Python write it."""
 
-from html import unescape
-
 import pandas as pd
 import pytest
 
@@ -45,7 +43,6 @@ def test_a_report_repeats_the_formula(folder, capsys):
     given = ["--formula", FORMULAS[1], "--epochs", 2, "-o", "page.md"]
     run(capsys, "report", "train.csv", *given)
     page = (folder / "page.md").read_text(encoding="utf-8")
-    assert 'ps.svm("digit ~ . - id", train' in page
     assert "--formula 'digit ~ . - id'" in page
 
 
@@ -93,7 +90,6 @@ def test_unseen_levels_of_test_data_are_an_error_or_missing(tmp_path, capsys):
     page = tmp_path / "page.html"
     given = "report", *paths, *options, "--unseen", "missing", "-o", page
     assert text in run(capsys, *given).out
-    assert 'test, unseen="missing"' in unescape(page.read_text(encoding="utf-8"))
 
 
 def test_unseen_names_of_rows_bring_the_line_that_leaves_them_out(folder, capsys):

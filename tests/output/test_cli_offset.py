@@ -67,7 +67,6 @@ def test_the_report_has_it_and_repeats_it(table, capsys):
     page = table.parent / "page.md"
     run(capsys, "report", table, "--outcome", "y", "--offset", "z", "-o", page)
     text = page.read_text()
-    assert 'offset="z"' in text
-    assert "The fit has an offset, which the lines of R do not take." in text
-    assert "the offset of a row, z: a known part of it" in text
-    assert '"y ~ . - z"' in text
+    assert "--offset z" in text
+    assert "offset: z" in text
+    assert "`y ~ . - z`" in text

@@ -1,10 +1,7 @@
 """CSV files with other separators and decimals than commas and points."""
 
 import json
-import subprocess
-import sys
 
-import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -49,22 +46,6 @@ def test_a_saved_model_knows_how_its_files_are_written(capsys, folder):
     assert main([*given, "--decimal", "."]) == 0
     assert capsys.readouterr().out == german
     assert german.count("\n") == 201
-
-
-def test_the_lines_of_a_report_read_the_file(folder):
-    page = folder / "page.md"
-    train = folder / "german.csv"
-    given = ["report", str(train), "--outcome", "digit", *SEMICOLONS]
-    assert main([*given, "-o", str(page)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert 'sep=";", decimal=","' in text
-    code = text.split("```python\n")[1].split("```")[0]
-    code += "result.params.to_pickle('params.pkl')"
-    command = [sys.executable, "-c", code]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    usual = ps.svm("digit ~ .", pd.read_csv(folder / "usual.csv"), lam=1.0)
-    params = usual.fit(ps.SDCA(seed=443)).params
-    assert pd.read_pickle(folder / "params.pkl").equals(params)
 
 
 def test_one_column_says_how_to_separate(capsys, folder):

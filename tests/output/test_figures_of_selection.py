@@ -1,7 +1,5 @@
 """Figures of cross-validation, paths and studies: every mark beside its numbers."""
 
-from types import SimpleNamespace
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -16,9 +14,6 @@ from pegasos_stats.metrics.scores import RocCurve
 from pegasos_stats.output.plotting import comparison, selection
 from pegasos_stats.output.plotting.roc import bends
 from pegasos_stats.output.plotting.style import COLOURS, NEGATIVE, POSITIVE, pyplot
-from pegasos_stats.output.report import answer
-from pegasos_stats.output.report import document as doc
-from pegasos_stats.output.report.subject import Judged
 
 LAMBDAS = np.array([4.0, 1.0, 0.25, 0.0625])
 MEAN = np.array([0.5, 0.3, 0.2, 0.35])
@@ -249,14 +244,6 @@ def test_values_have_a_logarithmic_axis_where_they_span_much(y, options, scale):
 )
 def test_times_have_a_logarithmic_axis(x, name, scale):
     assert scales(x, [1.0, 2.0], x=name)[0] == scale
-
-
-@pytest.mark.parametrize(("count", "word"), [(0, "were"), (1, "was"), (2, "were")])
-def test_one_row_was_and_others_were(count, word):
-    table = SimpleNamespace(n_errors=count, n_classified=9, source="training")
-    rows = Judged("training", 9, table, None)
-    subject = SimpleNamespace(held_out=rows, test=None, validation=None)
-    assert f" 9 training rows {word} " in doc.plain_text(answer._in_words(subject))
 
 
 def test_bends_are_the_points_off_the_line_between_their_neighbours():

@@ -16,17 +16,6 @@ from pegasos_stats.output.report.rendering import formula_svg, templates
 from pegasos_stats.output.report.subject import held_out_rows, misclassified
 from pegasos_stats.tables import markdown
 
-SECTIONS = [
-    "in-short",
-    "asked",
-    "data",
-    "fitted",
-    "optimum",
-    "coefficients",
-    "errors",
-    "repeat",
-    "words",
-]
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 
@@ -97,13 +86,6 @@ def fitted(data, **options):
     return model.fit(ps.Pegasos(epochs=3, seed=1))
 
 
-def test_every_part_is_there_and_linked(page):
-    ids = [a["id"] for tag, a in page.tags if tag == "section"]
-    links = [a["href"] for tag, a in page.tags if tag == "a"]
-    assert ids == SECTIONS
-    assert links == [f"#{name}" for name in SECTIONS]
-
-
 def test_nothing_is_loaded_and_nothing_is_run(page):
     sources = [a["src"] for _, a in page.tags if "src" in a]
     assert sources
@@ -124,29 +106,6 @@ def test_style_is_for_phones_paper_and_the_dark(report):
         assert rule in style
     assert "url(" not in style
     assert "@import" not in style
-
-
-def test_numbers_are_those_of_the_fit(page, result):
-    wanted = [
-        "1 of 163 rows; 95% interval 0.0155% to 3.37%",
-        "10, with one value in all training rows",
-        "Mersenne-Twister, inversion, rejection",
-        f"Margin violations {result.n_violations}",
-        f"Duality gap {result.gap:.4g}",
-        "Actual Predicted 5 Predicted 6 5 81 1 6 0 81",
-        "Misclassified test rows",
-    ]
-    for text in wanted:
-        assert text in page.text, text
-
-
-def test_figures_and_formulas_say_what_they_show(page):
-    images = [a for tag, a in page.tags if tag == "img"]
-    drawings = [a for tag, a in page.tags if tag == "svg"]
-    assert len(images) == 5
-    assert all(a["alt"] for a in images)
-    assert all(a["role"] == "img" and a["aria-label"] for a in drawings)
-    assert r"\lambda" in {a["aria-label"] for a in drawings}
 
 
 def test_names_and_labels_of_any_kind_are_escaped(strange):
@@ -181,27 +140,19 @@ def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
         report.write(tmp_path)
     with pytest.raises(DataError, match="cannot be written"):
         report.write(tmp_path / "nosuch" / "a.html")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["digits.html", "train.csv"]
-
-
-def test_page_and_markdown_have_the_same_numbers(report):
-    """In the sections without formulas and figures, which have numbers of their own."""
-    found = re.findall(r'(<section id="([^"]+)">.*?</section>)', report.as_html(), re.S)
-    pages = {name: Reader(section).text for section, name in found}
-    texts = dict(zip(SECTIONS, report.as_markdown().split("\n## ")[1:], strict=True))
-    for name in ("in-short", "data", "repeat"):
-        in_page, in_text = (
-            re.findall(r"\d[\d.,]*\d|\d", each[name]) for each in (pages, texts)
-        )
-        assert len(in_page) > 15
-        assert in_page == in_text
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "digits.html",
+        "digits_misclassified.csv",
+        "train.csv",
+    ]
 
 
 def test_markdown_has_its_figures_beside_it(report, tmp_path):
     report.write(tmp_path / "digits.md")
     text = (tmp_path / "digits.md").read_text(encoding="utf-8")
     named = re.findall(r"\]\((digits_files/[^)]+)\)", text)
-    assert len(named) == 5
+    assert named
+    assert "](digits_misclassified.csv)" in text
     assert all((tmp_path / name).read_text().startswith("<svg") for name in named)
     report.write(tmp_path / "digits.md")
     with pytest.raises(OptionError, match="format"):
@@ -223,90 +174,9 @@ def test_misclassified_rows_are_those_of_the_table(strange):
     assert (found["actual"] != found["predicted"]).all()
 
 
-def test_missing_values_and_labels_are_counted(strange):
-    train, test = strange.copy(), strange.copy()
-    train.iloc[3, 0] = train.iloc[4, 1] = np.nan
-    train.iloc[5, 3] = None
-    test.iloc[0, 1] = np.nan
-    test.iloc[[1, 2], 3] = None
-    text = Reader(fitted(train).report(test).as_html()).text
-    assert "Rows 60 60" in text
-    assert "Left out: no label 1 2" in text
-    assert "Left out: a predictor is missing 2 1" in text
-
-
-def test_a_fit_that_ran_away_and_ties_are_warned_of(strange):
-    wild = ps.svm("`out & come` ~ .", strange, lam=1e-6)
-    text = Reader(wild.fit(ps.Pegasos(epochs=1, seed=1)).report().as_html()).text
-    assert "ran away" in text
-    y, X = ["a", "b"] * 5, np.zeros((10, 2))
-    tied = ps.SVM(y, X, intercept=False, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
-    assert (
-        "10 training rows could not be decided" in Reader(tied.report().as_html()).text
-    )
-
-
-def test_what_helps_a_fit_that_ran_away_is_what_it_has_not(strange):
-    wild = ps.svm("`out & come` ~ .", strange, lam=1e-6, standardize=True)
-    solver = ps.Pegasos(epochs=1, seed=1, refit_intercept=True)
-    text = Reader(wild.fit(solver).report().as_html()).text
-    assert "steps. Try SDCA() or fit(solver, refine=1e-6)." in text
-
-
-def test_one_answer_for_every_row_is_warned_of(strange):
-    X, y = strange[[SCRIPT, PIPES]].to_numpy(), np.repeat(["a", "b"], [15, 45])
-    shrunk = ps.SVM(y, X, lam=1e6).fit(ps.SDCA(seed=1))
-    text = Reader(shrunk.report().as_html()).text
-    assert (
-        "The fit is degenerate: every training row is predicted b, and coefficients "
-        "are next to 0: one standard deviation of every predictor moves a score by "
-    ) in text
-    assert (
-        "such an optimum where a class is rare, predictors say little, or the" in text
-    )
-    usual = Reader(fitted(strange, lam=0.01).report().as_html()).text
-    assert "every training row" not in usual.lower()
-
-
 def test_a_sum_stands_clear_of_its_neighbours(page):
     labels = [a["aria-label"] for tag, a in page.tags if "aria-label" in a]
     assert any(r"\dfrac{1}{n}\;\sum_{i=1}^{n}\, \max" in label for label in labels)
-
-
-def test_coefficients_have_their_intervals(strange):
-    model = ps.logit("`out & come` ~ .", strange, lam=0.01)
-    result = model.fit(ps.SDCA(tol=1e-8, seed=1))
-    text = Reader(result.report().as_html()).text
-    low, high = result.conf_int().loc[SCRIPT]
-    places = 1 - int(np.floor(np.log10(result.bse.min())))
-    limits = f"[{low:.{places}f}, {high:.{places}f}]".replace("-", "−")
-    assert "Estimate [95% interval] Std. error p-value" in text
-    assert limits in text
-    assert "Standard errors: sandwich" in text
-
-
-def test_undefined_intervals_are_left_out_with_the_reason(report):
-    text = Reader(report.as_html()).text
-    assert "covariance of the coefficients is not defined" in text
-    assert "[NA" not in text
-
-
-def test_kernel_loaded_and_logistic_fits_have_reports(strange, tmp_path):
-    kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
-    made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
-    assert "Support rows" in Reader(made.as_html()).text
-    ps.save(fitted(strange), tmp_path / "a.model")
-    made = ps.load(tmp_path / "a.model").report(strange)
-    assert "holds no training rows" in Reader(made.as_html()).text
-    logit = ps.logit("`out & come` ~ .", strange, standardize=True, lam=1.0)
-    made = logit.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
-    assert "Probability of the actual label" in Reader(made.as_html()).text
-
-
-def test_source_must_hold_the_data_of_the_fit(result, digits, tmp_path):
-    digits[1].to_csv(tmp_path / "test.csv")
-    with pytest.raises(OptionError, match="does not hold the data"):
-        result.report(source=tmp_path / "test.csv")
 
 
 def test_matplotlib_is_asked_for(result, monkeypatch):
@@ -378,20 +248,193 @@ def test_overwrite_replaces_what_is_no_report(report, tmp_path):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_report_is_not_written_over_its_source(digits, tmp_path):
+def visible(page):
+    """Words of a page before anything is unfolded."""
+    body = page.split("<main>")[1]
+    body = re.sub(r"<summary>(.*?)</summary>", r"\1", body)
+    body = re.sub(r"<details\b(.*?)</details>", "", body, flags=re.DOTALL)
+    return Reader(f"<main>{body.split('</main>')[0]}</main>").text
+
+
+def clinic(n, seed, base):
+    """Patients with factors and missing values; `base` is the log odds of "yes"."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"age": rng.normal(60.0, 12.0, n).round()})
+    data["ward"] = rng.choice(["medicine", "surgery", "icu"], n)
+    data["smoker"] = rng.integers(0, 2, n)
+    odds = base + 0.05 * (data["age"] - 60.0) + 0.7 * (data["ward"] == "icu")
+    data["ill"] = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    data.loc[rng.random(n) < 0.05, "age"] = np.nan
+    return data
+
+
+PATIENTS = clinic(300, 1, -0.5)
+
+
+@pytest.fixture(scope="module")
+def pages(result, digits):
+    new, rare = clinic(150, 2, -0.5), clinic(300, 3, -4.0)
+    logit = ps.logit("ill ~ .", PATIENTS, lam=0.01).fit()
+    svm = ps.svm("ill ~ .", rare, lam=0.01).fit()
+    return {
+        "digits": result.report(digits[1], image_shape=(8, 8)),
+        "clinic": logit.report(new),
+        "no new rows": logit.report(),
+        "rare": ps.logit("ill ~ .", rare, lam=0.01).fit().report(new),
+        "rare, hinge": svm.report(new),
+    }
+
+
+def test_the_first_part_is_short_and_the_rest_is_folded(pages):
+    for name, made in pages.items():
+        page = made.as_html()
+        assert 50 < len(visible(page).split()) <= 300, name
+        assert page.count("<details id=") == page.count("<details") == 7
+        assert "<details open" not in page
+
+
+def test_a_report_from_python_has_no_words_of_the_command_line(pages):
+    for name, made in pages.items():
+        text = made.as_markdown().replace("---", "")
+        assert not re.search(r"(?<!\w)--\w", text), name
+
+
+def test_the_first_part_has_the_numbers_of_the_result(pages):
+    new = clinic(150, 2, -0.5)
+    logit = ps.logit("ill ~ .", PATIENTS, lam=0.01).fit()
+    table, text = logit.confusion(new), visible(pages["clinic"].as_html())
+    low, high = table.error_interval("exact")
+    majority = min(new.dropna()["ill"].value_counts(normalize=True))
+    for share in (table.error_rate, low, high, majority):
+        assert f"{100.0 * share:.1f}%" in text
+    assert f"AUC {table.summary().overall['auc']:.3f}" in text
+    ratio = logit.tidy(exponentiate=True).set_index("term").loc["ward[T.surgery]"]
+    deviation = PATIENTS.dropna()["age"].std()
+    per_sd = np.exp(logit.coef["age"] * deviation)
+    assert f"age +{deviation:.3g} (1 SD) {per_sd:.2f} [" in text
+    assert "ward" in text
+    assert ratio["estimate"] < 1.0
+
+
+def test_a_model_of_one_answer_is_called_so_first(pages):
+    for name in ("rare", "rare, hinge"):
+        lead = Reader(
+            re.search(r'<p class="conclusion">.*?</p>', pages[name].as_html())[0]
+        ).text
+        assert lead.startswith("Every row is predicted 'no'.")
+        assert ("AUC" in lead) == (name == "rare")
+        assert ("ps.logit" in lead) == (name == "rare, hinge")
+
+
+def test_the_conclusion_is_an_exact_test_against_the_majority():
+    """With 9 of 10 rows of the rarer prediction right, p = 11/512; with 6, 0.75."""
+    for right, word in ((9, "better than"), (6, "not clearly better than")):
+        actual = ["no"] * 60 + ["yes"] * right + ["no"] * (10 - right)
+        data = pd.DataFrame({"x": [0.0] * 60 + [1.0] * 10, "ill": actual})
+        train = pd.DataFrame({"x": [0.0, 1.0] * 20, "ill": ["no", "yes"] * 20})
+        made = ps.logit("ill ~ x", train, lam=0.01).fit().report(data)
+        assert word in visible(made.as_html())
+
+
+def test_all_misclassified_rows_are_in_a_file_and_ten_on_the_page(tmp_path):
+    new = clinic(150, 2, -0.5)
+    logit = ps.logit("ill ~ .", PATIENTS, lam=0.01).fit()
+    made = logit.report(new, tmp_path / "page.html")
+    rows = pd.read_csv(tmp_path / "page_misclassified.csv")
+    predicted = logit.predict(new)
+    wrong = predicted.notna() & (predicted != new["ill"])
+    assert sorted(rows["row"]) == list(new.index[wrong])
+    assert len(rows) == logit.confusion(new).n_errors > 10
+    scores = logit.decision_function(new)[rows["row"]]
+    np.testing.assert_array_equal(rows["score"], scores)
+    page = made.path.read_text(encoding="utf-8")
+    (part,) = re.findall(r'<details id="misclassified">.*?</details>', page, re.S)
+    assert part.count("<tr>") == 11
+    assert 'href="page_misclassified.csv"' in part
+
+
+def test_a_file_that_is_no_list_of_rows_is_left_alone(report, tmp_path):
+    mine = tmp_path / "a_misclassified.csv"
+    mine.write_text("mine")
+    with pytest.raises(DataError, match="is there and is no"):
+        report.write(tmp_path / "a.html")
+    assert mine.read_text() == "mine"
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_missing_values_are_counted_by_variable(strange):
+    train, test = strange.copy(), strange.copy()
+    train.iloc[3, 0] = train.iloc[4, 1] = np.nan
+    train.iloc[5, 3] = None
+    test.iloc[0, 1] = np.nan
+    test.iloc[[1, 2], 3] = None
+    text = Reader(fitted(train).report(test).as_html()).text
+    for line in (
+        "Rows 60 60",
+        "Without an outcome 1 2",
+        "Without a predictor 2 1",
+        f"Missing: {SCRIPT} 1 0",
+        f"Missing: {PIPES} 1 1",
+    ):
+        assert line in text
+
+
+def test_kernel_and_loaded_fits_have_reports(strange, tmp_path):
+    kernel = ps.kernel_svm("`out & come` ~ .", strange, lam=1.0)
+    made = kernel.fit(ps.Pegasos(epochs=3, seed=1)).report(strange)
+    assert "Support rows" in Reader(made.as_html()).text
+    for model in (ps.svm, ps.logit):
+        fit = model("`out & come` ~ .", strange, lam=1.0).fit()
+        ps.save(fit, tmp_path / "a.model", overwrite=True)
+        made = ps.load(tmp_path / "a.model").report(strange)
+        assert "Strongest predictors" in visible(made.as_html())
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_predictors_by_level_are_those_of_the_data(standardize):
+    model = ps.logit("ill ~ .", PATIENTS, lam=0.01, standardize=standardize)
+    text = Reader(model.fit().report().as_html()).text
+    rows = PATIENTS.dropna()
+    low, high = (rows[rows["ill"] == level] for level in ("no", "yes"))
+    ages = [f"{x['age'].mean():.3g}\xa0({x['age'].std():.3g})" for x in (low, high)]
+    smokers = [f"{x['smoker'].sum()} ({x['smoker'].mean():.0%})" for x in (low, high)]
+    text = text.replace("\xa0", " ")
+    for name, cells in (("age", ages), ("smoker", smokers)):
+        assert f"{name} {' '.join(cells)}".replace("\xa0", " ") in text
+
+
+def test_cross_validation_takes_the_place_of_new_rows():
+    model = ps.logit("ill ~ .", PATIENTS, lam=0.01)
+    validation = ps.cross_validate(model, folds=4, seed=1)
+    text = visible(model.fit().report(validation=validation).as_html())
+    rate = validation.confusion().error_rate
+    assert f"Cross-validated error {100.0 * rate:.1f}%" in text
+    chance = np.sqrt(rate * (1.0 - rate) / len(PATIENTS.dropna()))
+    spread = max(chance, validation.std_error["error_rate"])
+    assert f"standard error {100.0 * spread:.2f}%" in text
+
+
+def test_studies_of_another_fit_are_refused():
+    model = ps.logit("ill ~ .", PATIENTS, lam=0.5)
+    path = ps.lambda_path(model, [0.1, 0.01], folds=3, seed=1)
+    assert path.refit("min").report(path_of_lambda=path)
+    other = ps.cross_validate(ps.logit("ill ~ .", PATIENTS, lam=0.1), folds=3, seed=1)
+    for wrong in (
+        {"path_of_lambda": path},
+        {"path_of_lambda": "path"},
+        {"validation": path},
+        {"validation": other},
+    ):
+        with pytest.raises(OptionError, match=r"path_of_lambda|validation"):
+            model.fit().report(**wrong)
+
+
+def test_lines_of_python_repeat_the_fit(digits):
     train, _ = digits
-    train.to_csv(tmp_path / "train.csv", index=False)
-    (tmp_path / "link.md").symlink_to("train.csv")
-    (tmp_path / "x_files").mkdir()
-    (tmp_path / "x_files" / "figure-1.svg").symlink_to("../train.csv")
-    fit = ps.svm("digit ~ p34", train, lam=1.0).fit(ps.Pegasos(epochs=1, seed=1))
-    before = (tmp_path / "train.csv").read_bytes()
-    for name in ("train.csv", "link.md", "x.md"):
-        with pytest.raises(OptionError, match="over its source"):
-            fit.report(
-                path=tmp_path / name,
-                format="markdown",
-                source=tmp_path / "train.csv",
-                overwrite=True,
-            )
-    assert (tmp_path / "train.csv").read_bytes() == before
+    weights = np.linspace(1.0, 2.0, len(train))
+    fit = ps.svm("digit ~ p34 + p43", train, lam=0.5, weights=weights).fit()
+    text = fit.report().as_markdown()
+    code = text.split("```python\n")[1].split("```")[0]
+    known = {"train": train, "weights": weights}
+    exec(code, known)
+    assert known["result"].params.equals(fit.params)

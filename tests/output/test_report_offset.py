@@ -35,12 +35,10 @@ def test_the_report_is_that_of_a_column(rows, fits, tmp_path):
     found = by_number.report(test, offset=test["z"]).as_markdown()
     expected = by_name.report(test).as_markdown()
     errors = [
-        [line for line in text.splitlines() if "error rate" in line.lower()]
+        [line for line in text.splitlines() if line.startswith("| Error")]
         for text in (found, expected)
     ]
     assert errors[0] == errors[1] != []
-    assert "# test_offset is that of the held-out data\n" in found
-    assert "print(result.confusion(test, offset=test_offset))" in found
     made = ps.report(by_number, test, tmp_path / "a.md", offset="z")
     assert made.path == tmp_path / "a.md"
 

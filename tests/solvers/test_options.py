@@ -5,7 +5,6 @@ that something does not know of, fails.
 """
 
 import inspect
-import json
 import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -20,10 +19,7 @@ from pegasos_stats.models.persist.fit_fields import packed_solver
 from pegasos_stats.output.cli import options
 from pegasos_stats.output.cli.options import solver_of, solver_options
 from pegasos_stats.output.cli.parser import SEED, parser
-from pegasos_stats.output.report.origin import checked_source
-from pegasos_stats.output.report.r_lines import r_lines
-from pegasos_stats.output.report.repeating import solver_call
-from pegasos_stats.output.report.subject import Subject, training_rows
+from pegasos_stats.output.report.repeat import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
 from pegasos_stats.solvers.options import (
     check_option,
@@ -139,11 +135,6 @@ def test_every_option_is_checked(kind):
             kind(**{name: WRONG})
 
 
-def subject_of(result):
-    origin = checked_source(None, result, False)
-    return Subject(result, training_rows(result), None, origin)
-
-
 @pytest.fixture(scope="module")
 def model():
     return ps.svm("digit ~ .", ps.datasets.load_digits56()[0], lam=1.0)
@@ -161,20 +152,6 @@ def test_repeated_lines_name_every_option_that_is_not_at_its_default(kind):
     again = eval(call, {"ps": ps})
     assert values_of(again) == values_of(solver)
     assert set(given(again)) == set(every)
-
-
-def test_lines_of_r_name_every_option_that_r_has(model):
-    known = {n for n, each in declared(ps.Pegasos).items() if each.in_r} - {"steps"}
-    known -= {"tol", "change_tol"}  # a run that they end is written by its epochs
-    changed = {n: v for n, v in others_of(ps.Pegasos).items() if n in known}
-    result = model.fit(ps.Pegasos(**changed))
-    lines = r_lines(subject_of(result))
-    assert lines.kind == "reference"
-    for name, value in changed.items():
-        written = "TRUE" if value is True else json.dumps(value)
-        assert f"{name} = {written}" in lines.r.replace("\n ", ""), name
-    unknown = model.fit(replace(result.solver, arithmetic="fast"))
-    assert r_lines(subject_of(unknown)).kind == "check"
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
@@ -205,7 +182,6 @@ def test_a_new_option_is_written_in_one_place(model, monkeypatch):
     assert made.options == "hard spring"
     result = model.fit(replace(made, epochs=1))
     assert 'spring="hard", stiff=True' in solver_call(result)
-    assert r_lines(subject_of(result)).kind == "check"
     assert ["spring", "hard"] in packed_solver(made)[1]["value"]
     kernel = ps.kernel_svm("digit ~ .", ps.datasets.load_digits56()[0], lam=1.0)
     with pytest.raises(

@@ -40,7 +40,7 @@ from pegasos_stats.output.cli.predicted_files import predicted_files, prediction
 from pegasos_stats.output.cli.printed import Printed
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.cli.spelling import spelled_for
-from pegasos_stats.output.report.origin import Fitted
+from pegasos_stats.output.report.subject import Fitted
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.keeping.saving import KEPT
@@ -65,6 +65,8 @@ def fit(options: argparse.Namespace) -> Printed:
 def report(options: argparse.Namespace) -> Printed:
     """Fit a file, test on another, and write a report."""
     check_places(options)
+    if options.loss is None:
+        options.loss = "log" if options.kernel is None else "hinge"
     formula, train, tests = _files(options)
     if train.scan is not None:
         raise OptionError(
@@ -72,7 +74,7 @@ def report(options: argparse.Namespace) -> Printed:
             "block; give fit, or a file that is read at once."
         )
     result, tests, studies = _studied_fit(formula, train, tests, options)
-    made = pages.page_of_files(result, train, tests, studies, options)
+    made = pages.page_of_files(result, tests, studies, options)
     tables = _tables(result, tests, _choices(result, options))
     warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
@@ -121,9 +123,8 @@ def demo(options: argparse.Namespace) -> Printed:
     given = "digit ~ .", train, {"test": test}
     if options.report is None:
         return _fitted(title, *given, options)
-    traced = argparse.Namespace(**{**vars(options), "trace": True})  # for its figure
-    result, _, _ = _studied_fit(*given, traced)
-    page = pages.page_of_digits(result, train, test, options)
+    result, _, _ = _studied_fit(*given, options)
+    page = pages.page_of_digits(result, test, options)
     shown = _fitted(title, *given, options)
     return Printed(
         f"{shown.out}{printed.where(pages.written(page, options))}\n", shown.err

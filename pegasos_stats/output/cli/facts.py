@@ -14,8 +14,7 @@ from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.notes.fits import above
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import counts_by_visit
-from pegasos_stats.output.report.origin import Fitted
-from pegasos_stats.output.report.subject import factor_levels
+from pegasos_stats.output.report.subject import Fitted, factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.options import offered
 from pegasos_stats.solvers.pegasos import Pegasos

@@ -10,7 +10,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.models.persist.container import MODEL
 from pegasos_stats.output.cli.input import files_of
 from pegasos_stats.output.cli.process import no_part_left
-from pegasos_stats.output.report.destination import REPORT, PagePlace, checked_page
+from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_page
 
 READ = ("train", "test", "data", "model", "rows")
 STANDARD_OUTPUT = 1

@@ -150,7 +150,7 @@ def _add_report(commands: Commands) -> None:
     _add_model_options(report)
     _add_error_options(report)
     _add_solver_options(report)
-    report.set_defaults(trace=True, progress=False, solver=None)
+    report.set_defaults(trace=False, progress=False, solver=None, loss=None)
 
 
 def _add_parity(commands: Commands) -> None:

@@ -13,9 +13,8 @@ from pegasos_stats.models.notes.note import listed
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import facts
 from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json
-from pegasos_stats.output.report.origin import Fitted
 from pegasos_stats.output.report.report import Report
-from pegasos_stats.output.report.subject import factor_levels
+from pegasos_stats.output.report.subject import Fitted, factor_levels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.tables import note_text, params_text
 from pegasos_stats.writing import shown_path

@@ -1,234 +1,251 @@
-"""The coefficients of a report: what they mean, how uncertain they are, figures."""
+"""The coefficients of a report: the strongest predictors, the table, figures."""
+
+import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.design import Design
-from pegasos_stats.data.formula import variables_of
 from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import counted, listing
-from pegasos_stats.models.inference.resamples import behind_tests
+from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
-from pegasos_stats.output.report.document import Strong, Text, prose
+from pegasos_stats.output.report.document import Text, prose
 from pegasos_stats.output.report.formatting import NBSP, aligned, number
-from pegasos_stats.output.report.predictors import deviations
-from pegasos_stats.output.report.subject import Subject
+from pegasos_stats.output.report.subject import Subject, factor_levels
 
+STRONGEST = 3  # predictors on the first screen
 MOST_TERMS, MOST_DRAWN = 30, 20  # coefficients in the table, and in the figure
-SMALL = 0.05  # of p-values
-LINE = 0.22  # inches of a coefficient
+LINE = 0.22  # inches of a coefficient in the figure
+DUMMY = re.compile(r"(?:C\()?([^\[\]:(),]+)\)?\[T\.([^\[\]:]*)\]")
+SPLINE = re.compile(r"\)\[\d+\]$")
+
+
+def strongest(subject: Subject) -> list[doc.Block]:
+    """The predictors that move the score most, with what they do.
+
+    Predictors are ranked by their coefficient times their standard deviation; of the
+    columns of one term the strongest is shown. With the log loss the effect is an odds
+    ratio, for 0 and 1 of one against the other, else of one standard deviation; with
+    the hinge loss it is the change of the share of rows predicted as the positive
+    level, in percentage points.
+    """
+    result = subject.result
+    if not isinstance(result, LinearResults) or not len(result.coef):
+        return []
+    table = result.coefficient_table()
+    table = table[table["term"] != INTERCEPT].reset_index(drop=True)
+    names = ["estimate", "conf_low", "conf_high"]
+    cells = table[names].to_numpy(dtype=np.float64)
+    if result.scaling is not None:
+        cells = cells / result.scaling.scale[:, None]
+    slopes = cells[:, 0]
+    with np.errstate(invalid="ignore", over="ignore"):
+        order = np.argsort(-np.abs(slopes * _deviations(subject)), kind="stable")
+    chosen = _one_of_each_term(subject, order)[:STRONGEST]
+    if not chosen or not np.any(slopes[chosen]):
+        return []
+    positive = result.coding.positive
+    lines: list[list[Text]] = []
+    for at in chosen:
+        step, change, name = _step(subject, int(at))
+        if subject.is_logistic:
+            with np.errstate(over="ignore"):
+                ratio, low, high = np.exp(cells[at] * step)
+            limits = "" if np.isnan(low) else f" [{_ratio(low)},{NBSP}{_ratio(high)}]"
+            effect = _ratio(ratio) + limits
+        else:
+            effect = _points(subject, int(at), slopes[at] * step)
+        lines.append([name, change, effect])
+    columns: list[Text] = ["Strongest predictors", "Difference", "Effect"]
+    columns[2] = f"Odds ratio of '{positive}' [95%]"
+    if not subject.is_logistic:
+        columns[2] = f"Score (rows predicted '{positive}')"
+    return [doc.Table(columns, lines, words=(1,))]
+
+
+def _one_of_each_term(subject: Subject, order: Any) -> list[int]:
+    """Columns in an order, of each term of the formula the first alone.
+
+    Columns of interactions and splines have no effect of their own and are left out.
+    """
+    design = subject.result.design
+    design = design.design if isinstance(design, ScaledDesign) else design
+    if not isinstance(design, FormulaDesign):
+        return [int(at) for at in order]
+    names, columns = list(design.names), list(design.spec.column_names)
+    owner = {
+        name: str(term)
+        for term, where in design.spec.term_slices.items()
+        for name in columns[where]
+    }
+    found: dict[str, int] = {}
+    for at in order:
+        if ":" in names[at] or SPLINE.search(names[at]):
+            continue
+        found.setdefault(owner.get(names[at], names[at]), int(at))
+    return list(found.values())
+
+
+def column_of(subject: Subject, at: int) -> Vector:
+    """A predictor in the training rows, on its own scale."""
+    X, scaling = subject.result.problem.X, subject.result.scaling
+    column = np.asarray(
+        X[:, at] if isinstance(X, np.ndarray) else X[:, [at]].toarray(),
+        dtype=np.float64,
+    ).ravel()
+    return (
+        column if scaling is None else column * scaling.scale[at] + scaling.centre[at]
+    )
+
+
+def is_dummy(column: Vector) -> bool:
+    """Whether a predictor is 0 or 1 in every row, to rounding."""
+    return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
+
+
+def _deviations(subject: Subject) -> Vector | float:
+    """Standard deviations of the predictors; 1 where the rows are not known."""
+    if not subject.has_rows:
+        return 1.0
+    scaling = subject.result.scaling
+    return moments(subject.result.problem.X)[1] * (
+        1.0 if scaling is None else scaling.scale
+    )
+
+
+def _step(subject: Subject, at: int) -> tuple[float, str, str]:
+    """The difference whose effect is shown: its size, in words, and of what."""
+    name = str(subject.result.design.names[at])
+    dummy = DUMMY.fullmatch(name)
+    levels = factor_levels(subject.result.design)
+    if dummy is not None and dummy[1].strip() in levels:
+        reference = levels[dummy[1].strip()][0]
+        if "contr." not in (subject.result.design.formula or ""):
+            return 1.0, f"{dummy[2]} vs {reference}", dummy[1].strip()
+    if not subject.has_rows:
+        return 1.0, "+1", name
+    column = column_of(subject, at)
+    if is_dummy(column):
+        return 1.0, "1 vs 0", name
+    deviation = float(np.std(column, ddof=1)) if len(column) > 1 else 0.0
+    return deviation, f"+{number(deviation, 3)}{NBSP}(1{NBSP}SD)", name
+
+
+def _ratio(value: float) -> str:
+    """An odds ratio with two decimals, unless it is very small or large."""
+    return f"{value:.2f}" if 0.1 <= value < 100.0 else number(value, 2)
+
+
+def _points(subject: Subject, at: int, move: float) -> str:
+    """The change of the score, and of the share of rows predicted positive."""
+    scores = subject.training.scores
+    shown = ("+" if move > 0.0 else "") + number(move, 3)
+    if scores is None:
+        return shown
+    before = after = np.asarray(scores, dtype=np.float64)
+    rows = subject.result.problem.row_weights > 0.0
+    column = column_of(subject, at)[rows]
+    if is_dummy(column):
+        before = before - move * column
+    after = before + move
+    points = 100.0 * (np.mean(after > 0.0) - np.mean(before > 0.0))
+    return f"{shown} ({points:+.1f} points)".replace("-", "−")
 
 
 def coefficients(subject: Subject) -> doc.Section:
     """Coefficients with standard errors and intervals; of a kernel its support."""
     result = subject.result
     if isinstance(result, KernelResults):
-        return doc.Section("The fitted function", "coefficients", _support(result))
-    notes, table = result.notes_on_errors(), result.coefficient_table()
+        rows: list[tuple[Text, Text]] = [
+            ("Kernel", str(result.problem.kernel)),
+            ("Support rows", f"{result.n_support:,} of {result.nobs:,}"),
+            ("Intercept", number(result.intercept, 5)),
+        ]
+        blocks: list[doc.Block] = [doc.Definitions(rows)]
+        return doc.Section("Fitted function", "coefficients", blocks)
+    table = result.coefficient_table()
     if subject.is_scaled:
-        table = table.assign(original=result.params_original.to_numpy())
+        table = table.assign(other=result.params_original.to_numpy())
     elif subject.has_rows:
-        slopes = result.coef * deviations(subject)
-        table = table.assign(per_deviation=table["term"].map(slopes).to_numpy())
-    table = table.assign(adjusted=adjusted(table))
-    hints = [note for note in result.notes if note.severity == "note" and note.cure]
-    warned = [note for note in notes if note.severity == "warning"]
-    blocks: list[doc.Block] = [
+        slopes = result.coef * _deviations(subject)
+        table = table.assign(other=table["term"].map(slopes).to_numpy())
+    figures = [coefficient_figure(subject), _image(subject)]
+    blocks = [
         doc.Paragraph(_reading(subject)),
-        *(doc.Notice(subject.said(note), "warning") for note in warned),
-        *(doc.Paragraph(subject.said(note)) for note in hints),
-        _table(table),
-        *_several(table, result),
-        *(doc.Paragraph(subject.said(note)) for note in notes if note not in warned),
-        doc.Beside(_pictures(result, subject.image_shape)),
+        _table(table, "Original scale" if subject.is_scaled else "Per SD"),
+        *(doc.Paragraph(subject.note_text(note)) for note in result.notes_on_errors()),
+        doc.Beside([figure for figure in figures if figure is not None]),
     ]
     return doc.Section("Coefficients", "coefficients", blocks)
 
 
-def _support(result: KernelResults) -> list[doc.Block]:
-    """How large the fitted function of a kernel is."""
-    sentence = (
-        "The score of a new row is a weighted sum of its kernel values with the "
-        "support rows; the other training rows play no part."
-    )
-    rows: list[tuple[Text, Text]] = [
-        ("Kernel", str(result.problem.kernel)),
-        ("Support rows", f"{result.n_support:,} of {result.nobs:,}"),
-        (prose(r"Intercept $\alpha$"), number(result.intercept, 5)),
-    ]
-    return [doc.Paragraph(sentence), doc.Definitions(rows)]
-
-
 def _reading(subject: Subject) -> Text:
     """What a coefficient means."""
-    negative, positive = (Strong(str(c)) for c in subject.result.coding.levels)
-    scale = "one standard deviation" if subject.is_scaled else "one unit"
-    unit = "fitted log odds of {}" if subject.is_logistic else "fitted score"
-    sentence = (
-        "A coefficient is the difference of the {} between rows that differ by {} in "
-        "its predictor and in no other: above 0 it speaks for {}, below 0 for {}. It "
-        "compares rows, and is not the effect of a change. The penalty makes the "
-        "coefficients smaller as a whole; single ones may be larger than without it, "
-        "or have the other sign."
+    level = f"'{subject.result.coding.positive}'"
+    return prose(
+        "A coefficient is the difference in the {} between rows that differ by {} in "
+        "this predictor and in no other; above 0 it speaks for {}. It compares rows "
+        "and is not the effect of a change. Columns of one variable (interactions, "
+        "powers, splines) must be read together. Intervals are for the penalised "
+        "coefficients at this lambda.",
+        f"log odds of {level}" if subject.is_logistic else "score",
+        "one standard deviation" if subject.is_scaled else "one unit",
+        level,
     )
-    what = unit.format(positive.text)
-    parts: list[doc.Piece] = [what, scale, positive, negative]
-    if names := entangled(subject.result.design):
-        parts.append(listing(names))
-        sentence += (
-            " Where a variable is in several columns ({}), no "
-            "coefficient alone says how it matters: beside an interaction one is for "
-            "rows in which the other variable is 0 or at its reference level, and "
-            "those of powers or splines of a variable belong together."
-        )
-    if subject.is_scaled:
-        sentence += " The last column is for predictors as they were, per unit."
-    elif subject.has_rows:
-        sentence += (
-            " The last column is per standard deviation of the predictor in the "
-            "training rows, so that predictors can be compared."
-        )
-    return prose(sentence, *parts)
 
 
-def entangled(design: Design) -> list[str]:
-    """Variables of several terms, or numeric ones of several columns, of a formula.
-
-    Examples
-    --------
-    >>> from pegasos_stats.data.design import FrameDesign
-    >>> entangled(FrameDesign(("age", "dose"), named=True))
-    []
-    """
-    inner = design.design if isinstance(design, ScaledDesign) else design
-    if not isinstance(inner, FormulaDesign):
-        return []
-    columns: dict[str, list[int]] = {name: [] for name in inner.variables}
-    nothing = pd.DataFrame(columns=list(inner.variables))
-    for term, where in inner.spec.term_slices.items():
-        for name in variables_of([term], inner.formula, nothing, inner.functions):
-            columns[name].append(where.stop - where.start)
-    return [
-        name
-        for name, sizes in columns.items()
-        if len(sizes) > 1 or (name in inner.numeric and max(sizes) > 1)
-    ]
-
-
-def adjusted(table: pd.DataFrame) -> Vector:
-    """p-values of the coefficients adjusted by Holm; NaN for the intercept.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With columns ``term`` and ``p_value``.
-
-    References
-    ----------
-    Holm, Scandinavian Journal of Statistics 6 (1979), 65-70.
-
-    Examples
-    --------
-    >>> table = {"term": ["Intercept", "a", "b"], "p_value": [0.001, 0.03, 0.02]}
-    >>> adjusted(pd.DataFrame(table))
-    array([ nan, 0.04, 0.04])
-    """
-    from statsmodels.stats.multitest import multipletests
-
-    p = table["p_value"].to_numpy(dtype=np.float64)
-    tested = ~np.isnan(p) & (table["term"] != INTERCEPT).to_numpy()
-    found = np.full(len(p), np.nan)
-    if tested.any():
-        found[tested] = multipletests(p[tested], method="holm")[1]
-    return found
-
-
-def _several(table: pd.DataFrame, result: LinearResults) -> list[doc.Block]:
-    """How many p-values there are, and what that means."""
-    count = int(table["adjusted"].notna().sum())
-    if count < 2:
-        return []
-    resampled = behind_tests(result.estimated)
-    least = 0.0 if resampled is None else resampled.least_p_value
-    chance = (
-        f": if none of these differed from 0, on average {SMALL * count:.2g} of the "
-        f"{count:,} would be below 0.05 by chance"
-    )
-    text = (
-        f"There are {count:,} p-values of coefficients{chance * (least < SMALL)}. "
-        "Those adjusted by Holm allow for all of them together."
-    )
-    if least * count >= SMALL:
-        text += (
-            f" The smallest p-value of {number(least)} that the resamples can give is "
-            f"{number(min(1.0, least * count), 3)} when adjusted, so that none can be "
-            "below 0.05, however strong the evidence is: that takes more resamples, as "
-            "by Bootstrap(replicates=9999, interval='symmetric') in Python."
-        )
-    return [doc.Paragraph(text)]
-
-
-def _table(table: pd.DataFrame) -> doc.Table:
+def _table(table: pd.DataFrame, other: str) -> doc.Table:
     """Coefficients with what is known of their precision."""
     shown = largest_terms(table, MOST_TERMS)
     columns: list[Text] = ["Term", "Estimate"]
     cells: list[list[str]] = [list(map(str, shown["term"])), aligned(shown["estimate"])]
     if shown["std_error"].notna().any():
-        columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value", "Holm"]
-        error = shown["std_error"]
+        columns = ["Term", "Estimate [95% interval]", "Std. error", "p-value"]
         names = ("estimate", "conf_low", "conf_high", "std_error")
-        value, low, high, errors = (aligned(shown[name], error) for name in names)
+        value, low, high, errors = (
+            aligned(shown[name], shown["std_error"]) for name in names
+        )
         limits = zip(value, low, high, strict=True)
         intervals = [f"{x} [{a},{NBSP}{b}]" for x, a, b in limits]
-        p_values, holm = (
-            [formatting.p_value(p) for p in shown[name]]
-            for name in ("p_value", "adjusted")
-        )
-        known = shown["adjusted"].notna()
-        holm = [
-            text if is_one else "" for text, is_one in zip(holm, known, strict=True)
-        ]
-        cells = [cells[0], intervals, errors, p_values, holm]
-    if "original" in shown:
-        columns.append("As they were")
-        cells.append(aligned(shown["original"]))
-    elif "per_deviation" in shown:
-        columns.append("Per SD")
-        each = zip(shown["per_deviation"], aligned(shown["per_deviation"]), strict=True)
+        p_values = [formatting.p_value(p) for p in shown["p_value"]]
+        cells = [cells[0], intervals, errors, p_values]
+    if "other" in shown:
+        columns.append(other)
+        each = zip(shown["other"], aligned(shown["other"]), strict=True)
         cells.append(["" if np.isnan(value) else text for value, text in each])
     caption = ""
     if len(shown) < len(table):
-        slopes = counted(int((table["term"] != INTERCEPT).sum()), "coefficient")
-        caption = f"The {MOST_TERMS} largest of {slopes} by absolute value"
+        caption = f"The {MOST_TERMS} largest of {len(table) - 1:,} coefficients"
     return doc.Table(columns, list(zip(*cells, strict=True)), caption)
 
 
-def _pictures(
-    result: LinearResults, image_shape: tuple[int, int] | None
-) -> list[doc.Picture]:
-    """The coefficients, and their image where the predictors are pixels."""
+def coefficient_figure(subject: Subject) -> doc.Picture | None:
+    """The largest coefficients, sorted."""
+    result = subject.result
+    if not isinstance(result, LinearResults) or not len(result.coef):
+        return None
     plot, n = result.plot, min(len(result.coef), MOST_DRAWN)
-    found = [
-        drawing.picture(
-            lambda ax: plot.coefficients(n, ax=ax),
-            f"The {n} largest coefficients by absolute value, sorted",
-            "Coefficients, the intercept left out.",
-            max(2.2, LINE * n + 1.2),
-        )
-    ]
-    if image_shape is not None:
-        rows, columns = image_shape
-        image = drawing.picture(
-            lambda ax: plot.coefficient_image((rows, columns), ax=ax),
-            f"Coefficients as an image of {rows} by {columns} pixels",
-            "Coefficients at the places of their pixels.",
-            drawing.WIDTH,
-        )
-        found.append(image)
-    return found
+    return drawing.picture(
+        lambda ax: plot.coefficients(n, ax=ax),
+        f"The {n} largest coefficients by absolute value, sorted",
+        "Coefficients without the intercept.",
+        max(2.2, LINE * n + 1.2),
+    )
+
+
+def _image(subject: Subject) -> doc.Picture | None:
+    """Coefficients at the places of their pixels, where predictors are pixels."""
+    shape, result = subject.image_shape, subject.result
+    if shape is None or not isinstance(result, LinearResults):
+        return None
+    return drawing.picture(
+        lambda ax: result.plot.coefficient_image(shape, ax=ax),
+        f"Coefficients as an image of {shape[0]} by {shape[1]} pixels",
+        "Coefficients at the places of their pixels.",
+        drawing.WIDTH,
+    )

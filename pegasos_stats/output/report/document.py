@@ -168,6 +168,35 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Blocks in columns side by side, one below the other on a narrow screen."""
+
+    columns: Sequence[Sequence["Block"]]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The conclusion of a report, in large letters."""
+
+    text: Text
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A table written to a CSV file beside the page, with a link to it.
+
+    Attributes
+    ----------
+    content : str
+    text : Text
+        What is in the file.
+    """
+
+    content: str
+    text: Text
+
+
+@dataclass(frozen=True)
 class Notice:
     """What a reader should not miss: a warning, or a note."""
 
@@ -198,6 +227,9 @@ Block = (
     | Listing
     | Picture
     | Beside
+    | Columns
+    | Lead
+    | CsvFile
     | Notice
     | Tiles
 )
@@ -222,13 +254,24 @@ class Document:
     lead : Text
         What the report is about, in a line below the title.
     sections : sequence of Section
+        Folded in HTML.
     footer : Text
+    summary : sequence of Block
+        The first screen.
     """
 
     title: str
     lead: Text
     sections: Sequence[Section]
     footer: Text = ""
+    summary: Sequence[Block] = ()
+
+    @property
+    def csv(self) -> str | None:
+        """Content of the CSV file beside the page, if there is one."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        files = [block.content for block in blocks if isinstance(block, CsvFile)]
+        return files[0] if files else None
 
 
 def plain_text(text: Text) -> str:

@@ -90,10 +90,14 @@ def _tell(said: list[warnings.WarningMessage]) -> None:
 
 
 def picture(
-    draw: Callable[["Axes"], object], alt: str, caption: str, height: float = HEIGHT
+    draw: Callable[["Axes"], object],
+    alt: str,
+    caption: str,
+    height: float = HEIGHT,
+    width: float = WIDTH,
 ) -> Picture:
     """One panel with its caption; `draw` takes the axes."""
-    return Picture(drawn(lambda f: draw(f.subplots()), alt, WIDTH, height), caption)
+    return Picture(drawn(lambda f: draw(f.subplots()), alt, width, height), caption)
 
 
 class Outline(NamedTuple):

@@ -9,6 +9,7 @@ from functools import cache, lru_cache, partial
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from pegasos_stats.errors import DependencyError
 from pegasos_stats.output.report import document as doc
@@ -107,15 +108,15 @@ class Writer:
         return written.strip("\n")
 
 
-def written_html(document: doc.Document) -> str:
-    """Write a document as a page.
+def written_html(document: doc.Document, csv: str = "") -> str:
+    """Write a document as a page; `csv` is the name of the file beside it, if any.
 
     Examples
     --------
     >>> "<title>a &lt; b</title>" in written_html(doc.Document("a < b", "", []))
     True
     """
-    return page(document.title, _html()(document))
+    return page(document.title, _html(csv)(document))
 
 
 def page(title: str, body: str, more_style: str = "") -> str:
@@ -177,11 +178,13 @@ def formula_svg(tex: str) -> str:
     return drawing.render(tex=tex, **outline(tex)._asdict())
 
 
-@cache
-def _html() -> Writer:
+@lru_cache(maxsize=8)
+def _html(csv: str = "") -> Writer:
     return Writer(
         "report.html",
         escape,
+        csv=csv,
+        quote=quote,
         formula_svg=formula_svg,
         plain_text=doc.plain_text,
         SHORT=SHORT,
@@ -189,7 +192,9 @@ def _html() -> Writer:
     )
 
 
-def written_markdown(part: doc.Document | doc.Block, address: Address) -> str:
+def written_markdown(
+    part: doc.Document | doc.Block, address: Address, csv: str = ""
+) -> str:
     r"""Write a document, or a block of one, as GitHub and pandoc read Markdown.
 
     Parameters
@@ -197,6 +202,8 @@ def written_markdown(part: doc.Document | doc.Block, address: Address) -> str:
     part : Document or Block
     address : callable
         From a figure to the address of its image.
+    csv : str
+        Name of the CSV file beside the page, if there is one.
 
     Examples
     --------
@@ -210,6 +217,8 @@ def written_markdown(part: doc.Document | doc.Block, address: Address) -> str:
         "report.md",
         markdown,
         address=address,
+        csv=csv,
+        quote=quote,
         longer_ticks=longer_ticks,
         mark=MARK,
         one_line=one_line,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pegasos_stats.advice import Spelling
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.factor_levels import UNSEEN, Unseen
 from pegasos_stats.data.foreign import is_valid_text, refusing
@@ -28,31 +29,31 @@ from pegasos_stats.other_names import answering
 from pegasos_stats.output.plotting.coefficients import checked_shape
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
-from pegasos_stats.output.report.answer import answer
 from pegasos_stats.output.report.coefficients import coefficients
-from pegasos_stats.output.report.destination import Format, checked_page, write_page
+from pegasos_stats.output.report.data_and_model import (
+    data,
+    glossary,
+    method,
+    model_name,
+    repeat,
+)
 from pegasos_stats.output.report.document import Document, Section
-from pegasos_stats.output.report.errors_made import errors_made
-from pegasos_stats.output.report.fitted import fitting, optimum
-from pegasos_stats.output.report.origin import Fitted, Origin, checked_source
-from pegasos_stats.output.report.question import data, glossary, model_name, question
-from pegasos_stats.output.report.repeating import repeating
-from pegasos_stats.output.report.subject import Subject
-from pegasos_stats.output.report.threshold import Deciding, checked_deciding
+from pegasos_stats.output.report.misclassification import misclassified_rows, statistics
+from pegasos_stats.output.report.output_path import Format, checked_page, write_page
+from pegasos_stats.output.report.subject import Fitted, Subject, checked_threshold_of
+from pegasos_stats.output.report.summary import summary
 from pegasos_stats.session import session_info
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
-from pegasos_stats.writing import checked_path, shown_path
+from pegasos_stats.studies.threshold_results import Thresholds
 
-PARTS: tuple[Callable[[Subject], Section], ...] = (
-    answer,
-    question,
-    data,
-    fitting,
-    optimum,
+SECTIONS: tuple[Callable[[Subject], Section], ...] = (
     coefficients,
-    errors_made,
-    repeating,
+    statistics,
+    misclassified_rows,
+    data,
+    method,
+    repeat,
     glossary,
 )
 
@@ -142,7 +143,6 @@ def report(
     *,
     format: Format | None = None,
     title: str | None = None,
-    source: str | PathLike[str] | None = None,
     image_shape: tuple[int, int] | None = None,
     positive: object = None,
     path_of_lambda: object = None,
@@ -170,9 +170,6 @@ def report(
         beside it, HTML for ``.html``.
     title : str, optional
         By default the outcome and its levels.
-    source : str or path, optional
-        CSV file of the training data. The code that repeats the fit then reads it;
-        otherwise the code assumes that the data are loaded.
     image_shape : pair of int, optional
         Rows and columns of an image whose pixels, row by row, are the predictors: the
         coefficients are then drawn as an image too.
@@ -212,7 +209,7 @@ def report(
     ColumnError
         If the test data lack the outcome or a predictor.
     OptionError
-        If `source` does not contain the data of the fit, or an option is not allowed.
+        If an option is not allowed.
 
     Warns
     -----
@@ -231,39 +228,24 @@ def report(
     """
     fitted = _checked_fit(result, title, image_shape)
     if path is not None:
-        page = checked_page(path, format, overwrite)
-        read = None if source is None else checked_path(source)
-        if read is not None and page.writes(read):
-            raise OptionError(
-                f"The report would be written over its source, {shown_path(read)}; "
-                "give another path."
-            )
+        checked_page(path, format, overwrite)
     check_choice("unseen", unseen, UNSEEN)
     if offset is not None and test is None:
         raise OptionError("offset= is that of the test data; give both, or neither.")
-    origin = checked_source(source, fitted, test is not None)
-    deciding = checked_deciding(threshold, fitted)
-    if offset is not None and origin.test is not None:
-        origin = replace(
-            origin,
-            python=[*origin.python, "# test_offset is that of the held-out data"],
-            test=f"{origin.test}, offset=test_offset",
-        )
+    cut, chosen = checked_threshold_of(threshold, fitted)
     if unseen == "missing" and test is not None:
         test = _known(fitted, test)
-        if origin.test is not None:
-            origin = replace(origin, test=f'{origin.test}, unseen="missing"')
     made = report_of(
         fitted,
         test,
-        origin,
         title=title,
         image_shape=image_shape,
         positive=positive,
         path=path_of_lambda,
         validation=validation,
         offset=offset,
-        deciding=deciding,
+        threshold=cut,
+        chosen=chosen,
     )
     return made if path is None else made.write(path, format, overwrite=overwrite)
 
@@ -327,7 +309,6 @@ def _checked_studies(
 def report_of(
     result: Fitted,
     test: object,
-    origin: Origin,
     *,
     title: str | None = None,
     image_shape: tuple[int, int] | None = None,
@@ -335,40 +316,57 @@ def report_of(
     path: object = None,
     validation: object = None,
     offset: object = None,
-    deciding: Deciding | None = None,
+    threshold: float | None = None,
+    chosen: Thresholds | None = None,
+    command: str = "",
+    spell: Spelling | None = None,
 ) -> Report:
-    """Report a fit whose data came from a known place.
+    """Report a fit made in Python, or by a command of the command line.
 
     Parameters
     ----------
     result, test, title, image_shape, positive, validation, offset
         As for `report`.
-    origin : Origin
     path : LambdaPath, optional
         ``path_of_lambda`` of `report`.
-    deciding : Deciding, optional
-        The threshold of labels.
+    threshold : float, optional
+    chosen : Thresholds, optional
+        How the threshold was chosen.
+    command : str
+        The command line; empty for Python.
+    spell : callable, optional
+        How options are written there.
     """
     # An error if jinja2 is missing comes before any work.
     rendering.templates(escape)
-    studies = _checked_studies(result, path, validation)
-    cut, held_out = None if deciding is None else deciding.value, None
+    lambda_path, validated = _checked_studies(result, path, validation)
+    held_out = None
     if test is not None:
-        held_out = about.held_out_rows(result, test, positive, offset, cut)
-    training = about.training_rows(result, positive, cut)
-    given = result, training, held_out, origin, image_shape
-    subject = Subject(*given, *studies, deciding)
+        held_out = about.held_out_rows(result, test, positive, offset, threshold)
+    subject = Subject(
+        result,
+        about.training_rows(result, positive, threshold),
+        held_out,
+        image_shape,
+        path=lambda_path,
+        validation=validated,
+        threshold=threshold,
+        chosen=chosen,
+        command=command,
+        spell=spell,
+    )
     rows = counted(result.nobs, "row")
     predictors = counted(len(result.design.names), "predictor")
-    lead = f"{model_name(subject).capitalize()} of {rows} and {predictors}"
+    lead = f"{model_name(subject).capitalize()}, {rows}, {predictors}"
     if held_out is not None:
-        lead += f", tested on {counted(int(held_out.table.n_classified), 'row')}"
-    negative, positive = result.coding.levels
+        lead += f"; {counted(int(held_out.table.n_classified), 'new row')}"
+    low, high = result.coding.levels
     version = session_info().versions["pegasos_stats"]
     document = Document(
-        title or f"{result.coding.name}: {negative} or {positive}",
+        title or f"{result.coding.name}: {low} or {high}",
         lead,
-        [part(subject) for part in PARTS],
-        f"Written by pegasos_stats {version} on {date.today().isoformat()}.",
+        [section(subject) for section in SECTIONS],
+        f"pegasos_stats {version}, {date.today().isoformat()}",
+        summary(subject),
     )
     return Report(document)

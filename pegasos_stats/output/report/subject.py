@@ -9,30 +9,32 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.advice import as_options
+from pegasos_stats.advice import Spelling, as_options
 from pegasos_stats.data.counts import column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import unwrapped
 from pegasos_stats.data.formula_design import FormulaDesign
-from pegasos_stats.data.labels import near_ties, signs_of
+from pegasos_stats.data.labels import signs_of
 from pegasos_stats.data.sample import aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import DataError
+from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
+from pegasos_stats.models.kernel_results import KernelResults
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note
-from pegasos_stats.models.predicting import thresholded
-from pegasos_stats.output.report.formatting import percent
-from pegasos_stats.output.report.origin import Fitted, Origin
-from pegasos_stats.output.report.threshold import Deciding
+from pegasos_stats.models.predicting import checked_threshold, thresholded
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.threshold_results import Thresholds, scale_of
+
+Fitted = LinearResults | KernelResults
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EvaluatedRows:
     """Rows with labels, and what a fit predicts for them.
 
     Attributes
@@ -77,17 +79,6 @@ class Judged:
         return self.table.source == "new" and self.table.n_classified > 0
 
     @property
-    def seen(self) -> str:
-        """Which of the rows the fit has seen, in words; empty for none."""
-        table = self.table
-        if not table.source.endswith("training"):
-            return ""
-        if table.source == "training":
-            return "these rows"
-        share = percent(table.n_seen / table.n_classified)
-        return f"{table.n_seen:,} of these rows ({share})"
-
-    @property
     def largest_class(self) -> tuple[object, float]:
         """The level of most classified rows, and the error rate of always naming it."""
         counts = self.table.counts[:, :-1].sum(axis=1)
@@ -120,13 +111,6 @@ class Judged:
         """Rows with a label and no prediction, as their score is at the threshold."""
         return self.table.n_undecided - self.n_unscored
 
-    def n_near_ties(self, loss: str) -> int:
-        """Rows that ties of the hinge hold at a score of 0, the usual threshold."""
-        if loss != "hinge" or self.scores is None or self.threshold is not None:
-            return 0
-        near = near_ties(np.asarray(self.scores, dtype=np.float64))
-        return int((near & (self.codes >= 0)).sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -135,54 +119,58 @@ class Subject:
     Attributes
     ----------
     result : Results
-    training : Judged
-    test : Judged or None
-    origin : Origin
-        Where the data came from.
+    training : EvaluatedRows
+    test : EvaluatedRows or None
     image_shape : pair of int or None
         Rows and columns of the image whose pixels the predictors are.
     path : LambdaPath or None
         Where lambda was chosen.
     validation : CrossValidation or None
-    deciding : Deciding or None
-        The threshold of the labels, where it is not the usual one.
+    threshold : float or None
+        Of predicted labels, where it is not the usual one.
+    chosen : Thresholds or None
+        How that threshold was chosen.
+    command : str
+        The command line, if that is where the fit was made.
+    spell : callable or None
+        How options are written then.
     """
 
     result: Fitted
-    training: Judged
-    test: Judged | None
-    origin: Origin
+    training: EvaluatedRows
+    test: EvaluatedRows | None
     image_shape: tuple[int, int] | None = None
     path: LambdaPath | None = None
     validation: CrossValidation | None = None
-    deciding: Deciding | None = None
+    threshold: float | None = None
+    chosen: Thresholds | None = None
+    command: str = ""
+    spell: Spelling | None = None
 
-    def said(self, note: Note) -> str:
+    def note_text(self, note: Note) -> str:
         """A note with its remedy, written for Python or for the command line."""
-        usual = as_options if self.origin.command else None
-        return note.spelled(self.origin.spell or usual)
+        usual = as_options if self.command else None
+        return note.spelled(self.spell or usual)
 
-    @property
-    def with_data(self) -> list[Judged]:
-        """Training rows, and test rows if there are any."""
-        return [self.training] if self.test is None else [self.training, self.test]
+    def words(self, python: str, command: str) -> str:
+        """The words of Python, or those of the command line."""
+        return command if self.command else python
 
     @cached_property
-    def judged(self) -> list[Judged]:
+    def evaluated(self) -> list[EvaluatedRows]:
         """Training rows, then out of fold if they were cross-validated, then test rows.
 
         The last ones are those that errors are quoted for.
         """
         found = [self.training]
         if self.validation is not None:
-            cut = None if self.deciding is None else self.deciding.value
-            found.append(out_of_fold(self.validation, self.positive, cut))
+            found.append(out_of_fold(self.validation, self.positive, self.threshold))
         return found if self.test is None else [*found, self.test]
 
     @property
-    def held_out(self) -> Judged:
+    def held_out(self) -> EvaluatedRows:
         """The rows that errors are quoted for: test rows where there are any."""
-        return self.judged[-1]
+        return self.evaluated[-1]
 
     @property
     def positive(self) -> object:
@@ -243,7 +231,7 @@ def factor_levels(design: Design) -> dict[str, list[str]]:
 
 def training_rows(
     result: Fitted, positive: object = None, threshold: float | None = None
-) -> Judged:
+) -> EvaluatedRows:
     """The rows of the fit, with its predictions of them."""
     rows = result.problem.n + result.dropped.total
     try:
@@ -251,23 +239,23 @@ def training_rows(
     except DataError:  # loaded from a file, which holds no training rows
         known = result.training_table
         chosen = checked_choices(known.levels, positive)
-        return Judged("training", rows, replace(known, choices=chosen), None)
+        return EvaluatedRows("training", rows, replace(known, choices=chosen), None)
     scores = scores[result.problem.row_weights > 0.0]
     table = result.confusion(positive=positive, threshold=threshold)
-    return Judged("training", rows, table, scores, threshold=threshold)
+    return EvaluatedRows("training", rows, table, scores, threshold=threshold)
 
 
 def out_of_fold(
     validation: CrossValidation,
     positive: object = None,
     threshold: float | None = None,
-) -> Judged:
+) -> EvaluatedRows:
     """The rows of a cross-validation, predicted by fits that have not seen them."""
     table = validation.confusion(threshold=threshold)
     chosen = checked_choices(table.levels, positive)
     table = replace(table, choices=chosen)
     column = validation.scores_by_repeat[1].dropna()
-    return Judged("out-of-fold", len(column), table, column, threshold=threshold)
+    return EvaluatedRows("out-of-fold", len(column), table, column, threshold=threshold)
 
 
 def held_out_rows(
@@ -276,7 +264,7 @@ def held_out_rows(
     positive: object = None,
     offset: object = None,
     threshold: float | None = None,
-) -> Judged:
+) -> EvaluatedRows:
     """Held-out rows, with the predictions of the fit.
 
     Parameters
@@ -307,18 +295,21 @@ def held_out_rows(
     counts = column_of_counts(None, result.counted, data)
     if counts is not None:
         scores = scores.iloc[repeated(counts, data, scores.index)]
-    return Judged("test", len(scores), table, scores, data, labels, threshold)
+    return EvaluatedRows("test", len(scores), table, scores, data, labels, threshold)
 
 
-def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
+def misclassified(result: Fitted, rows: EvaluatedRows) -> pd.DataFrame:
     """Misclassified rows, those farthest on the wrong side first.
 
     Returns
     -------
     DataFrame
-        Columns ``row`` (its label), ``actual``, ``predicted`` and ``score``; a row
-        that counts for several is there once.
+        Columns ``row`` (its label), ``actual``, ``predicted``, ``score``, and for the
+        log loss ``probability`` of the actual level; a row that counts for several is
+        there once.
     """
+    from scipy.special import expit
+
     columns = ["row", "actual", "predicted", "score"]
     if rows.scores is None:
         return pd.DataFrame(columns=columns)
@@ -335,4 +326,31 @@ def misclassified(result: Fitted, rows: Judged) -> pd.DataFrame:
     names = [str(name) for name in rows.scores.index[worst]]
     found = (names, levels[actual], levels[1 - actual], scores[worst])
     table = pd.DataFrame(dict(zip(columns, found, strict=True)))
+    if result.problem.loss == "log":
+        odds = scores[worst] - result.problem.prior_shift
+        table["probability"] = expit(np.where(actual == 1, odds, -odds))
     return table if result.counted is None else table.drop_duplicates()
+
+
+def checked_threshold_of(
+    threshold: object, result: Fitted
+) -> tuple[float | None, Thresholds | None]:
+    """A threshold given as a number, or as the result of ``result.thresholds()``.
+
+    Raises
+    ------
+    OptionError
+        If it is no threshold of the fit.
+    """
+    if threshold is None:
+        return None, None
+    if not isinstance(threshold, Thresholds):
+        return checked_threshold(threshold, result.problem), None
+    scale, levels = scale_of(result.problem).name, result.coding.levels
+    if (threshold.scale, threshold.levels) != (scale, levels):
+        raise OptionError(
+            f"threshold is for the {threshold.scale} of a fit of "
+            f"{listing(threshold.levels)}, and this fit has a {scale} of "
+            f"{listing(levels)}; give what its thresholds() returns, or a number."
+        )
+    return threshold.threshold, threshold

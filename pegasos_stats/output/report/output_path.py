@@ -41,8 +41,16 @@ def _known(begins: Callable[[str], object]) -> Callable[[IO[bytes]], bool]:
     return known
 
 
+CSV_BEGINS = "row,actual,predicted,score"
+CSV_ENDS = "_misclassified.csv"
+
 REPORT = writing.Kind("report", "report", _known(lambda text: text.startswith(BEGINS)))
 FIGURE = writing.Kind("figure of the report", "figure", _known(MARKED.match))
+CSV = writing.Kind(
+    "list of misclassified rows",
+    "list of misclassified rows",
+    _known(lambda text: text.startswith(CSV_BEGINS)),
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class PagePlace:
     Attributes
     ----------
     place : Place
+    csv : Place
+        Of the misclassified rows.
     format : "html" or "markdown"
     folder : str or None
         Of the figures, for Markdown.
@@ -60,6 +70,7 @@ class PagePlace:
     """
 
     place: writing.Place
+    csv: writing.Place
     format: Format
     folder: str | None
     overwrite: bool
@@ -76,8 +87,8 @@ class PagePlace:
         ]
 
     def writes(self, path: str) -> bool:
-        """Whether the report, or a figure of it, would be written over a file."""
-        places = [self.place.path, *self.figures]
+        """Whether the report, or a file beside it, would be written over a file."""
+        places = [self.place.path, self.csv.path, *self.figures]
         return any(writing.is_same(own, path) for own in places)
 
 
@@ -123,7 +134,9 @@ def checked_page(
     folder = None
     if format == "markdown":
         folder = str(whole.with_name(f"{whole.stem}_files"))
-    page = PagePlace(place, format, folder, overwrite)
+    beside = whole.with_name(f"{whole.stem}{CSV_ENDS}")
+    csv = writing.checked_place(str(beside), CSV, overwrite)
+    page = PagePlace(place, csv, format, folder, overwrite)
     if folder is None:
         return page
     try:
@@ -141,6 +154,8 @@ def checked_page(
 def write_page(document: Document, page: PagePlace) -> None:
     """Write a document: HTML to one file, Markdown with its figures in a folder.
 
+    Misclassified rows go to a CSV file beside it.
+
     For ``report.md`` the figures are ``report_files/figure-1.svg`` and so on.
 
     Raises
@@ -150,7 +165,9 @@ def write_page(document: Document, page: PagePlace) -> None:
     """
     if page.folder is None:
         with writing.outputs() as files:
-            files.write(page.place, rendering.written_html(document))
+            _write_csv(document, page, files)
+            name = os.path.basename(page.csv.path)
+            files.write(page.place, rendering.written_html(document, name))
         return
     folder, figures = os.path.basename(page.folder), dict[str, Figure]()
 
@@ -159,8 +176,10 @@ def write_page(document: Document, page: PagePlace) -> None:
         figures[name] = figure
         return f"{folder}/{name}"
 
-    text = rendering.written_markdown(document, address)
+    name = os.path.basename(page.csv.path)
+    text = rendering.written_markdown(document, address, name)
     with writing.outputs() as files:
+        _write_csv(document, page, files)
         if figures:
             files.make_folder(page.place, page.folder)
         for name, figure in figures.items():
@@ -168,3 +187,8 @@ def write_page(document: Document, page: PagePlace) -> None:
             drawing = figure.svg.replace(">", f">\n {rendering.MARK}", 1)
             files.write(writing.checked_place(path, FIGURE, page.overwrite), drawing)
         files.write(page.place, text)
+
+
+def _write_csv(document: Document, page: PagePlace, files: writing.Outputs) -> None:
+    if document.csv is not None:
+        files.write(page.csv, document.csv)

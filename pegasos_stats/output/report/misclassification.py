@@ -23,10 +23,11 @@ from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report.document import Text
 from pegasos_stats.output.report.drawing import picture
 from pegasos_stats.output.report.formatting import NBSP, aligned, decimals, p_value
-from pegasos_stats.output.report.subject import Judged, Subject, misclassified
+from pegasos_stats.output.report.subject import EvaluatedRows, Subject, misclassified
 from pegasos_stats.studies.reliability import Reliability, reliability
 
-MOST_ROWS = 30  # of misclassified rows
+SQUARE = 4.2, 4.2  # height and width of the ROC curve, in inches
+MOST_ROWS = 10  # of misclassified rows
 P_VALUES = {"accuracy_p_value", "mcnemar_p_value"}
 OVERALL = {
     "no_information_rate": "No-information rate",
@@ -48,29 +49,41 @@ CLASS_NAMES = {
 }
 
 
-def errors_made(subject: Subject) -> doc.Section:
-    """Both confusion tables with their statistics, and what was misclassified."""
-    tables = doc.Beside([_counts(rows) for rows in subject.judged])
-    notes = [note for note in subject.result.notes if note.topic == "probabilities"]
+def statistics(subject: Subject) -> doc.Section:
+    """Confusion tables, all statistics, calibration and margins."""
+    sets, rows = subject.evaluated, subject.evaluated[-1]
     blocks: list[doc.Block] = [
-        tables,
+        doc.Beside([confusion_table(each) for each in sets]),
         _statistics(subject),
-        *(doc.Paragraph(subject.said(note)) for note in notes),
     ]
-    for rows in subject.judged:
-        reasons = {_label(name): why for name, why in undefined_terms(rows).items()}
+    if rows.is_new:
+        blocks.append(doc.Paragraph(_assumption(subject)))
+    for each in sets:
+        reasons = {_label(name): why for name, why in undefined_terms(each).items()}
         if reasons:
             named = written_reasons(reasons)
-            blocks.append(doc.Paragraph(f"NA in the {rows.name} data: {named}."))
+            blocks.append(doc.Paragraph(f"NA in the {each.name} data: {named}."))
     blocks += _calibration(subject)
-    pictures = _pictures(subject)
-    if pictures:
+    if pictures := _pictures(subject):
         blocks.append(doc.Beside(pictures))
-    blocks += [_misclassified(subject, rows) for rows in reversed(subject.judged)]
-    return doc.Section("Right and wrong", "errors", blocks)
+    return doc.Section("All statistics", "statistics", blocks)
 
 
-def _counts(rows: Judged) -> doc.Table:
+def _assumption(subject: Subject) -> str:
+    """What intervals and tests of the new rows assume."""
+    text = (
+        "Intervals and tests assume that the test rows are an independent random "
+        "sample and had no part in choosing the model."
+    )
+    if getattr(subject.result, "groups", None) is not None:
+        text += (
+            " They do not allow for groups: with several test rows of a group the "
+            "intervals are too short."
+        )
+    return text
+
+
+def confusion_table(rows: EvaluatedRows) -> doc.Table:
     """The confusion table: rows actual, columns predicted."""
     table = rows.table.table
     columns: list[Text] = ["Actual", *(f"Predicted {c}" for c in table.columns)]
@@ -80,38 +93,27 @@ def _counts(rows: Judged) -> doc.Table:
         [str(level), *(f"{int(count):,}" for count in counts)]
         for level, counts in zip(table.index, table.to_numpy(), strict=True)
     ]
-    name = rows.name.capitalize()
     known = counted(rows.table.n_classified, "row")
+    name = rows.name.capitalize()
     caption = f"{name} data: {rows.table.n_errors:,} of {known} misclassified"
     return doc.Table(columns, lines, caption)
 
 
 def _statistics(subject: Subject) -> doc.Table:
     """Every statistic of the tables, a column for each data set."""
-    names = [_terms(rows) for rows in subject.judged]
+    names = [_terms(rows) for rows in subject.evaluated]
     every = dict.fromkeys(name for terms in names for name in terms)
     lines: list[list[Text]] = [
         [name, *(terms.get(name, "") for terms in names)] for name in every
     ]
-    caption = doc.prose(
-        "Statistics of the rows. The positive class is {}; what is of it alone has its "
-        "name. ",
-        doc.Strong(str(subject.positive)),
-    )
-    if any(rows.is_new for rows in subject.judged):
-        caption += (
-            "In brackets are 95% intervals, of test rows alone and where there is one.",
-        )
-    else:
-        caption += (
-            "There are no intervals and tests: the fit has seen the training rows, and "
-            "out-of-fold predictions of different rows share fits.",
-        )
-    columns = ["Statistic", *(rows.name.capitalize() for rows in subject.judged)]
+    caption = f"Sensitivity, precision and similar refer to '{subject.positive}'."
+    if any(rows.is_new for rows in subject.evaluated):
+        caption += " 95% intervals in brackets, for new rows only."
+    columns = ["Statistic", *(rows.name.capitalize() for rows in subject.evaluated)]
     return doc.Table(columns, lines, caption)
 
 
-def _terms(rows: Judged) -> dict[str, str]:
+def _terms(rows: EvaluatedRows) -> dict[str, str]:
     """Names and values of all statistics of a table."""
     report = rows.report
     overall = report.overall
@@ -150,7 +152,7 @@ def _with(value: float, interval: Interval | None) -> str:
     return f"{decimals(value)} [{low},{NBSP}{high}]"
 
 
-def undefined_terms(rows: Judged) -> dict[str, str]:
+def undefined_terms(rows: EvaluatedRows) -> dict[str, str]:
     """Statistics that are not defined, with the reason."""
     counts, levels = rows.table.counts[:, :-1], rows.table.levels
     reasons = overall_reasons(rows.report.overall, counts, rows.table.source)
@@ -162,14 +164,13 @@ def undefined_terms(rows: Judged) -> dict[str, str]:
 
 def _pictures(subject: Subject) -> list[doc.Picture]:
     """Margins and ROC curve of the rows that errors are quoted for."""
-    rows, scored = subject.held_out, subject.held_out.table.scored
+    rows, scored = subject.evaluated[-1], subject.evaluated[-1].table.scored
     if scored is None or scored.scores is None or not rows.table.n_classified:
         return []
     name, levels = rows.name, subject.result.coding.levels
     codes, scores, logistic = scored.codes, scored.scores, subject.is_logistic
     found, threshold = [], rows.threshold
     cut = 0.0 if threshold is None else score_at(threshold, subject.result.problem)
-    at = "score 0" if threshold is None else "the threshold"
     if math.isfinite(cut):
         moved = threshold is not None
         found.append(
@@ -182,12 +183,6 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
                 f"{' of the threshold' * moved}.",
             )
         )
-    used = (codes >= 0) & ~np.isnan(scores)
-    area = area_under_curve(codes[used], scores[used])
-    if not math.isnan(area):
-        alt = f"ROC curve of the {name} rows, area {decimals(area)}"
-        caption = f"ROC curve of the {name} rows, with the point of {at}."
-        found.append(picture(lambda ax: _roc(subject, ax), alt, caption))
     if _is_calibrated(rows):
         alt = f"Observed shares of the {name} rows against their probabilities"
         caption = (
@@ -198,9 +193,24 @@ def _pictures(subject: Subject) -> list[doc.Picture]:
     return found
 
 
+def roc_figure(subject: Subject, rows: EvaluatedRows) -> doc.Picture | None:
+    """The ROC curve of some rows; None where it is not defined."""
+    scored = rows.table.scored
+    if scored is None or scored.scores is None or not rows.table.n_classified:
+        return None
+    used = (scored.codes >= 0) & ~np.isnan(scored.scores)
+    area = area_under_curve(scored.codes[used], scored.scores[used])
+    if math.isnan(area):
+        return None
+    alt = f"ROC curve of the {rows.name} rows, area {decimals(area)}"
+    return picture(
+        lambda ax: _roc(subject, ax), alt, f"ROC curve, {rows.name} rows.", *SQUARE
+    )
+
+
 def _roc(subject: Subject, ax: Axes) -> None:
     """The ROC curve with the positive class of the page."""
-    rows, result = subject.held_out, subject.result
+    rows, result = subject.evaluated[-1], subject.result
     scored, levels = rows.table.scored, list(result.coding.levels)
     assert scored is not None
     assert scored.scores is not None
@@ -217,16 +227,16 @@ def _roc(subject: Subject, ax: Axes) -> None:
     )
 
 
-def _is_calibrated(rows: Judged) -> bool:
+def _is_calibrated(rows: EvaluatedRows) -> bool:
     """Whether there are probabilities that the rows can be compared with."""
     scored = rows.table.scored
     known = scored is not None and scored.probabilities is not None
-    return known and not rows.seen and rows.table.n_classified > 0
+    return known and rows.name != "training" and rows.table.n_classified > 0
 
 
 def _reliability(subject: Subject) -> Reliability:
     """Probabilities of the positive class beside observed shares."""
-    scored, levels = subject.held_out.table.scored, subject.result.coding.levels
+    scored, levels = subject.evaluated[-1].table.scored, subject.result.coding.levels
     assert scored is not None
     known = scored.codes >= 0
     actual = np.array(levels, dtype=object)[scored.codes[known]]
@@ -236,7 +246,7 @@ def _reliability(subject: Subject) -> Reliability:
 
 def _calibration(subject: Subject) -> list[doc.Block]:
     """Whether probabilities are near what happened."""
-    rows = subject.held_out
+    rows = subject.evaluated[-1]
     if not (subject.is_logistic and _is_calibrated(rows)):
         return []
     found = _reliability(subject)
@@ -245,30 +255,26 @@ def _calibration(subject: Subject) -> list[doc.Block]:
         float((table[name] * table["n"]).sum() / table["n"].sum())
         for name in ("mean_predicted", "observed")
     )
-    text = doc.prose(
-        "The mean probability of {} is {}, and {} of the " + rows.name + " rows have "
-        "it; the calibration error is {}, and would be {} on average if each "
-        "probability were right.",
-        doc.Strong(str(subject.positive)),
-        decimals(mean),
-        decimals(share),
-        decimals(found.calibration_error),
-        decimals(found.error_by_chance),
+    text = (
+        f"The mean probability of '{subject.positive}' is {decimals(mean)}, and "
+        f"{decimals(share)} of the {rows.name} rows are '{subject.positive}'. The "
+        f"calibration error is {decimals(found.calibration_error)}; perfect "
+        f"probabilities would give {decimals(found.error_by_chance)} by chance."
     )
+    if subject.result.problem.prior_shift:
+        text += " Weights of the levels are taken out of the probabilities."
+    elif subject.weights is not None:
+        text += " Probabilities are for rows that count by their weights."
     return [doc.Paragraph(text)]
 
 
-def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
-    """The misclassified rows with their scores, the worst first."""
-    name = rows.name
+def misclassified_rows(subject: Subject) -> doc.Section:
+    """The misclassified rows, the worst first: ten here, all in a CSV file."""
+    title, anchor, rows = "Misclassified rows", "misclassified", subject.evaluated[-1]
     if rows.scores is None:
-        return doc.Paragraph(
-            f"The {name} rows are not in a saved model, so the misclassified ones "
-            "cannot be listed."
-        )
+        text = "The training rows are not in a saved model."
+        return doc.Section(title, anchor, [doc.Paragraph(text)])
     found = misclassified(subject.result, rows)
-    if not len(found):
-        return doc.Paragraph(f"No {name} row is misclassified.")
     shown = found.head(MOST_ROWS)
     columns: list[Text] = ["Row", "Actual", "Predicted", "Score"]
     cells: list[Iterable[str]] = [
@@ -277,17 +283,14 @@ def _misclassified(subject: Subject, rows: Judged) -> doc.Block:
         map(str, shown["predicted"]),
         aligned(shown["score"]),
     ]
-    if subject.is_logistic:
-        from scipy.special import expit
-
-        columns.append("Probability of the actual label")
-        odds = shown["score"] - subject.result.problem.prior_shift
-        signs = np.where(shown["actual"] == subject.result.coding.positive, 1.0, -1.0)
-        cells.append(f"{p:.3f}" for p in expit(signs * odds.to_numpy()))
-    caption = f"Misclassified {name} rows, those farthest on the wrong side first"
-    if len(found) > len(shown):
-        lines = " lines" * (subject.result.counted is not None)
-        caption += f": {len(shown)} of {len(found):,}{lines}"
+    if "probability" in shown:
+        columns.append("Probability of the actual level")
+        cells.append(f"{p:.3f}" for p in shown["probability"])
+    lines = list(zip(*cells, strict=True))
+    caption = f"The {counted(len(shown), 'row')} farthest on the wrong side"
     if isinstance(rows.scores.index, pd.RangeIndex):
-        caption += "; rows are counted from 0"
-    return doc.Table(columns, list(zip(*cells, strict=True)), caption, words=(1, 2))
+        caption += ", counted from 0"
+    text = f"All {len(found):,} misclassified {rows.name} rows:"
+    csv = found.to_csv(index=False, lineterminator="\n")
+    table = [doc.Table(columns, lines, caption, words=(1, 2))] if lines else []
+    return doc.Section(title, anchor, [*table, doc.CsvFile(csv, text)])
