@@ -118,7 +118,7 @@ def formula(loss: str, terms: str, data: Any, frame: pd.DataFrame) -> Fitted:
     build = {"hinge": ps.svm, "log": ps.logit}[loss]
     model = build(f"y ~ {terms}", data, functions=None, **MODEL)
     fit = model.fit(ps.SDCA(**NEWTON), cov_type="none")
-    scores = fit.decision_function(frame).to_numpy()
+    scores = fit.decision_function(frame, unseen="error").to_numpy()
     known = ~np.isnan(scores)
     signs = np.where(frame["y"] == "yes", 1.0, -1.0)[known]
     return Fitted(fit, signs, scores[known], np.ones(signs.size))
@@ -144,10 +144,9 @@ def kernel(X: np.ndarray, function: dict[str, Any], **changed: Any) -> Fitted:
     fit = model.fit(ps.SDCA(**NEWTON | {"tol": KERNEL_TOL}))
     signs = np.where(y == "yes", 1.0, -1.0)
     scaled = X - X.mean(0) if given["standardize"] else X
-    largest = {
-        "gaussian": 1.0,
-        "precomputed": float(np.diag(X).max()),
-    }.get(function["kernel"], float((1.0 + (2.0 * scaled**2).sum(1).max()) ** 3))
+    largest = float((1.0 + (2.0 * scaled**2).sum(1).max()) ** 3)  # of K(x, x), or more
+    largest = 1.0 if function is GAUSSIAN else largest
+    largest = float(np.diag(X).max()) if gram else largest
     scores = np.asarray(fit.decision_function(X))
     total = weights_in_total(signs, given)
     return Fitted(fit, signs, scores, total, 2.0 * np.sqrt(largest))
