@@ -12,10 +12,25 @@ from tests.studies import kept_objects
 
 FOLDER = Path(__file__).parent / "kept"
 FITS = ["linear", "refined", "bootstrapped", "kernel", "gram"]
-STUDIES = """
-cross_validation path tuning calibrated_kernel thresholds reliability errors models
-solvers predictions table weighted_table margins contrasts joint folds coding
-""".split()
+STUDIES = [
+    "cross_validation",
+    "path",
+    "tuning",
+    "calibrated_kernel",
+    "thresholds",
+    "reliability",
+    "errors",
+    "models",
+    "solvers",
+    "predictions",
+    "table",
+    "weighted_table",
+    "margins",
+    "contrasts",
+    "joint",
+    "folds",
+    "coding",
+]
 
 
 def save() -> None:
