@@ -122,9 +122,8 @@ def _add_report(commands: Commands) -> None:
         "report",
         help="fit a file and write a report of it",
         usage=f"{PROGRAM} report TRAIN [--outcome COL | --formula FORMULA] [options]",
-        description="Fit a two-level outcome; write a page with the question, the "
-        "data, the fit, its errors, figures, and the lines that repeat it in Python "
-        "and in R.",
+        description="Fit a two-level outcome; write a page whose first screen has the "
+        "conclusion, the errors and the strongest predictors.",
     )
     _add_files(report)
     report.add_argument(
@@ -133,7 +132,8 @@ def _add_report(commands: Commands) -> None:
         metavar="FILE",
         default="report.html",
         help="the report: Markdown if it ends in .md, else one HTML file (default: "
-        "report.html); an earlier report is replaced, any other file is not",
+        "report.html), with a CSV file of all misclassified rows beside it; an earlier "
+        "report is replaced, any other file is not",
     )
     _add_overwrite(report)
     cross_validation.add_options(report)
@@ -147,7 +147,7 @@ def _add_report(commands: Commands) -> None:
         help="the features are the pixels of an image, row by row: draw the "
         "coefficients as one",
     )
-    _add_model_options(report)
+    _add_model_options(report, "log; with --kernel hinge")
     _add_error_options(report)
     _add_solver_options(report)
     report.set_defaults(trace=False, progress=False, solver=None, loss=None)
@@ -264,7 +264,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_model_options(parser: argparse.ArgumentParser) -> None:
+def _add_model_options(parser: argparse.ArgumentParser, loss: str = "") -> None:
+    """Add the options of a model; `loss` has the default loss in words."""
     group = parser.add_argument_group("model")
     usual = {name: each.default for name, each in signature(SVM).parameters.items()}
     kernels = tuple(name for name in NAMES if name != "precomputed")
@@ -283,6 +284,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
             losses,
             default=SVM.loss,
             help="support vector machine, or logistic regression",
+            default_words=loss,
         ),
         Option(
             "intercept",

@@ -64,7 +64,7 @@ def call(function: str, arguments: list[str]) -> str:
 def _model(subject: Subject) -> str:
     """Name of the function, or the class, that made the model."""
     by_formula = subject.result.design.formula is not None
-    if subject.is_kernel:
+    if subject.kernel is not None:
         return "kernel_svm" if by_formula else "KernelSVM"
     if subject.is_logistic:
         return "logit" if by_formula else "Logit"

@@ -168,11 +168,6 @@ class Subject:
         return found if self.test is None else [*found, self.test]
 
     @property
-    def held_out(self) -> EvaluatedRows:
-        """The rows that errors are quoted for: test rows where there are any."""
-        return self.evaluated[-1]
-
-    @property
     def positive(self) -> object:
         """The positive class of the page."""
         return self.training.table.positive
@@ -187,11 +182,6 @@ class Subject:
         """The kernel of a kernel model."""
         problem = self.result.problem
         return problem.kernel if isinstance(problem, KernelProblem) else None
-
-    @property
-    def is_kernel(self) -> bool:
-        """Whether the fit has a kernel in the place of coefficients."""
-        return self.kernel is not None
 
     @property
     def is_logistic(self) -> bool:
