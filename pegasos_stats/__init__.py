@@ -7,15 +7,10 @@
 1
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pegasos_stats import interrupts  # noqa: F401, before what takes long to load
-
-# isort: split
-from pegasos_stats import errors
-from pegasos_stats.data import datasets
 
 if TYPE_CHECKING:
     from pegasos_stats.data.labels import LabelCoding
@@ -58,7 +53,6 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.selection.path_results import LambdaPath
     from pegasos_stats.studies.threshold_results import Thresholds
 
-sys.modules[f"{__name__}.datasets"] = datasets  # import pegasos_stats.datasets
 __version__ = "0.1.0"
 
 __all__ = [
@@ -118,6 +112,7 @@ __all__ = [
     "tune_kernel",
 ]
 
+MODULES = ("datasets", "errors")
 LATER = {  # public name, the module that has it: loaded when first asked for
     "LabelCoding": "data.labels",
     "scan": "data.scan.files",
@@ -174,12 +169,21 @@ LATER = {  # public name, the module that has it: loaded when first asked for
 }
 
 
-if not TYPE_CHECKING:  # for whom these names are imported above
+if TYPE_CHECKING:  # for which other names are imported above
+    from pegasos_stats import errors
+    from pegasos_stats.data import datasets
+else:
 
     def __getattr__(name: str) -> object:
         """Load a public name when it is first asked for."""
+        if name in MODULES:
+            return import_module(f"{__name__}.{name}")
         if name not in LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            if name.startswith("_"):
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from pegasos_stats.foreign_names import missing_in_module
+
+            raise missing_in_module(__name__, name, __all__)
         found = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
         globals()[name] = found
         return found

@@ -9,6 +9,8 @@ from textwrap import wrap
 
 import pandas as pd
 
+from pegasos_stats.foreign_names import suggest_names
+
 Fields = Sequence[tuple[str, str]]  # names and values of a header
 
 WIDTH = 78
@@ -38,6 +40,7 @@ CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
 
 
+@suggest_names("summary")
 @dataclass(frozen=True, repr=False, eq=False)
 class Summary:
     """A summary of a fit: ``print()`` shows text, a notebook HTML.

@@ -67,10 +67,8 @@ for module in sorted(set(ps.LATER.values())):
 
 
 def test_public_names_are_loaded_when_asked_for_in_any_order():
-    """So that the package itself takes hardly longer to load than pandas."""
-    own = ["advice", "data", "data.datasets", "datasets", "errors", "interrupts"]
-    loaded = ast.literal_eval(printed(ALONE))
-    assert sorted(loaded) == [f"pegasos_stats.{name}" for name in own]
+    """So that the package itself takes no time to load."""
+    assert ast.literal_eval(printed(ALONE)) == ["pegasos_stats.interrupts"]
 
 
 MODELS = """

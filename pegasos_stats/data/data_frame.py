@@ -2,6 +2,7 @@
 
 from os import PathLike
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.advice import LONGEST
@@ -34,10 +35,16 @@ def as_data(data: object) -> pd.DataFrame:
             "Files are read by predict(), predict_proba(), decision_function() and "
             "confusion() alone; give rows in memory, as a data frame."
         )
-    read = ": read the file first" if isinstance(data, str | PathLike) else ""
+    cure = ""
+    if isinstance(data, str) and "~" in data:
+        cure = ": the formula comes first, the data second"
+    elif isinstance(data, str | PathLike):
+        cure = ": read the file first"
+    elif isinstance(data, pd.Series | np.ndarray):
+        cure = ", such as svm('y ~ .', data); SVM(y, X) takes labels and rows"
     raise DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
-        f"named columns{read}."
+        f"named columns{cure}."
     )
 
 

@@ -22,6 +22,7 @@ from pegasos_stats.data.files import (
     unreadable,
 )
 from pegasos_stats.errors import DataError, counted
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Svmlight:
         return iter((self.y, self.X))
 
 
+@suggest_arguments
 def read_svmlight(
     path: str | PathLike[str],
     n_features: int | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics import table_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@suggest_names("confusion")
 @dataclass(frozen=True, repr=False, eq=False)
 class ConfusionMatrix:
     """A confusion table: counts of actual against predicted labels, and statistics.

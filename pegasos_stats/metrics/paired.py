@@ -8,6 +8,7 @@ import pandas as pd
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.r_numbers import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.agreement import (
     ChiSquare,
     mcnemar,
@@ -24,6 +25,7 @@ from pegasos_stats.tables import header_html
 SIDES = ("right", "wrong")
 
 
+@suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class PairedComparison:
     """Two classifiers on the same rows; made by `compare_predictions`.

@@ -1,7 +1,7 @@
 """Base class of models: the objective and the data."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,9 @@ from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.summaries import problem_lines
-from pegasos_stats.other_names import answer_before_fit, answering
+from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -31,16 +32,12 @@ from pegasos_stats.tables import header_html, significant
 HeldOut = tuple[Any, Vector, Vector | None]
 
 
+@suggest_names("model")
 class Model(ABC):
     """What all models have in common: the data, and a record of the fit."""
 
     problem: Problem
     _sample: Sample
-
-    if not TYPE_CHECKING:  # which is to know what is there
-
-        def __getattr__(self, name: str) -> object:
-            raise answer_before_fit(self, name)
 
     def __repr__(self) -> str:
         return (

@@ -11,6 +11,7 @@ from pegasos_stats.arrays import Matrix, Predictors
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import summary_of
 from pegasos_stats.solvers import kernel_problem as kernels
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import KernelPlots
 
 
+@suggest_names("result", "kernel")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class KernelResults(Results):
     """A fitted kernel model; made by ``KernelSVM(...).fit()``.

@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.checks import check_flag, check_fraction
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models import summaries
 from pegasos_stats.models.effects import averages
 from pegasos_stats.models.inference import estimating
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 
+@suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class LinearResults(Results, LinearInference):
     """A fitted linear model: a support vector machine or a logistic regression.

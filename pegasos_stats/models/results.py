@@ -14,6 +14,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.judged import Judged
@@ -21,7 +22,7 @@ from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.scanned_rows import are_in_files, read_rows
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import partitioned
-from pegasos_stats.other_names import answer_for, answering
+from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.threshold_results import Thresholds
 
 
+@suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Results(Predictor, Judged):
     """A fitted model; made by the `fit` method of a model.
@@ -366,11 +368,6 @@ class Results(Predictor, Judged):
             threshold=threshold,
             overwrite=overwrite,
         )
-
-    if not TYPE_CHECKING:  # which is to know what is there
-
-        def __getattr__(self, name: str) -> object:
-            raise answer_for(self, name)
 
     def __repr__(self) -> str:
         return (

@@ -8,7 +8,10 @@ and give the numbers of `SVM`, `Logit` and `KernelSVM`, bit for bit.
 SVMClassifier(lam=0.1, random_state=1)
 """
 
+from typing import TYPE_CHECKING
+
 from pegasos_stats.errors import DependencyError
+from pegasos_stats.foreign_names import missing_in_module
 
 try:
     import sklearn  # noqa: F401
@@ -22,3 +25,8 @@ from pegasos_stats.sklearn.kernel import KernelSVMClassifier
 from pegasos_stats.sklearn.linear import LogitClassifier, SVMClassifier
 
 __all__ = ["KernelSVMClassifier", "LogitClassifier", "SVMClassifier"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise missing_in_module(__name__, name, __all__, "classifier")

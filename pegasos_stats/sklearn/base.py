@@ -20,6 +20,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.errors import LabelError, OptionError, listing
+from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -31,6 +32,7 @@ SEEDS = 2**31 - 1
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
 
 
+@suggest_names("classifier")
 class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Checks of data and labels, weights, the solver, predictions."""
 
@@ -142,6 +144,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The solver itself, which cannot be changed, is replaced by a new one.
         """
         nested = {name: v for name, v in params.items() if name.startswith("solver__")}
+        for name in params.keys() - nested.keys() - set(self._get_param_names()):
+            kind = type(self).__name__
+            if instead := suggestion(name, ("options", kind), ("options",)):
+                raise OptionError(f"{kind} has no parameter {name}; {instead}.")
         super().set_params(**{n: v for n, v in params.items() if n not in nested})
         if nested:
             options = {name.removeprefix("solver__"): v for name, v in nested.items()}

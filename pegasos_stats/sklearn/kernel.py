@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.kernel import MEMORY, KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
@@ -14,6 +15,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 
 
+@suggest_arguments
 class KernelSVMClassifier(TwoClassClassifier):
     """Support vector machine with a kernel and an intercept that is not penalised.
 

@@ -14,6 +14,7 @@ from pegasos_stats.data.design import FrameDesign
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped, Sample
 from pegasos_stats.errors import LabelError, OptionError, listing
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.sklearn.base import (
@@ -52,6 +53,7 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
     return type(solver)(**values_of(solver) | whole)
 
 
+@suggest_arguments
 class LinearClassifier(TwoClassClassifier):
     """What `SVMClassifier` and `LogitClassifier` have in common."""
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.counts import column_of_counts
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 SHARES = "every probability is the share of its level"
 
 
+@suggest_names("calibrated")
 @dataclass(frozen=True, repr=False, eq=False)
 class CalibratedResults:
     """A fit with probabilities from Platt's sigmoid; made by `calibrate`.

@@ -18,6 +18,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
 from pegasos_stats.other_names import answering
@@ -265,6 +266,7 @@ def paired_mean(differences: Vector, weights: Vector, share: float) -> PairedMea
     )
 
 
+@suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ErrorComparison:
     """Comparison of models by out-of-fold errors; made by `compare_errors`.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pegasos_stats.checks import check_flag, number_of
 from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -30,6 +31,7 @@ MEASURES = (
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
+@suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class SolverComparison:
     """Runs of several solvers on one model; made by `compare_solvers`.

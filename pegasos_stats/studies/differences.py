@@ -9,6 +9,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.errors import DataError, OptionError, counted, shown
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Visitor
@@ -48,6 +49,7 @@ class Difference:
         return f"Step {self.step:,}: {self.reason}"
 
 
+@suggest_arguments
 def first_difference(run_a: LinearResults, run_b: LinearResults) -> Difference | None:
     """Repeat two fits step by step and find the first step at which they differ.
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.errors import counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.options import Cluster, Sandwich
 from pegasos_stats.models.inference.resamples import behind_tests
@@ -41,6 +42,7 @@ FACTS: dict[str, tuple[str, int]] = {
 }
 
 
+@suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelComparison:
     """Several fits side by side; made by `compare_models`.

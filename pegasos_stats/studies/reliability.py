@@ -12,6 +12,7 @@ from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.other_names import answering
 
@@ -25,6 +26,7 @@ MOST_BINS = 10_000
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 
+@suggest_names("reliability")
 @dataclass(frozen=True, repr=False, eq=False)
 class Reliability:
     """Reliability table: predicted probabilities and observed shares, by bins.

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.errors import DataError
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.thresholds import (
     METRICS,
     Cuts,
@@ -81,6 +82,7 @@ class Part:
     outside: ScoredRows
 
 
+@suggest_names("thresholds")
 @dataclass(frozen=True, repr=False, eq=False)
 class Thresholds:
     """A chosen threshold and its performance; made by ``result.thresholds()``.

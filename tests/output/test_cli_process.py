@@ -85,5 +85,5 @@ def test_an_interrupt_while_libraries_are_loaded_gives_one_line(library, tmp_pat
     found = ended("-m", "pegasos_stats", "demo")
     assert (found.stdout, found.stderr) == ("", "pegasos-stats: interrupted\n")
     assert found.returncode == -signal.SIGINT
-    other = ended("-c", "import pegasos_stats")
+    other = ended("-c", "import pegasos_stats.datasets")
     assert "Traceback" in other.stderr

@@ -39,6 +39,7 @@ from pegasos_stats.errors import (
     counted,
     listing,
 )
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing.paths import shown_path
 
 if TYPE_CHECKING:
@@ -266,6 +267,7 @@ def rows_of_piece(memory: int, columns: int, share: int = SHARE) -> int:
     return max(1, min(MOST_ROWS, memory // share // (8 * max(1, columns))))
 
 
+@suggest_arguments
 def scan(
     paths: Paths,
     *,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats import tables
 from pegasos_stats.checks import check_fraction
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.effects.changes import SLOPE
 from pegasos_stats.models.inference.wald import ContrastTests
 
@@ -20,6 +21,7 @@ CUT = (
 )
 
 
+@suggest_names("margins")
 @dataclass(frozen=True, repr=False, eq=False)
 class Margins:
     """Average effects or predictions; made by ``result.margins()`` or `predictions`.

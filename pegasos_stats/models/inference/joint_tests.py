@@ -9,6 +9,7 @@ import numpy as np
 from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.errors import counted
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.wald import beyond
 
@@ -19,6 +20,7 @@ TOWARDS = 0.2  # of the way to a covariance without ties, by simulation
 NEARER = 0.5  # the same where coefficients of samples are nearer to 0
 
 
+@suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class JointTest:
     """Wald's test of several hypotheses together; made by ``result.wald_test()``.

@@ -7,10 +7,10 @@ of a model are those of its class.
 import argparse
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 from inspect import signature
 from typing import Any, NoReturn, TypeAlias, get_args
 
+from pegasos_stats import __version__
 from pegasos_stats.advice import flag
 from pegasos_stats.data.factor_levels import UNSEEN
 from pegasos_stats.data.scan.files import MEMORY
@@ -23,7 +23,6 @@ from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import LossName
 
-DISTRIBUTION = "pegasos_stats"
 SEED = 443
 DESCRIPTION = (
     "Support vector machines and logistic classifiers for a two-level outcome, with "
@@ -41,7 +40,7 @@ INPUT = (
 def parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
     main = _Parser(prog=PROGRAM, description=DESCRIPTION)
-    main.add_argument("--version", action="version", version=version(DISTRIBUTION))
+    main.add_argument("--version", action="version", version=__version__)
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_fit(commands)
     _add_report(commands)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, lines, styled
 
@@ -9,6 +10,7 @@ LOWEST, HIGHEST = -2.0, 3.0  # margins drawn
 POINTS = 501
 
 
+@suggest_arguments
 def plot_losses(ax: "Axes | None" = None) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.checks import check_choice, check_count, check_nonnegative
-from pegasos_stats.errors import OptionError
+from pegasos_stats.errors import CallError, OptionError
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
@@ -27,6 +28,7 @@ NO_COEFFICIENTS = (
 )
 
 
+@suggest_names("result.plot")
 @dataclass(frozen=True, repr=False)
 class ResultPlots:
     """Figures of a fit, one method each; made by ``result.plot``.
@@ -75,6 +77,16 @@ class ResultPlots:
 
     result: LinearResults | KernelResults
     names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
+
+    def __call__(self, *arguments: object, **named: object) -> NoReturn:
+        """Name the figures, one of which ``plot()`` does not choose.
+
+        Raises
+        ------
+        CallError
+        """
+        figures = ", ".join(f"result.plot.{name}()" for name in self.names)
+        raise CallError(f"There are several figures; write one of {figures}.")
 
     def trace(
         self,

@@ -22,6 +22,7 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
@@ -58,6 +59,7 @@ SECTIONS: tuple[Callable[[Subject], Section], ...] = (
 )
 
 
+@suggest_names("report")
 @dataclass(frozen=True, repr=False, eq=False)
 class Report:
     """A report of a fit; made by ``result.report(...)`` or `report`.

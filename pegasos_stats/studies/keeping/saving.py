@@ -12,6 +12,7 @@ import numpy as np
 from pegasos_stats.data.formula import check_functions
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.persist import archive as files
 from pegasos_stats.models.persist import saving as fits
 from pegasos_stats.models.persist.container import MODEL
@@ -59,6 +60,7 @@ INSTEAD = {  # what else may be given to save(), and what to do
 }
 
 
+@suggest_arguments
 def save(
     result: object,
     path: str | PathLike[str],
@@ -131,6 +133,7 @@ def save(
         places.open(place).write(content)
 
 
+@suggest_arguments
 def load(
     path: str | PathLike[str],
     *,

@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import predicted
@@ -157,6 +158,7 @@ def cross_validate(
     return found
 
 
+@suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossValidation:
     """Cross-validated performance of a model; made by `cross_validate`.

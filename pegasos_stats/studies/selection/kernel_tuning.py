@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.checks import check_positive
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted, shown
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.other_names import answering
@@ -132,6 +133,7 @@ def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
     return other
 
 
+@suggest_names("tuning")
 @dataclass(frozen=True, repr=False, eq=False)
 class KernelTuning:
     """Paths of lambda for several values of gamma; made by `tune_kernel`.

@@ -10,6 +10,7 @@ from pegasos_stats.checks import check_count, check_positive
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import DataError, OptionError, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import feasible
@@ -27,6 +28,7 @@ LIST = "give a list of different numbers above zero"
 RATIO = 1e-5
 
 
+@suggest_arguments
 def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
     """Grid of values of lambda for a path, largest first.
 

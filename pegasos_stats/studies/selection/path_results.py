@@ -10,6 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, whole_of
 from pegasos_stats.errors import OptionError, counted, listing
+from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -27,6 +28,7 @@ SHOWN = 6  # coefficients with a name in the figure
 MOST_LINES = 30  # of the summary
 
 
+@suggest_names("path")
 @dataclass(frozen=True, repr=False, eq=False)
 class LambdaPath:
     """Fits for many values of lambda; made by `lambda_path`.

@@ -1,0 +1,7 @@
+"""``pegasos_stats.datasets`` is `pegasos_stats.data.datasets`."""
+
+import sys
+
+from pegasos_stats.data import datasets
+
+sys.modules[__name__] = datasets

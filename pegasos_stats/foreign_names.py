@@ -1,0 +1,360 @@
+"""Names of other packages, answered by what to write here.
+
+The names are in ``foreign_names.toml``: functions, classes and attributes, options of
+calls, and the words of the command line. The file is read when a name is not found.
+`suggest_arguments` is for functions and classes, `suggest_names` for classes.
+"""
+
+import inspect
+import sys
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import cache, wraps
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pegasos_stats.errors import CallError, MissingAttributeError, nearest, shown
+from pegasos_stats.other_frames import are_among, called
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
+
+TABLE = Path(__file__).with_suffix(".toml")
+ALIKE = 0.8  # of a misspelt name and the one that is meant
+_OWN = ("self", "cls")
+
+
+@cache
+def table() -> dict[str, Any]:
+    """The whole file, as it is read."""
+    with TABLE.open("rb") as handle:
+        return tomllib.load(handle)
+
+
+def folded(name: str) -> str:
+    """A name without underscores, dots, dashes and capitals; one letter as it is.
+
+    Examples
+    --------
+    >>> folded("confusionMatrix"), folded("cv.glmnet"), folded("coef_"), folded("C")
+    ('confusionmatrix', 'cvglmnet', 'coef', 'C')
+    """
+    bare = name.translate({ord(mark): None for mark in "_.-"})
+    return bare if len(bare) == 1 else bare.casefold()
+
+
+@cache
+def suggestions(*section: str) -> dict[str, str]:
+    """What to write, by folded name, of a section of the table.
+
+    Examples
+    --------
+    >>> suggestions("names")["vcov"], suggestions("options", "fit")["lambda"]
+    ('result.cov_params()', "the model's lam=: ps.svm(formula, data, lam=...)")
+    """
+    found = [table()]
+    for part in section:
+        found = [
+            inner
+            for outer in found
+            for key, inner in outer.items()
+            if isinstance(inner, dict) and part in key.split()
+        ]
+    return {
+        folded(name): instead
+        for each in reversed(found)  # the first section that has a name answers
+        for instead, names in each.items()
+        if isinstance(names, str)
+        for name in names.split()
+    }
+
+
+def suggestion(name: str, *sections: tuple[str, ...]) -> str:
+    """What to write for a name, by the first section that has it; empty if none has.
+
+    Examples
+    --------
+    >>> suggestion("cv_glmnet", ("names",))
+    'write ps.lambda_path(model)'
+    >>> suggestion("copy_X", ("options",))
+    'leave it out'
+    """
+    for section in sections:
+        instead = suggestions(*section).get(folded(name), "")
+        if instead:
+            return instead if instead.startswith("leave it") else f"write {instead}"
+    return ""
+
+
+# ----------------------------------------------------------- functions and classes
+
+
+def missing_in_module(
+    module: str, name: str, own: Iterable[str], section: str = ""
+) -> Exception:
+    """The error for a name that a module does not have.
+
+    In ``from module import name`` it is an ImportError, whose text Python keeps.
+
+    Examples
+    --------
+    >>> print(missing_in_module("pegasos_stats", "vcov", []))
+    module 'pegasos_stats' has no attribute 'vcov'; write result.cov_params().
+    """
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return MissingAttributeError(text)
+    known = {folded(each): each for each in own}
+    if not (instead := suggestion(name, ("names", section), ("names",))):
+        near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
+        near = near or nearest(folded(name), suggestions("names"), ALIKE)
+        instead = f"write {near}" if near in own else suggestion(near, ("names",))
+    tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
+    instead = instead.replace(*tables)
+    if not instead:
+        return MissingAttributeError(text)
+    importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
+    if importing and find_spec(f"{module}.{name}") is None:
+        return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
+    return MissingAttributeError(f"{text}; {instead}.")
+
+
+def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
+    """Let a class answer for attributes and arguments that it does not have.
+
+    Parameters
+    ----------
+    called : str
+        What an object is called in an answer, such as ``result``.
+    section : str, optional
+        Of the names in the table that are looked up first; `called` by default.
+
+    Examples
+    --------
+    >>> @suggest_names("result")
+    ... class Fit:
+    ...     params = 1.0
+    >>> Fit().coefs
+    Traceback (most recent call last):
+    pegasos_stats.errors.MissingAttributeError: 'Fit' object has no attribute 'coefs';
+    write result.params.
+    """
+
+    def of_class(owner: Class) -> Class:
+        def __getattr__(self: object, name: str) -> object:  # noqa: N807
+            own = "names", section or called
+            if hasattr(type(self), name) and not suggestion(name, own):
+                return object.__getattribute__(self, name)  # its own error
+            raise missing_attribute(self, name, called, own)
+
+        owner.__getattr__ = __getattr__  # type: ignore[attr-defined]
+        for name in dir(owner):
+            member = inspect.getattr_static(owner, name)
+            if not name.startswith("_") and _is_plain(member):
+                setattr(owner, name, suggest_arguments(member))
+        return owner
+
+    return of_class
+
+
+def _is_plain(member: object) -> bool:
+    """Whether it is a method of this package that does not answer yet."""
+    return (
+        inspect.isfunction(member)
+        and not hasattr(member, "__wrapped__")
+        and member.__module__.startswith(__name__.partition(".")[0])
+    )
+
+
+def missing_attribute(
+    owner: object, name: str, called: str, section: tuple[str, ...]
+) -> MissingAttributeError:
+    """The error for an attribute that an object does not have."""
+    text = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    if name.startswith("_"):
+        return MissingAttributeError(text)
+    names = {*dir(type(owner)), *getattr(owner, "__dict__", ())}
+    own = {folded(each): each for each in names if not each.startswith("_")}
+    if not (instead := suggestion(name, section)):
+        same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
+        known = suggestion(name, ("names",))
+        if same and (not known or folded(same) == folded(name)):
+            is_method = callable(inspect.getattr_static(type(owner), same, None))
+            instead = f"write {called}.{same}{'()' if is_method else ''}"
+        else:
+            instead = _of_owner(known, owner, called)
+    return MissingAttributeError(f"{text}; {instead}." if instead else text)
+
+
+# What makes an object, in the answers for the module.
+MADE_BY = {
+    "confusion": "result.confusion(data)",
+    "validation": "ps.cross_validate(model)",
+    "path": "ps.lambda_path(model)",
+}
+
+
+def _of_owner(instead: str, owner: object, called: str) -> str:
+    """What to write where an object of this kind is at hand."""
+    made_by = MADE_BY.get(called)
+    if made_by is not None and f"write {made_by}." in f"{instead}.":
+        return instead.replace(made_by, called)
+    if not instead.startswith("write result."):
+        return instead
+    attribute = instead.removeprefix("write result.").partition("(")[0]
+    if hasattr(type(owner), attribute.partition(".")[0]):
+        return instead.replace("result.", f"{called}.", 1)
+    if called == "model":
+        return f"a model is not fitted: {instead}, of result = model.fit()"
+    if called == "classifier":
+        return instead.replace("result.", "classifier.result_.", 1)
+    if called == "calibrated":
+        return instead.replace("result.", "calibrated.result.", 1)
+    return f"{instead}, of result = model.fit()" if called != "result" else instead
+
+
+# ------------------------------------------------------------------------ arguments
+
+
+def suggest_arguments(call: Call) -> Call:
+    """Let a function, method or class answer for arguments that it does not have.
+
+    Frames and columns of other libraries it gets as pandas' own, and rows that it
+    returns go back in kind, see `pegasos_stats.other_frames`.
+
+    Raises
+    ------
+    CallError
+        From the function, for such an argument, or for one that is missing.
+
+    Examples
+    --------
+    >>> @suggest_arguments
+    ... def svm(formula, data, *, lam=1.0):
+    ...     return lam
+    >>> svm("y ~ x", None, C=2.0)
+    Traceback (most recent call last):
+    pegasos_stats.errors.CallError: svm() has no argument C; write lam=1/(n*C), ...
+    """
+    if isinstance(call, type):
+        call.__init__ = suggest_arguments(call.__init__)  # type: ignore[misc]
+        return call
+    signature = inspect.signature(call)
+
+    @wraps(call)
+    def checked(*given: Any, **named: Any) -> Any:
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError as error:
+            name = _name_of(checked, signature, given)
+            if (fewer := _without_harmless(name, signature, named)) != named:
+                return checked(*given, **fewer)
+            raise CallError(_answer(name, signature, given, named, error)) from None
+        if are_among(bound.arguments.values()):
+            return called(call, bound)
+        return call(*given, **named)
+
+    return cast(Call, checked)
+
+
+def renamed(name: str, method: Call) -> Call:
+    """Return a bound method as a function of another name, which its errors give."""
+    plain: Any = method
+    bound = inspect.signature(method)
+
+    @wraps(plain)
+    def function(*given: Any, **named: Any) -> Any:
+        return plain(*given, **named)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = bound  # type: ignore[attr-defined]
+    return suggest_arguments(cast(Call, function))
+
+
+def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for an option that a call does not have.
+
+    Examples
+    --------
+    >>> unknown_option("predict", "newdata", ["data"])
+    'predict() has no argument newdata; write data=.'
+    """
+    known = list(known)
+    text = f"{call}() has no argument {shown(name)[1:-1]}"
+    instead = suggestion(name, ("options", call), ("options", call.split(".")[-1]))
+    same = next((each for each in known if folded(each) == folded(name)), "")
+    if not instead and same:
+        instead = f"write {same}="
+    if not instead:
+        instead = suggestion(name, ("options",))
+        only = instead.removeprefix("write ").removesuffix("=")
+        if only.isidentifier() and only not in known:
+            name, instead = only, ""  # what other calls take
+    if not instead and (near := nearest(name, known, 0.7)):
+        instead = f"write {near}="
+    if not instead:
+        return f"{text}; it takes {', '.join(known) or 'none'}."
+    return f"{text}; {instead}."
+
+
+def _without_harmless(
+    call: str, signature: inspect.Signature, named: dict[str, Any]
+) -> dict[str, Any]:
+    """Arguments without those that ask for what is so anyway."""
+    harmless = table()["harmless"].get(call, {})
+    return {
+        name: value
+        for name, value in named.items()
+        if name in signature.parameters
+        or name not in harmless
+        or not isinstance(value, bool | int | str)
+        or value != harmless[name]
+    }
+
+
+def _name_of(
+    call: Callable[..., Any], signature: inspect.Signature, given: tuple[Any, ...]
+) -> str:
+    """Name of a call as the user wrote it: of a class for its ``__init__``."""
+    name = call.__name__
+    if next(iter(signature.parameters), "") not in _OWN or not given:
+        return name
+    owner = given[0] if isinstance(given[0], type) else type(given[0])
+    if name == "__init__":
+        return owner.__name__
+    return f"{owner.__name__}.{name}" if owner is given[0] else name
+
+
+def _answer(
+    name: str,
+    signature: inspect.Signature,
+    given: tuple[Any, ...],
+    named: dict[str, Any],
+    error: TypeError,
+) -> str:
+    """What a call has to be, in one sentence."""
+    parameters = [
+        each for each in signature.parameters.values() if each.name not in _OWN
+    ]
+    known = [each.name for each in parameters]
+    for other in named:
+        if other not in known:
+            return unknown_option(name, other, known)
+    by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    count = len(given) - (len(signature.parameters) - len(parameters))
+    if count > len(by_place):
+        if name == "fit" and by_place:
+            data = suggestions("options", "fit")["data"]
+            return f"fit() takes {by_place[0]} and got {count} values; write {data}."
+        extra = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        cure = f"others by name, such as {extra[0]}=..." if extra else "no others"
+        taken = " and ".join(by_place) or "nothing"
+        return (
+            f"{name}() takes {taken} by position and got {count} values; give {cure}."
+        )
+    needed = [each.name for each in parameters if each.default is each.empty]
+    missing = [each for each in needed if each not in (*by_place[:count], *named)]
+    if missing:
+        return f"{name}() lacks {' and '.join(missing)}; give {' and '.join(needed)}."
+    return f"{name}(): {error}; give each argument once."

@@ -1,0 +1,171 @@
+"""What users of other packages type works, or is answered by what to write instead."""
+
+import inspect
+import pickle
+import re
+import warnings
+from copy import copy, deepcopy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats import foreign_names
+from pegasos_stats.errors import CallError, DataError, MissingAttributeError
+
+sk = pytest.importorskip("pegasos_stats.sklearn")
+GIVEN = Path(__file__).with_name("habits.txt").read_text(encoding="utf-8")
+CALLS = [
+    tuple(line.split("  ->  "))
+    for line in GIVEN.splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.fixture(scope="module")
+def objects():
+    """One of everything that a call may begin with."""
+    rng = np.random.default_rng(1)
+    d = pd.DataFrame({"x": rng.standard_normal(60), "z": rng.standard_normal(60)})
+    d["y"] = np.where(d["x"] + rng.standard_normal(60) > 0, "yes", "no")
+    X, y = d[["x", "z"]], d["y"]
+    model = ps.logit("y ~ x + z", d, lam=0.01)
+    result = model.fit(ps.SDCA(seed=1))
+    return {
+        **{"ps": ps, "sk": sk, "d": d, "X": X, "A": X.to_numpy(), "y": y, "p": y},
+        **{"model": model, "result": result, "confusion": result.confusion(d)},
+        "validation": ps.cross_validate(model, folds=3, seed=1),
+        "path": ps.lambda_path(model, folds=3, seed=1),
+        "classifier": sk.SVMClassifier(lam=0.1).fit(X.to_numpy(), y),
+        "kernel": ps.kernel_svm("y ~ x + z", d, lam=0.1).fit(),
+        "calibrated": ps.calibrate(ps.svm("y ~ x", d, lam=0.1), seed=1),
+    }
+
+
+def test_there_are_enough_calls():
+    assert len({call for call, _ in CALLS}) >= 241
+
+
+@pytest.mark.parametrize(("call", "instead"), CALLS)
+def test_calls_work_or_are_answered(call, instead, objects):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if instead == "works":
+            eval(call, dict(objects))
+            return
+        with pytest.raises((ps.errors.PegasosStatsError, ImportError)) as caught:
+            eval(call, dict(objects))
+    told = str(caught.value)
+    assert instead in told
+    assert "\n" not in told
+
+
+def answers():
+    """Every answer of the table for a name, with the names."""
+    return {
+        (section or "names", instead): names.split()
+        for section, part in [
+            ("", foreign_names.table()["names"]),
+            *(i for i in foreign_names.table()["names"].items() if type(i[1]) is dict),
+        ]
+        for instead, names in part.items()
+        if isinstance(names, str)
+    }
+
+
+def test_what_is_to_be_written_exists(objects):
+    known = {
+        **{"result": objects["result"], "model": objects["model"], "ps": ps},
+        **{"confusion": objects["confusion"], "validation": objects["validation"]},
+        **{"path": objects["path"], "classifier": objects["classifier"]},
+    }
+    for (section, instead), _ in answers().items():
+        begin, _, rest = instead.partition(".")
+        if begin not in known or section == "kernel":
+            continue
+        owner = known[begin]
+        for part in re.match(r"[\w.]*", rest)[0].strip(".").split("."):
+            assert hasattr(owner, part) or part == "support_", instead
+            owner = getattr(owner, part, None)
+
+
+def test_a_name_has_one_answer():
+    for part in foreign_names.table().values():
+        for section in [part, *(s for s in part.values() if type(s) is dict)]:
+            names = [
+                foreign_names.folded(name)
+                for value in section.values()
+                if isinstance(value, str)
+                for name in value.split()
+            ]
+            assert len(names) == len(set(names))
+
+
+def test_public_names_are_not_answered(objects):
+    for name in ps.__all__:
+        assert getattr(ps, name) is not None
+    result = objects["result"]
+    assert hasattr(result, "params")
+    assert not hasattr(result, "coef_")
+    assert not hasattr(objects["model"], "params")
+    assert not hasattr(ps, "glm")
+    assert not hasattr(objects["classifier"], "predict_proba")
+
+
+def test_a_private_name_has_no_answer(objects):
+    for owner in (ps, sk, objects["result"], objects["model"], objects["classifier"]):
+        with pytest.raises(AttributeError) as caught:
+            owner._coefs  # noqa: B018
+        assert "write" not in str(caught.value)
+
+
+def test_a_property_that_fails_tells_its_own_error():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        sk.SVMClassifier().relative_gap_  # noqa: B018
+
+
+def test_submodules_are_imported_in_spite_of_the_table():
+    import pegasos_stats.metrics as metrics
+    from pegasos_stats import metrics as same
+
+    assert metrics is same
+
+
+def test_errors_are_those_that_python_has(objects):
+    assert issubclass(CallError, TypeError)
+    assert issubclass(MissingAttributeError, AttributeError)
+    with pytest.raises(ValueError, match=r"lam=1/\(n\*C\)"):
+        objects["classifier"].set_params(C=1)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        objects["classifier"].set_params(nonsense=1)
+
+
+def test_classifiers_are_cloned_as_ever(objects):
+    from sklearn.base import clone
+
+    made = clone(sk.SVMClassifier(lam=0.25, intercept=False))
+    assert made.get_params() == sk.SVMClassifier(lam=0.25, intercept=False).get_params()
+    assert "lam" in inspect.signature(sk.SVMClassifier).parameters
+    again = pickle.loads(pickle.dumps(objects["classifier"]))
+    assert np.array_equal(again.coef_, objects["classifier"].coef_)
+
+
+def test_signatures_and_copies_stay(objects):
+    assert "lam" in inspect.signature(ps.svm).parameters
+    assert "self" not in inspect.signature(ps.svm).parameters
+    assert ps.svm.__name__ == "svm"
+    assert pickle.loads(pickle.dumps(ps.svm)) is ps.svm
+    result = objects["result"]
+    for made in (copy(result), deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert np.array_equal(made.params, result.params)
+
+
+def test_labels_come_first(objects):
+    y, X = objects["y"], objects["X"]
+    for first, second in ((X, y), (X.to_numpy(), y.to_numpy())):
+        with pytest.raises(DataError, match="give y, then X"):
+            ps.SVM(first, second, lam=1.0)
