@@ -176,7 +176,7 @@ class Trials:
             elif setting.name == "lam":
                 problem = replace(problem, lam=check_positive("lam", value))
             elif setting.name == "solver":
-                solver, refinement = SDCA(seed=self.solution.seed), None
+                solver, refinement = SDCA().with_seed(self.solution.seed), None
             else:
                 given = values_of(solver) | {setting.name: value}
                 solver = type(solver)(**given)

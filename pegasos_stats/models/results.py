@@ -204,7 +204,7 @@ class Results(Predictor, Judged):
         folds: object = 5,
         repeats: int = 1,
         groups: object = None,
-        seed: int | None = None,
+        seed: int | None = 1,
         unseen: Unseen = "error",
         freq_weights: object = None,
         offset: object = None,

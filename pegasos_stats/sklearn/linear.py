@@ -225,8 +225,8 @@ class SVMClassifier(LinearClassifier):
     epochs, tol : optional
         Of the solver, in place of its own.
     random_state : int or RandomState, optional
-        Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. Without
-        it that of `solver`, or a new one for every fit.
+        Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. By
+        default the solver's own: 1 for SDCA; Pegasos without one draws it.
 
     Attributes
     ----------

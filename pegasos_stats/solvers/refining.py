@@ -50,8 +50,10 @@ def checked_refinement(tol: Any, solver: Pegasos | SDCA) -> SDCA | None:
             f"refine={shown(given)} goes on from Pegasos; give "
             f"SDCA(tol={shown(given)}) instead."
         )
-    seed, kind = solver.seed, solver.sample_kind
-    return SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=kind, ties=solver.ties)
+    then = SDCA(
+        REFINEMENT_EPOCHS, tol, sample_kind=solver.sample_kind, ties=solver.ties
+    )
+    return then.with_seed(solver.seed)
 
 
 def run_linear(

@@ -77,8 +77,8 @@ class SDCA(Solver):
         Stop at this absolute gap as well; with ``tol=0``, only at this gap.
     start : "zero" or "sgd"
         ``"sgd"``: the first epoch is modified SGD (figure 2).
-    seed : int, optional
-        As for R's ``set.seed()``. Without one a seed is drawn and kept in the result.
+    seed : int, default 1
+        As for R's ``set.seed()``.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -125,7 +125,7 @@ class SDCA(Solver):
     )
     gap_tol: float | None = option(None, check=check_nonnegative)
     start: Start = option("zero", *START, form="started by SGD")
-    seed: int | None = option(None, *SEED, check=check_seed)
+    seed: int = option(1, *SEED, check=check_seed)
     sample_kind: SampleKind = option("rejection", check=check_sample_kind)
     ties: Ties = option("na", *TIES)
     algorithm: Algorithm = option(

@@ -28,7 +28,7 @@ from pegasos_stats.solvers.sdca_advice import (
     near_enough,
     warn_of,
 )
-from pegasos_stats.solvers.sdca_steps import Run, run_epochs, steps_of, with_its_seed
+from pegasos_stats.solvers.sdca_steps import Run, run_epochs, steps_of
 from pegasos_stats.solvers.wide import Wide
 
 WORK = 1e8  # multiplications of a trial, about a tenth of a second
@@ -82,10 +82,9 @@ def run_sdca(
     inner = problem if centre is None else centred(problem, centre)
     if solver.sums == "fast":
         inner = inner.in_few_entries
-    seeded = with_its_seed(solver)
-    run: Run = run_of(inner, seeded, dual, observe is not None)(inner, seeded, dual)
+    run: Run = run_of(inner, solver, dual, observe is not None)(inner, solver, dual)
     found: Solution
-    given = run, inner.n, seeded, observe, progress, most
+    given = run, inner.n, solver, observe, progress, most
     values = constants(problem)
 
     def shown(solution: Solution) -> Solution:

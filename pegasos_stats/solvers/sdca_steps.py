@@ -56,13 +56,6 @@ def solved_by_steps(
     return moved(found, centre)
 
 
-def with_its_seed(solver: SDCA) -> SDCA:
-    """The solver with the seed that it draws, if none was given."""
-    return (
-        solver if solver.seed is not None else solver.with_seed(solver.generator().seed)
-    )
-
-
 def steps_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
     """Return the class of the run: SDCA-perm; few columns, or very few; many."""
     if solver.algorithm == "perm":

@@ -19,8 +19,6 @@ from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
 from pegasos_stats.solvers.sdca_run import WORK
 from pegasos_stats.solvers.solutions import scores_of
 
-SEED = 1  # of a fit that drew nothing
-
 
 @dataclass(frozen=True)
 class Shortfall:
@@ -97,8 +95,8 @@ def closer_fit(
 
     If the tolerance is reached, this is what ``fit(solver, refine=tol)`` gives.
     """
-    seed = SEED if found.seed is None else found.seed
-    then = SDCA(REFINEMENT_EPOCHS, tol, seed=seed, sample_kind=solver.sample_kind)
+    then = SDCA(REFINEMENT_EPOCHS, tol, sample_kind=solver.sample_kind)
+    then = then.with_seed(found.seed)
     work = work_of(problem, solver, found)
     try:
         closer = run_linear(problem, then, dual=found.dual, warn=False, most=work)

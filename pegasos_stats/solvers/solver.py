@@ -21,9 +21,9 @@ TIES = ("label of a score of exactly 0", "na, no label")
 
 
 def check_seed(name: str, seed: Any) -> Any:
-    """Return the seed, or raise `SeedError` if R would refuse it."""
+    """Return the seed, 1 for None, or raise `SeedError` if R would refuse it."""
     checked_seed(seed, "rejection")
-    return seed
+    return 1 if seed is None else seed
 
 
 def checked_tol(name: str, value: Any) -> float:

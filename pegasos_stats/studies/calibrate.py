@@ -34,7 +34,7 @@ def calibrate(
     folds: object = 5,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     workers: int | None = None,
     progress: bool = False,
 ) -> CalibratedResults:
@@ -59,8 +59,8 @@ def calibrate(
     ----------
     model : SVM, KernelSVM or Logit
     solver, folds, repeats, groups, seed, workers, progress
-        As for `cross_validate`, with at least 2 folds. The fit on all rows uses the
-        seed of the folds.
+        As for `cross_validate`, with at least 2 folds. A run of Pegasos without a seed
+        uses that of the folds on all rows.
 
     Returns
     -------

@@ -197,7 +197,7 @@ class CalibratedResults:
         folds: object = None,
         repeats: int | None = None,
         groups: object = None,
-        seed: int | None = None,
+        seed: int | None = 1,
         freq_weights: object = None,
         offset: object = None,
         workers: int | None = None,

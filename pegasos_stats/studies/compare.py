@@ -40,7 +40,7 @@ def compare_solvers(
     *,
     runs: int = 100,
     test: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     workers: int | None = None,
     progress: bool = False,
 ) -> SolverComparison:
@@ -64,8 +64,8 @@ def compare_solvers(
     runs : int, default 100
     test : DataFrame or pair (y, X), optional
         Held-out rows with labels, whose error is recorded.
-    seed : int, optional
-        As for R's ``set.seed()``; drawn, and kept in the result, if left out.
+    seed : int, default 1
+        As for R's ``set.seed()``; None draws one.
     workers : int, optional
         Number of threads; all usable cores if omitted. Only the times depend on it.
     progress : bool, default False

@@ -60,7 +60,7 @@ def compare_errors(
     folds: object = 10,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     workers: int | None = None,
     progress: bool = False,
 ) -> "ErrorComparison":

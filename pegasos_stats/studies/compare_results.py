@@ -1,7 +1,7 @@
 """Results of a comparison of solvers: statistics over the runs, and a summary."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ class SolverComparison:
                 f"There is no run {shown(run)}; give a number from 1 to {self.n_runs}."
             )
         seed = self.runs.loc[at, "seed"].iloc[0]
-        return replace(self.solvers[name], seed=None if pd.isna(seed) else int(seed))
+        return self.solvers[name].with_seed(None if pd.isna(seed) else int(seed))
 
     def tidy(self) -> pd.DataFrame:
         """Mean, spread and quantiles over the runs, at every epoch.

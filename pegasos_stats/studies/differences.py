@@ -1,7 +1,7 @@
 """The first step at which two runs of Pegasos differ, and why."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
@@ -115,7 +115,7 @@ class Replay:
 
     def __init__(self, run: LinearResults) -> None:
         self.problem: Problem = run.problem
-        self.solver = cast(Pegasos, replace(run.solver, seed=run.seed))
+        self.solver = cast(Pegasos, run.solver.with_seed(run.seed))
         rng = self.solver.generator()
         self.visitor = Visitor(self.problem, self.solver, rng)
         self.pending: list[Rows] = []

@@ -61,7 +61,7 @@ def chosen_thresholds(
     folds: object = INNER,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     unseen: Unseen = "error",
     freq_weights: object = None,
     offset: object = None,

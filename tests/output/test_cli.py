@@ -16,12 +16,11 @@ def test_fit_prints_tables_counts_and_errors(files, capsys):
     code = main(["fit", train, "--outcome", "digit", "--test", test])
     printed = capsys.readouterr().out
     data, new = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", data, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
+    result = ps.svm("digit ~ .", data, lam=1.0).fit()
     assert code == 0
     assert "training 5: 100, 6: 100; test 5: 82, 6: 81" in printed
     assert str(result.confusion(data)) in printed
     assert str(result.confusion(new)) in printed
-    assert "Fitted in" in printed
 
 
 def test_json_has_the_same_numbers(files, capsys):

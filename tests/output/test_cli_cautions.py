@@ -32,10 +32,8 @@ def warned(capsys, *options, command="fit", **columns):
 
 def test_one_answer_for_every_row_is_said(capsys):
     (line,) = warned(capsys, "--lambda", 10, "--solver", "sdca", x=PART)
-    assert line == (
-        "every training row is predicted yes: the error rate is that of always "
-        "answering so. Try --weights balanced or --lambda 0.1."
-    )
+    assert line.startswith("every training row is predicted yes")
+    assert "--lambda 0.1" in line
 
 
 def test_a_lambda_of_1_is_a_number_to_give(capsys):
@@ -140,7 +138,16 @@ def test_json_has_them(capsys):
     columns = {"y": ["n", "p"] * 30, "x": np.arange(N)}
     pd.DataFrame(columns).to_csv("d.csv", index=False)
     printed = run(
-        capsys, "fit", "d.csv", "--outcome", "y", "--solver", "pegasos", "--json"
+        capsys,
+        "fit",
+        "d.csv",
+        "--outcome",
+        "y",
+        "--solver",
+        "pegasos",
+        "--seed",
+        443,
+        "--json",
     )
     (line,) = (w for w in json.loads(printed.out)["warnings"] if "all zero" in w)
     assert line == (

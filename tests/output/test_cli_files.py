@@ -33,7 +33,7 @@ def rows(data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def result(rows):
-    solver = ps.SDCA(tol=1e-8, seed=443)
+    solver = ps.SDCA(tol=1e-8)
     return ps.svm(FORMULA, ps.scan(rows), lam=0.01, weights="w").fit(solver)
 
 
@@ -109,7 +109,7 @@ def test_svmlight_files_are_read_block_by_block_on_request(tmp_path, capsys):
         (tmp_path / name).write_text(lines)
     model = tmp_path / "a.model"
     scan = ps.scan(tmp_path / "*.svm")
-    expected = ps.svm("label ~ .", scan, lam=0.1).fit(ps.SDCA(seed=443))
+    expected = ps.svm("label ~ .", scan, lam=0.1).fit()
     given = ["--lambda", 0.1, "--json", "--save", model]
     found = run(capsys, "fit", tmp_path / "*.svm", *given, "--test", tmp_path / "b.svm")
     assert params_of(found) == expected.params.to_dict()

@@ -55,7 +55,7 @@ def test_the_exit_code_says_whether_all_is_the_same(
     assert (model.problem.lam, solver.epochs, solver.seed, via) == (
         0.5,
         3,
-        443,
+        1,
         "Rscript",
     )
     assert main([*words, "--json"]) == code

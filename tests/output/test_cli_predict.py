@@ -21,7 +21,7 @@ def saved_fit(capsys, folder, train, *options):
 
 def test_predict_writes_every_digit_and_prints_the_table(files, tmp_path, capsys):
     train, test = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=2, seed=443))
+    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
     model = saved_fit(capsys, tmp_path, files / "train.csv", "--outcome", "digit")
     out = tmp_path / "out.csv"
     printed = run(capsys, "predict", model, files / "test.csv", "-o", out)

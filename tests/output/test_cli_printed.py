@@ -91,9 +91,7 @@ def test_a_fit_is_told_in_these_lines(words, capsys):
     told = ("Warning ", "Note ")  # tested with what brings them
     found = [line for line in head.split("\n") if not line.startswith(told)]
     assert found == expected
-    matrix, time = table.rsplit("\n\n", 1)
-    assert matrix == str(result.confusion())
-    assert re.fullmatch(r"Fitted in \d+\.\d\d s\n", time)
+    assert table == f"{result.confusion()}\n"
 
 
 @pytest.mark.usefixtures("folder")
@@ -105,7 +103,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
     assert main([*fit, "--epochs", "20", "--seed", "443", "--save", "a.model"]) == 0
     result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443))
     # 5 and 6 in these numbers are in the description of the data
-    out = re.sub(r"in \d+\.\d\d s", "in a while", capsys.readouterr().out)
+    out = capsys.readouterr().out
     assert re.sub(r"Note       Predictors differ.*\n", "", out) == (
         "pegasos-stats: train.csv\n"
         "Outcome    digit: 5 is -1, 6 is +1\n"
@@ -119,7 +117,7 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
         f"below {result.shortfall.lower:.6g}\n"
         f"\nTraining data\n{result.confusion()}\n"
         f"\nTest data\n{result.confusion(test)}\n"
-        "\nFitted in a while\nModel saved in a.model\n"
+        "\nModel saved in a.model\n"
     )
 
 

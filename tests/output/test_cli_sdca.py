@@ -42,11 +42,11 @@ def test_refine_goes_on_from_pegasos(capsys, digits):
 @pytest.mark.parametrize(
     ("options", "solver"),
     [
-        ([], ps.SDCA(seed=443)),
-        (["--start", "zero"], ps.SDCA(seed=443)),
-        (["--start", "sgd"], ps.SDCA(start="sgd", seed=443)),
-        (["--start", "random"], ps.Pegasos(start="random", seed=443)),
-        (["--epochs", "2"], ps.Pegasos(2, seed=443)),
+        ([], ps.SDCA()),
+        (["--start", "zero"], ps.SDCA()),
+        (["--start", "sgd"], ps.SDCA(start="sgd")),
+        (["--start", "random"], ps.Pegasos(start="random", seed=1)),
+        (["--epochs", "2"], ps.Pegasos(2, seed=1)),
     ],
 )
 def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
@@ -75,7 +75,7 @@ def test_weights_and_scaling(capsys, digits, tmp_path):
     printed = run(capsys, "fit", path, *options, "--json")
     data = pd.read_csv(path)
     model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)
-    result = model.fit(ps.Pegasos(seed=443))
+    result = model.fit(ps.Pegasos(seed=1))
     assert params_of(printed) == result.params.to_dict()
     facts = strict(printed.out)
     assert facts["params_original"] == result.params_original.to_dict()

@@ -159,11 +159,10 @@ def test_each_line_is_a_cross_validation_at_its_lambda(path):
         assert abs(found.mean["error_rate"] - line["error_rate"]) <= 0.02
 
 
-def test_the_refit_is_a_fit_by_the_seed_of_the_path(path):
+def test_the_refit_is_a_fit_by_the_solver_of_the_path(path):
     result = path.refit("min")
-    assert result.seed == path.seed
     assert path.solver.tol == 1e-3
-    exact = replace(path.solver, seed=path.seed, tol=1e-6)
+    exact = replace(path.solver, tol=1e-6)
     again = path.best_model("min").fit(exact)
     assert (result.params == again.params).all()
     there = path.coefficients.loc[path.lambda_min]

@@ -39,7 +39,7 @@ Scale = Literal["response", "link"]
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
 
 SCALES: tuple[Scale, ...] = ("response", "link")
-RESAMPLES = Bootstrap(399, seed=1, interval="symmetric")  # of shares, which are steps
+RESAMPLES = Bootstrap(399, interval="symmetric")  # of shares, which are steps
 NUMBERS = "one number for each row"
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 

@@ -25,8 +25,8 @@ class Bootstrap:
     Parameters
     ----------
     replicates : int, default 1000
-    seed : int, optional
-        As for R's ``set.seed()``. If omitted, one is drawn and kept in the result.
+    seed : int, default 1
+        As for R's ``set.seed()``; None draws one.
     interval : "normal", "percentile", "basic" or "symmetric", default "normal"
         ``"normal"``: the estimate, plus and minus a normal quantile times the standard
         deviation of the replicates. ``"percentile"``: quantiles of the replicates, R's
@@ -102,7 +102,7 @@ class Bootstrap:
     """
 
     replicates: int = 1000
-    seed: int | None = None
+    seed: int | None = 1
     interval: Interval = "normal"
     sample_kind: SampleKind = "rejection"
     tol: float = 1e-10

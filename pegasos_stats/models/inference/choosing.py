@@ -32,7 +32,6 @@ CLUSTER = Cluster()
 EVENTS = 20  # rows of the rarer level to a coefficient, by simulation
 MANY = 256  # coefficients, whose sandwich takes seconds, and resamples minutes
 NEARER = 0.2  # pull in standard errors, for each row by coefficients: by simulation
-SEED = 1  # of resamples by default, so that the same fit has the same intervals
 STEP = 40  # of replicates: with 40 i - 1 the outer 2.5% are whole numbers of them
 MOST_REPLICATES, FEWEST_REPLICATES = 999, 199
 NUMBERS = 1e8  # in the rows of all resamples, for some seconds
@@ -87,7 +86,7 @@ def default_options(
     products = size * max(1.0, problem.p / FEW_COLUMNS)
     replicates = int(np.clip(NUMBERS / products, FEWEST_REPLICATES, MOST_REPLICATES))
     replicates = (replicates + 1) // STEP * STEP - 1
-    return Bootstrap(replicates, seed=SEED, interval="symmetric")
+    return Bootstrap(replicates, interval="symmetric")
 
 
 def is_huge(problem: Problem) -> bool:

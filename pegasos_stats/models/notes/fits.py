@@ -235,7 +235,7 @@ def repeated(solver: Solver) -> list[Note]:
     """Note that the seed repeats the fit, where random numbers were used."""
     if not solver.uses_random_numbers:
         return []
-    source = "drawn, not given" if solver.seed is None else "given"
+    seed = "The seed was drawn; it" if solver.seed is None else "The seed"
     also = "" if solver.to_optimum else ", in R too"
-    text = f"The seed was {source}; it repeats this fit{also}."
+    text = f"{seed} repeats this fit{also}."
     return [Note("seed", "note", text)]

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -207,9 +206,7 @@ def _fitted(
     tests: dict[str, Rows],
     options: argparse.Namespace,
 ) -> Printed:
-    start = time.perf_counter()
     result, tests, studies = _studied_fit(formula, train, tests, options)
-    seconds = time.perf_counter() - start
     tables = _tables(result, tests, _choices(result, options))
     if studies[1] is not None:
         tables["out-of-fold"] = cross_validation.out_of_fold(
@@ -224,7 +221,7 @@ def _fitted(
     warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
     chosen = cross_validation.choice_told(studies, options)
     threshold = getattr(options, "threshold", None)  # demo has none
-    given = title, result, tables, notes, warned, options.save, seconds, chosen
+    given = title, result, tables, notes, warned, options.save, chosen
     shown, asked = None, getattr(options, "coefficients", False)  # demo has none
     if asked and isinstance(result, LinearResults):
         shown = printed.PrintedCoefficients.of(result, spelled_for(options))

@@ -81,8 +81,6 @@ class PrintedFit:
         What to look at before the fit is believed.
     saved : str or None
         Where the model was saved.
-    seconds : float
-        Run time of the fit.
     chosen : str
         How lambda was chosen; empty where it was given.
     threshold : float or None
@@ -96,7 +94,6 @@ class PrintedFit:
     notes: list[str]
     cautions: list[str]
     saved: str | None
-    seconds: float
     chosen: str = ""
     threshold: float | None = None
     coefficients: PrintedCoefficients | None = None
@@ -138,11 +135,10 @@ class PrintedFit:
             parts += ["Trace", rows, ""]
         if self.coefficients is not None:
             parts += ["Coefficients", *self.coefficients.lines, ""]
-        for name, table in self.tables.items():
-            parts += [f"{name.capitalize()} data", str(table), ""]
-        parts.append(f"Fitted in {self.seconds:.2f} s")
+        tables = [f"{name.capitalize()} data\n{t}" for name, t in self.tables.items()]
+        parts.append("\n\n".join(tables))
         if self.saved:
-            parts.append(f"Model saved in {shown_path(self.saved)}")
+            parts += ["", f"Model saved in {shown_path(self.saved)}"]
         return "\n".join(parts) + "\n"
 
     def as_json(self) -> str:
@@ -168,7 +164,6 @@ class PrintedFit:
             "warnings": self.cautions,
             "hints": facts.hints(result),
             **({"lambda_chosen": self.chosen} if self.chosen else {}),
-            "run_time_seconds": self.seconds,
         }
         return strict_json(content)
 

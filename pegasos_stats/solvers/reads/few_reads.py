@@ -40,7 +40,6 @@ from pegasos_stats.solvers.reads.states import (
     require,
 )
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_steps import with_its_seed
 
 Fit = TypeVar("Fit")
 
@@ -235,7 +234,7 @@ class Reading:
         self._problem, self.violations = problem, 0
         self._best: Risk | None = None
         if state is None:
-            self._solver, self._share, self.reads = with_its_seed(solver), FINER, 0
+            self._solver, self._share, self.reads = solver, FINER, 0
             found = solved(problem, sample, self._solver)
             point = self._free(found.beta, found.alpha)
             self.step = step_of(problem, sample, point, None)

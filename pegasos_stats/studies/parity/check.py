@@ -131,8 +131,8 @@ def check_against_r(
     model : SVM, Logit or KernelSVM
         With the data, not fitted.
     solver : Pegasos or SDCA, optional
-        ``Pegasos()`` by default, with a drawn seed. If SDCA has a tolerance, R runs as
-        many epochs as Python needed.
+        ``Pegasos()`` by default; a missing seed is 1. If SDCA has a tolerance, R runs
+        as many epochs as Python needed.
     via : "rpy2" or "Rscript", optional
         How R is called; by default rpy2 if it can be imported, else Rscript.
 

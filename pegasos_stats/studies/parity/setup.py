@@ -139,7 +139,7 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
     solver = model.in_columns(checked_solver(solver, Pegasos))
     _check_in_r(model, solver)
     if solver.uses_random_numbers and solver.seed is None:
-        solver = solver.with_seed(solver.generator().seed)
+        solver = solver.with_seed(1)
     problem, coding = model.problem, model.coding
     labels = coding.decode(problem.y).reset_index(drop=True)
     given = Setup(model, solver, problem.X, labels, coding.rule)

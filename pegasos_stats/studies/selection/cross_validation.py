@@ -36,7 +36,7 @@ def cross_validate(
     folds: object = 10,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     metrics: object = None,
     lambda_path: object = None,
     rule: Rule = "1se",
@@ -47,7 +47,8 @@ def cross_validate(
 
     One stream of R's random numbers gives first the folds, then a seed for each fit:
     ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and ``fit_seeds(k * repeats)``
-    of ``r_reference``. If the solver has a seed, that is used in every fold instead.
+    of ``r_reference``. If the solver has a seed, as `SDCA` always has, that is used in
+    every fold instead.
 
     Weights, the scaling of ``standardize=True`` and transforms of a formula, such as
     ``scale()`` and ``bs()``, are computed from the training rows of each fit. Factors
@@ -67,8 +68,8 @@ def cross_validate(
     groups : str, Series, array or list, shape (n,), optional
         Groups of rows that depend on each other, as for ``SVM.fit``: each group is in
         one fold, levels are spread evenly, and errors are those of new groups.
-    seed : int, optional
-        As for R's ``set.seed()``. Without one, a seed is drawn and kept.
+    seed : int, default 1
+        As for R's ``set.seed()``; None draws one.
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge); ``"log_loss"``,
         ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. By default

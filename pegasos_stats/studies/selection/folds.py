@@ -99,7 +99,7 @@ class Folds:
         *,
         groups: object = None,
         repeats: int = 1,
-        seed: int | None = None,
+        seed: int | None = 1,
         sample_kind: SampleKind = "rejection",
     ) -> "Folds":
         """Draw stratified folds, over which each level is spread evenly.
@@ -123,8 +123,8 @@ class Folds:
             Groups of rows that stay in one fold, such as patients of a hospital.
         repeats : int, default 1
             Number of repeats, drawn one after the other.
-        seed : int, optional
-            As for R's ``set.seed()``. Without one, a seed is drawn and kept.
+        seed : int, default 1
+            As for R's ``set.seed()``; None draws one.
         sample_kind : "rejection" or "rounding"
 
         Raises

@@ -34,7 +34,7 @@ def tune_kernel(
     folds: object = 10,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     metrics: object = None,
     metric: str | None = None,
     workers: int | None = None,

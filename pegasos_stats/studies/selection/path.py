@@ -28,7 +28,7 @@ def lambda_path(
     folds: object = 10,
     repeats: int = 1,
     groups: object = None,
-    seed: int | None = None,
+    seed: int | None = 1,
     metrics: object = None,
     metric: str | None = None,
     workers: int | None = None,

@@ -1,0 +1,93 @@
+"""Two equal calls have equal output; Pegasos alone draws a seed, and shows it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.sklearn import SVMClassifier
+from tests.output.command_line import run, strict
+
+
+def frame():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    above = data["a"] + rng.normal(size=90) > 0.3
+    return data.assign(y=np.where(above, "yes", "no"))
+
+
+DATA = frame()
+FAST = ps.Pegasos(epochs=2)
+
+
+def svm():
+    return ps.svm("y ~ a + b", DATA, lam=0.1)
+
+
+def logit():
+    return ps.logit("y ~ a + b", DATA, lam=0.1)
+
+
+def kernel():
+    return ps.kernel_svm("y ~ a + b", DATA, lam=0.1)
+
+
+CALLS = {
+    "optimum": lambda: svm().fit().summary(),
+    "kernel": lambda: kernel().fit(ps.SDCA()).summary(),
+    "bootstrap": lambda: svm().fit(cov_type=ps.Bootstrap(99)).summary(),
+    "cross_validate": lambda: ps.cross_validate(svm(), folds=3).summary(),
+    "folds of Pegasos": lambda: ps.cross_validate(svm(), FAST, folds=3).by_fold,
+    "lambda_path": lambda: ps.lambda_path(logit(), [0.01, 0.1], folds=3).summary(),
+    "tune_kernel": lambda: ps.tune_kernel(kernel(), [0.1, 1.0], [0.1], folds=3),
+    "calibrate": lambda: ps.calibrate(svm(), folds=3).summary(),
+    "thresholds": lambda: logit().fit().thresholds(folds=3).summary(),
+    "compare_errors": lambda: ps.compare_errors(
+        {"hinge": svm(), "log": logit()}, folds=3
+    ).summary(),
+    "compare_solvers": lambda: (
+        ps.compare_solvers(svm(), {"fast": FAST}, runs=2)
+        .runs.drop(columns="cpu_seconds")
+        .to_string()
+    ),
+    "folds": lambda: ps.Folds.stratified(DATA["y"], 3),
+    "sklearn": lambda: SVMClassifier(lam=0.1).fit(DATA[["a", "b"]], DATA["y"]).coef_,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_equal_calls_have_equal_output(name):
+    assert str(CALLS[name]()) == str(CALLS[name]())
+
+
+def test_seeds_are_1():
+    assert svm().fit().seed == ps.SDCA().seed == ps.SDCA(seed=None).seed == 1
+    assert ps.Folds.stratified(DATA["y"], 3).seed == ps.Bootstrap().seed == 1
+    assert ps.cross_validate(svm(), folds=3).seed == 1
+
+
+def test_pegasos_draws_a_seed_and_shows_it():
+    one, other = (svm().fit(FAST) for _ in range(2))
+    assert FAST.seed is None
+    assert one.seed != other.seed
+    assert str(one.seed) in str(one.summary())
+    again = svm().fit(FAST.with_seed(one.seed))
+    assert again.params.equals(one.params)
+
+
+@pytest.mark.parametrize("solver", ["sdca", "pegasos"])
+def test_the_command_line_has_the_numbers_of_python(solver, tmp_path, capsys):
+    file = tmp_path / "rows.csv"
+    DATA.to_csv(file, index=False)
+    fit = ["fit", file, "--outcome", "y", "--solver", solver, "--cv", 3]
+    fit += ["--lambda", 0.1, "--json"]
+    first, again = (run(capsys, *fit).out for _ in range(2))
+    assert first == again
+    found = strict(first)
+    use = ps.SDCA() if solver == "sdca" else ps.Pegasos(seed=1)
+    model = ps.svm("y ~ .", pd.read_csv(file), lam=0.1)
+    result = model.fit(use)
+    assert found["params"] == result.params.to_dict()
+    folds = ps.cross_validate(model, use, folds=3)
+    table = found["confusion"]["out-of-fold"]["table"]
+    assert table == folds.confusion().table.to_numpy().tolist()
