@@ -16,7 +16,7 @@ Fields = Sequence[tuple[str, str]]  # names and values of a header
 WIDTH = 78
 GAP = 2
 COLUMN = 11  # of numbers, where there is room
-LONGEST = 40  # of a name in one line
+NARROWEST = 12  # room for names
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -43,42 +43,62 @@ OPENED = "border-top:1px solid"
 @suggest_names("summary")
 @dataclass(frozen=True, repr=False, eq=False)
 class Summary:
-    """A summary of a fit: ``print()`` shows text, a notebook HTML.
+    """A summary: ``print()`` shows text, a notebook HTML.
 
     Attributes
     ----------
-    title : str
-    left, right : sequences of (name, value)
-        The two columns of the header.
+    header : sequence of str
+        Lines; the first is the title.
     params : DataFrame
         One row for each coefficient shown; the columns hold text.
     notes : sequence of str
+    left, right : sequences of (name, value)
+        Further facts, in two columns.
+    footer : str
+        The last line.
     """
 
-    title: str
-    left: Fields
-    right: Fields
+    header: Sequence[str]
     params: pd.DataFrame
     notes: Sequence[str]
+    left: Fields = ()
+    right: Fields = ()
+    footer: str = ""
 
     def as_text(self) -> str:
-        """Plain text, 78 characters wide, or more for a table with long names."""
+        """Plain text, 78 characters wide, or more if numbers need it."""
         table = params_text(self.params)
-        header = header_text(self.title, self.left, self.right, len(table[0]))
-        notes = [note_text(*item) for item in enumerate(self.notes, 1)]
-        lines = [line for note in notes for line in note]
-        return "\n".join([*header, *table, "", "Notes:", *lines])
+        facts = columns_text(self.left, self.right, len(table[0]))
+        rule = [table[0]] * bool(facts)
+        notes = [line for note in self.notes for line in note_text(note)]
+        last = [self.footer] if self.footer else []
+        return "\n".join([*self.header, *rule, *facts, *table, *notes, *last])
 
     def as_html(self) -> str:
-        """HTML tables, and the notes as a list."""
-        header = header_html(self.title, self.left, self.right)
-        return "\n".join([header, params_html(self.params), notes_html(self.notes)])
+        """The header, HTML tables, and the notes as a list."""
+        title, *others = self.header
+        parts = [f"<b>{escape(title)}</b>", *map(escape, others)]
+        facts = header_html("", self.left, self.right) if self.left else ""
+        items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return "\n".join(
+            part
+            for part in (
+                f'<p style="margin:0">{"<br>".join(parts)}</p>',
+                facts,
+                params_html(self.params),
+                f'<ul style="margin:0">{items}</ul>' if items else "",
+                f'<p style="margin:0">{escape(self.footer)}</p>' if self.footer else "",
+            )
+            if part
+        )
 
     def as_latex(self) -> str:
-        """LaTeX tabulars for the package booktabs, and the notes as text."""
-        header = header_latex(self.title, self.left, self.right)
-        notes = [latex(f"[{i}] {note}") for i, note in enumerate(self.notes, 1)]
-        return "\n\n".join([header, params_latex(self.params), "Notes:", *notes])
+        """LaTeX tabulars for the package booktabs; header and notes as text."""
+        header = [rf"\textbf{{{latex(self.header[0])}}}", *map(latex, self.header[1:])]
+        facts = [columns_latex(self.left, self.right)] if self.left else []
+        return "\n\n".join(
+            [*header, *facts, params_latex(self.params), *map(latex, self.notes)]
+        )
 
     def _repr_html_(self) -> str:
         return self.as_html()
@@ -164,14 +184,32 @@ def estimate_cells(
     return pd.DataFrame(coef | columns, index=terms)
 
 
-def header_text(
-    title: str, left: Fields, right: Fields, width: int = WIDTH
-) -> list[str]:
+def filled(items: Sequence[str], width: int = WIDTH) -> list[str]:
+    """Write items side by side, in as many lines as they need.
+
+    Examples
+    --------
+    >>> filled(["SVM", "y: no, yes", "n 12", "converged"], width=20)
+    ['SVM    y: no, yes', 'n 12    converged']
+    """
+    rows = [[items[0]]]
+    for item in items[1:]:
+        if len("  ".join([*rows[-1], item])) > width:
+            rows.append([])
+        rows[-1].append(item)
+    lines = []
+    for row in rows:
+        free, gaps = width - sum(map(len, row)), max(len(row) - 1, 1)
+        lines.append((" " * min(free // gaps, 4)).join(row))
+    return lines
+
+
+def columns_text(left: Fields, right: Fields, width: int = WIDTH) -> list[str]:
     """Write names and values side by side; values too long are cut in the middle.
 
     Examples
     --------
-    >>> header_text("Fit", [("Loss:", "hinge")], [])[2]
+    >>> columns_text([("Loss:", "hinge")], [])[0]
     'Loss:                            hinge'
     """
     wide, narrow = _needed(left), _needed(right)
@@ -186,23 +224,19 @@ def header_text(
         for side, size in ((left, half), (right, other))
     ]
     lines = [one + " " * GAP + two for one, two in zip(*sides, strict=True)]
-    return [
-        title.center(width).rstrip(),
-        "=" * width,
-        *(line.rstrip() for line in lines),
-    ]
+    return [line.rstrip() for line in lines]
 
 
 def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
-    Where names and numbers do not fit side by side the table becomes wider, and names
-    of more than 40 characters take several lines. Before rows whose numbers are in
-    `ruled`, from 0, there is a rule as well.
+    Names that are too long take several lines; the table is wider than 78 characters
+    only if its numbers are. Before rows whose numbers are in `ruled`, from 0, there is
+    a rule as well.
 
     Examples
     --------
-    >>> params_text(pd.DataFrame({"coef": ["0.5"]}, ["x"]))[3]
+    >>> params_text(pd.DataFrame({"coef": ["0.5"]}, ["x"]))[2]
     'x        0.5'
     """
     cells = [
@@ -215,26 +249,35 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     sizes = [size + GAP for size in natural]
     while sum(sizes) < WIDTH - longest and min(sizes, default=COLUMN) < COLUMN:
         sizes[sizes.index(min(sizes))] += 1  # the narrowest first
-    first = min(longest, max(WIDTH - sum(sizes), LONGEST))
+    first = min(longest, max(WIDTH - sum(sizes), NARROWEST))
     rows = []
     for name, row in zip(["", *names], [heads, *cells], strict=True):
         begin, *others = wrap(name, max(first, 1), subsequent_indent="  ") or [""]
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
         rows.append("\n".join([begin.ljust(first) + numbers, *others]))
-    width = max(WIDTH, first + sum(sizes))
+    rule = "-" * max(WIDTH, first + sum(sizes))
     head, *lines = rows
     for i in sorted(ruled, reverse=True):
-        lines.insert(i, "-" * width)
-    return ["=" * width, head, "-" * width, *lines, "=" * width]
+        lines.insert(i, rule)
+    return [rule, head, *lines, rule]
 
 
-def note_text(number: int, note: str) -> list[str]:
-    """Wrap a numbered note."""
-    text = f"[{number}] {note}"
-    return wrap(text, width=WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+def note_text(note: str, mark: str = "") -> list[str]:
+    """Wrap a note, its further lines indented as far as its mark is long."""
+    indent = " " * len(mark)
+    text = f"{mark}{note}"
+    return wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """Leave out the middle of a text that is longer than `width`.
+
+    Examples
+    --------
+    >>> cut("the far north", 9)
+    'the...rth'
+    """
+    text = _line(text)
     if len(text) <= width:
         return text
     kept = max(width - 3, 2)
@@ -247,9 +290,9 @@ def _needed(side: Fields) -> int:
 
 def _side_by_side(name: str, value: str, size: int) -> str:
     """Write a name at the left and its value at the right end of a field."""
-    name, value = _cut(_line(name), size - 4), _line(value)
+    name, value = cut(_line(name), size - 4), _line(value)
     room = size - len(name) - 1
-    return f"{name} {_cut(value, room).rjust(room)}"
+    return f"{name} {cut(value, room).rjust(room)}"
 
 
 def _line(text: str) -> str:
@@ -258,8 +301,8 @@ def _line(text: str) -> str:
 
 
 def header_html(title: str, left: Fields, right: Fields) -> str:
-    """Write names and values in two columns, under a caption."""
-    caption = f'<caption style="font-weight:bold">{escape(title)}</caption>'
+    """Write names and values in two columns, under a caption if there is a title."""
+    caption = [f'<caption style="font-weight:bold">{escape(title)}</caption>']
     rows = [
         "".join(
             _html_cell("th", name, NAME)
@@ -268,7 +311,8 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
         )
         for row in _beside(left, right)
     ]
-    return _table([caption, *(f"<tr>{row}</tr>" for row in rows)], f"{TABLE};{RULE}")
+    lines = [*(caption if title else []), *(f"<tr>{row}</tr>" for row in rows)]
+    return _table(lines, f"{TABLE};{RULE}")
 
 
 def params_html(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
@@ -288,12 +332,6 @@ def params_html(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:
     return _table(lines, f"{TABLE};{CLOSED}")
 
 
-def notes_html(notes: Sequence[str]) -> str:
-    """Write notes as a numbered list."""
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f'<p style="margin:0">Notes:</p><ol style="margin-top:0">{items}</ol>'
-
-
 def lines_html(lines: Sequence[str]) -> str:
     """Write lines as a paragraph.
 
@@ -305,13 +343,12 @@ def lines_html(lines: Sequence[str]) -> str:
     return f"<p>{'<br>'.join(map(escape, lines))}</p>"
 
 
-def header_latex(title: str, left: Fields, right: Fields) -> str:
-    """Write names and values in two columns under a title, with rules of booktabs."""
+def columns_latex(left: Fields, right: Fields) -> str:
+    """Write names and values in two columns, with rules of booktabs."""
     rows = [
         [latex(text) for cell in row for text in cell] for row in _beside(left, right)
     ]
-    first = rf"\multicolumn{{4}}{{c}}{{\textbf{{{latex(title)}}}}} \\"
-    return _tabular("lrlr", [first, r"\midrule", *map(_row, rows)])
+    return _tabular("lrlr", [*map(_row, rows)])
 
 
 def params_latex(params: pd.DataFrame, ruled: Collection[int] = ()) -> str:

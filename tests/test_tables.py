@@ -8,8 +8,9 @@ import pytest
 
 from pegasos_stats.tables import (
     Summary,
+    columns_text,
     estimate_cells,
-    header_text,
+    filled,
     headings_of_tests,
     note_text,
     params_text,
@@ -20,16 +21,12 @@ INFINITE = float("inf")
 
 
 def body(left, right):
-    return header_text("Title", left, right)[2:]
+    return columns_text(left, right)
 
 
 def sized(name, size):
     """A name and a value, with the blank between them so many characters long."""
     return name, "v" * (size - len(name) - 1)
-
-
-def test_a_title_stands_in_the_middle_above_a_rule():
-    assert header_text("Title", [], []) == [" " * 36 + "Title", "=" * WIDTH]
 
 
 def test_two_columns_stand_beside_each_other():
@@ -92,18 +89,17 @@ def test_coefficients_stand_under_their_headings():
         index=["Intercept", "x"],
     )
     assert params_text(cells) == [
-        "=" * WIDTH,
-        " " * 9 + "       coef" + "    std err",
         "-" * WIDTH,
+        " " * 9 + "       coef" + "    std err",
         "Intercept" + "        1.5" + "        0.5",
         "x        " + "      -0.25" + "     10.125",
-        "=" * WIDTH,
+        "-" * WIDTH,
     ]
 
 
 def test_headings_stand_above_nothing():
     heads = params_text(pd.DataFrame({"coef": []}))
-    assert heads == ["=" * WIDTH, "       coef", "-" * WIDTH, "=" * WIDTH]
+    assert heads == ["-" * WIDTH, "       coef", "-" * WIDTH]
 
 
 def test_columns_are_widened_evenly_as_far_as_names_leave_room():
@@ -122,47 +118,35 @@ def test_columns_are_widened_evenly_as_far_as_names_leave_room():
     assert sizes(63) == [4, 8, 3]
 
 
-def test_a_table_becomes_wider_for_a_name_of_up_to_forty_letters():
-    name = "abcdefghijklmnopqrstuvwxyz"
-    cells = pd.DataFrame([["1" * 50]], columns=["coef"], index=[name])
-    # 78 columns, 50 digits and a gap of two leave 26
-    assert params_text(cells)[3] == name + "  " + "1" * 50
-    assert {len(line) for line in params_text(cells)[::2]} == {78}
-    cells.iloc[0, 0] = "1" * 51
-    assert params_text(cells)[3] == name + "  " + "1" * 51
-    assert {len(line) for line in params_text(cells)[::2]} == {79}
-    cells.index = ["n" * 40]
-    assert params_text(cells)[3] == "n" * 40 + "  " + "1" * 51
-
-
-def test_a_longer_name_takes_several_lines_and_is_whole():
+def test_a_long_name_takes_several_lines_and_is_whole():
     name = "C(occupation of the husband, levels=['blue', 'white'])[T.white]"
-    cells = pd.DataFrame([["1" * 51]], columns=["coef"], index=[name])
-    rows = params_text(cells)[3].splitlines()
-    assert rows == [
-        "C(occupation of the husband,".ljust(40) + "  " + "1" * 51,
+    cells = pd.DataFrame([["1" * 38]], columns=["coef"], index=[name])
+    assert params_text(cells)[2].splitlines() == [
+        "C(occupation of the husband,".ljust(38) + "  " + "1" * 38,
         "  levels=['blue', 'white'])[T.white]",
     ]
     cells.index = ["x" * 79]
-    rows = params_text(cells)[3].splitlines()
-    assert rows[0] == "x" * 40 + "  " + "1" * 51
-    assert rows[1:] == ["  " + "x" * 38, "  x"]
+    rows = params_text(cells)[2].splitlines()
+    assert "".join(row.replace("1", "").strip() for row in rows) == "x" * 79
+    assert max(map(len, rows)) == WIDTH
+    cells.iloc[0, 0] = "1" * 70  # numbers are never cut
+    assert {len(line) for line in params_text(cells)[::3]} == {84}
 
 
-def test_a_summary_is_as_wide_as_its_table():
-    cells = pd.DataFrame([["1" * 51]], columns=["coef"], index=["n" * 40])
-    lines = str(Summary("Title", [("a", "b")], [], cells, ["note"])).splitlines()
-    assert lines[0] == "Title".center(93).rstrip()
-    assert [line for line in lines if set(line) == {"="}] == ["=" * 93] * 3
+def test_items_fill_lines():
+    items = ["a" * 40, "b" * 20, "c" * 20, "d" * 60]
+    lines = filled(items)
+    assert [line.split() for line in lines] == [items[:2], items[2:3], items[3:]]
+    assert filled(["a" * 90, "b"]) == ["a" * 90, "b"]
 
 
-def test_notes_are_wrapped_behind_their_number():
+def test_notes_are_wrapped_behind_their_mark():
     words = "word " * 30
-    lines = note_text(12, words)
+    lines = note_text(words, "[12] ")
     assert lines[0] == "[12] " + " ".join(["word"] * 14)
-    assert lines[1] == "    " + " ".join(["word"] * 15)
-    (line, _) = note_text(1, "x" * 70 + " well-known")
-    assert line == "[1] " + "x" * 70
+    assert lines[1] == "     " + " ".join(["word"] * 14)
+    (line, _) = note_text("x" * 70 + " well-known")
+    assert line == "x" * 70
 
 
 TIDY = pd.DataFrame(
@@ -231,32 +215,34 @@ def test_statistics_from_a_hundred_thousand_have_four_digits(sign):
 
 
 SHOWN = Summary(
-    "A & B",
-    [("Loss:", "50%"), ("n:", "<9>")],
-    [("Seed:", "1")],
+    ["A & B", "n 9"],
     pd.DataFrame({"coef": ["-1.5", "2"], "P>|z|": ["0.1", "-x"]}, index=["a_b", "c"]),
     ["first", "second & last"],
+    [("Loss:", "50%"), ("n:", "<9>")],
+    [("Seed:", "1")],
+    "More: elsewhere",
 )
 TEXT = """\
-                                    A & B
-==============================================================================
+A & B
+n 9
+------------------------------------------------------------------------------
 Loss:                              50%  Seed:                                1
 n:                                 <9>
-==============================================================================
-          coef      P>|z|
 ------------------------------------------------------------------------------
+          coef      P>|z|
 a_b       -1.5        0.1
 c            2         -x
-==============================================================================
+------------------------------------------------------------------------------
+first
+second & last
+More: elsewhere"""
+LATEX = r"""\textbf{A \& B}
 
-Notes:
-[1] first
-[2] second & last"""
-LATEX = r"""\begin{center}
+n 9
+
+\begin{center}
 \begin{tabular}{lrlr}
 \toprule
-\multicolumn{4}{c}{\textbf{A \& B}} \\
-\midrule
 Loss: & 50\% & Seed: & 1 \\
 n: & $<$9$>$ &  &  \\
 \bottomrule
@@ -274,11 +260,9 @@ c & 2 & -x \\
 \end{tabular}
 \end{center}
 
-Notes:
+first
 
-{[}1] first
-
-{[}2] second \& last"""
+second \& last"""
 
 
 def test_a_summary_in_full():
@@ -288,11 +272,13 @@ def test_a_summary_in_full():
 
 def test_a_summary_in_html_is_tables_of_styled_cells():
     assert SHOWN._repr_html_() == SHOWN.as_html()
-    page = ElementTree.fromstring(f"<div>{SHOWN.as_html()}</div>")
-    header, params, word, notes = page
-    assert [found.tag for found in page] == ["table", "table", "p", "ol"]
-    assert (header[0].tag, header[0].text) == ("caption", "A & B")
-    assert rows(header)[1:] == [
+    page = ElementTree.fromstring(
+        f"<div>{SHOWN.as_html().replace('<br>', '<br/>')}</div>"
+    )
+    title, facts, params, notes, footer = page
+    assert [found.tag for found in page] == ["p", "table", "table", "ul", "p"]
+    assert "".join(title.itertext()) == "A & Bn 9"
+    assert rows(facts) == [
         [("th", "Loss:"), ("td", "50%"), ("th", "Seed:"), ("td", "1")],
         [("th", "n:"), ("td", "<9>"), ("th", None), ("td", None)],
     ]
@@ -301,8 +287,9 @@ def test_a_summary_in_html_is_tables_of_styled_cells():
         [("th", "a_b"), ("td", "-1.5"), ("td", "0.1")],
         [("th", "c"), ("td", "2"), ("td", "-x")],
     ]
-    assert (word.text, [note.text for note in notes]) == ("Notes:", list(SHOWN.notes))
-    for table in (header, params):
+    assert [note.text for note in notes] == list(SHOWN.notes)
+    assert footer.text == SHOWN.footer
+    for table in (facts, params):
         assert table.get("style").startswith("border-collapse:collapse;")
         assert table.get("style").endswith("border-bottom:1px solid")
     for cell in page.iterfind(".//td[@style]"):

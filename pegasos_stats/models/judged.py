@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pegasos_stats.advice import Cure
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.cures import Trials
 from pegasos_stats.models.inference.estimating import has_rows
 from pegasos_stats.models.notes.fits import about_fit, decided_by_rounding
-from pegasos_stats.models.notes.note import Note, Topic
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.predictors import (
     about_data,
     about_predictors,
@@ -90,20 +88,6 @@ class Judged(ABC):
         return Shortfall.certified(self.certificate)
 
     @cached_property
-    def cures(self) -> dict[Topic, Cure | None]:
-        """Remedies for the warnings of this fit, by topic, each tried on this fit."""
-        trials = Trials(
-            self.problem,
-            self.solver,
-            self.refinement,
-            self.solution,
-            self.coding,
-            self.scaling is not None,
-            self.shortfall,
-        )
-        return trials.cures(self.certificate, self._training())
-
-    @cached_property
     def notes(self) -> tuple[Note, ...]:
         """Notes on the fit and warnings; `summary` adds those on standard errors.
 
@@ -117,14 +101,14 @@ class Judged(ABC):
         """
         standardized = self.scaling is not None
         fit = self.problem, self.certificate, self.solver, self.coding, standardized
-        judged = self._training(), self.shortfall, self.cures
         data = about_data(self.dropped, self.design)
         reach, penalty = self._on_predictors
-        return (*about_fit(*fit, *judged, reach), *data, *penalty)
+        about = about_fit(*fit, self._training(), self.shortfall, reach)
+        return (*about, *data, *penalty)
 
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
-        """How far the predictors move scores; what there is to say of them."""
+        """How far the predictors move scores; notes on them."""
         found, problem, names = self.solution, self.problem, self.design.names
         if isinstance(problem.X, Elsewhere):
             return math.inf, tuple(about_read_predictors(problem, names))

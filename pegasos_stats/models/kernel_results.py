@@ -141,11 +141,13 @@ class KernelResults(Results):
         first = {"term": ["Intercept"], "estimate": [self.intercept]}
         return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
 
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
+    def summary(self, *, details: bool = False) -> Summary:
+        """Header, number of support rows, and at most three notes.
 
-    def summary(self) -> Summary:
-        """Header, kernel and notes.
+        Parameters
+        ----------
+        details : bool, default False
+            Whether to add the solver, the certificate and all notes.
 
         Returns
         -------
@@ -153,12 +155,11 @@ class KernelResults(Results):
             ``print()`` shows text, a notebook HTML; ``as_latex()`` gives LaTeX.
         """
         cells = {
-            "Kernel": str(self.problem.kernel),
             "Support rows": f"{self.n_support:,} of {self.nobs:,}",
             "Intercept": significant(self.intercept, 5),
         }
-        function = pd.DataFrame({"function": list(cells.values())}, list(cells))
-        return summary_of(self, function)
+        function = pd.DataFrame({"value": list(cells.values())}, list(cells))
+        return summary_of(self, function, details=details)
 
 
 def new_scores(

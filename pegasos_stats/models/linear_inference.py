@@ -15,7 +15,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.models.inference import choosing, estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.nearness import Nearness, nearness_of
-from pegasos_stats.models.inference.uncertainty import Uncertainty
+from pegasos_stats.models.inference.uncertainty import Uncertainty, kind_of
 from pegasos_stats.models.inference.wald import ContrastTests
 from pegasos_stats.models.inference.weightless import without_weightless
 from pegasos_stats.models.judged import Judged
@@ -26,7 +26,7 @@ from pegasos_stats.solvers.sdca import SDCA
 
 # What another covariance does not change.
 CARRIED = frozenset(
-    ("certificate", "training_table", "shortfall", "cures", "n_reads", "block_sizes")
+    ("certificate", "training_table", "shortfall", "n_reads", "block_sizes")
 )
 
 
@@ -357,16 +357,20 @@ class LinearInference(Judged):
         sdca = self.solver if isinstance(self.solver, SDCA) else None
         if sdca is None and in_files:
             sdca = SDCA()  # as refine= needs the rows in memory
+        problem, groups = self.problem, self._weighed[2]
         return Uncertainty(
             theta=self.params,
             covariance=self.estimated,
             nobs=self.nobs,
-            lam=self.problem.lam,
+            lam=problem.lam,
             certificate=self.certificate,
             minimum=self.shortfall.upper,
             sdca=sdca,
-            groups=self._weighed[2],
+            groups=groups,
             in_files=in_files,
+            kind=kind_of(self.cov_type, self.estimated, groups),
+            events=min(problem.label_counts),
+            lam_by_cv=problem.lam_rule == "cv",
         )
 
     @property

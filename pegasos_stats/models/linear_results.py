@@ -309,8 +309,14 @@ class LinearResults(Results, LinearInference):
         """
         return json_of(self)
 
-    def summary(self, alpha: float = 0.05, max_terms: int | None = 30) -> Summary:
-        """Header, coefficients with standard errors and intervals, and notes.
+    def summary(
+        self,
+        alpha: float = 0.05,
+        max_terms: int | None = 30,
+        *,
+        details: bool = False,
+    ) -> Summary:
+        """The fit on one screen: three header lines, coefficients, at most three notes.
 
         Parameters
         ----------
@@ -319,6 +325,9 @@ class LinearResults(Results, LinearInference):
         max_terms : int or None, default 30
             With more coefficients than this, only the `max_terms` largest by absolute
             value are shown; ``None`` shows all.
+        details : bool, default False
+            Whether to add solver, form, order, seed, generator, steps, objective, both
+            gaps, and all notes.
 
         Returns
         -------
@@ -331,33 +340,78 @@ class LinearResults(Results, LinearInference):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
+        >>> print(model.fit(ps.SDCA(seed=1)).summary())
+        Penalised logistic regression          digit: 5 (-1) 100 rows, 6 (+1) 100 rows
+        n 200 (0 dropped)    training error 29.5% (always "5" 50.0%)
+        lambda 0.01    converged    logLik -116.3    AIC 238.7    pseudo R2 0.161
+        ------------------------------------------------------------------------------
+                        coef    std err          p     [0.025     0.975]
+        Intercept    0.33020     0.4390      0.452    -0.5302      1.191
+        p34         -0.14715    0.03498     <0.001    -0.2157   -0.07858
+        p43         0.048602    0.03126      0.120   -0.01267     0.1099
+        ------------------------------------------------------------------------------
+        Standard errors: HC0; intervals are for penalised coefficients at this lambda.
+        More: summary(details=True)
         """
-        cells, notes = self.coefficient_cells(alpha, max_terms)
+        check_flag("details", details)
+        cells, notes, footer = self._coefficients(alpha, max_terms)
         kind = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "cluster"
-        grouped = [("Covariance:", f"{kind} ({self.groups})")] if self.groups else []
-        return summaries.summary_of(self, cells, notes, grouped)
+        return summaries.summary_of(
+            self,
+            cells,
+            notes,
+            likelihood=self._likelihood(),
+            details=details,
+            more=[("Covariance:", f"{kind} ({self.groups})")] if self.groups else [],
+            footer=footer,
+        )
 
     def coefficient_cells(
         self, alpha: float = 0.05, max_terms: int | None = 30
     ) -> tuple[pd.DataFrame, list[Note]]:
         """The table of `summary` as it is shown, and the notes on it."""
+        cells, notes, _ = self._coefficients(alpha, max_terms)
+        return cells, notes
+
+    def _coefficients(
+        self, alpha: float, max_terms: int | None
+    ) -> tuple[pd.DataFrame, list[Note], str]:
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
-        shown, more = summaries.largest(table, max_terms)
+        shown, footer = summaries.largest(table, max_terms)
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
         else:
-            cells = estimate_cells(shown, self._uncertainty.headings, alpha)
+            resampled = isinstance(self.cov_type, Bootstrap)
+            cells = summaries.coefficient_cells(shown, alpha, resampled)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
             cells["original"] = [aligned(value) for value in original]
-        return cells, [*notes, *more]
+        return cells, notes, footer
+
+    def _likelihood(self) -> list[str]:
+        """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
+        if self.problem.loss != "log" or not summaries.is_converged(self):
+            return []
+        reads = isinstance(self.problem.X, Elsewhere) and not self.has_covariance
+        aic = np.nan if reads else self.aic
+        return [
+            f"logLik {self.llf:.1f}",
+            *([f"AIC {aic:.1f}"] if np.isfinite(aic) else []),
+            f"pseudo R2 {self.prsquared:.3f}",
+        ]
 
     def _repr_html_(self) -> str:
         if self.has_covariance:
             return self.summary().as_html()
-        return summaries.brief(self, self._plain_table()).as_html()
+        return summaries.without_errors(self, self._plain_table()).as_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""

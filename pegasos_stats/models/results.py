@@ -333,8 +333,11 @@ class Results(Predictor, Judged):
         return pd.DataFrame(cells, index=[0])
 
     @abstractmethod
-    def summary(self) -> Summary:
-        """Header, coefficients and notes."""
+    def summary(self, *, details: bool = False) -> Summary:
+        """Header, table and notes on one screen; `details` adds the rest."""
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
 
     def report(
         self,

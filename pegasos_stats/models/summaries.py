@@ -1,5 +1,6 @@
-"""The summary of a fit: its header, and the coefficients shown."""
+"""The summary of a fit: three header lines, coefficients, notes; and the details."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -12,41 +13,171 @@ from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.note import Note, listed
+from pegasos_stats.models.notes.fits import TINY
+from pegasos_stats.models.notes.note import Note, most_important, ranked
 from pegasos_stats.models.results import Results
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.tables import Fields, Summary, estimate_cells, significant
+from pegasos_stats.tables import (
+    WIDTH,
+    Fields,
+    Summary,
+    cut,
+    estimate_cells,
+    filled,
+    significant,
+)
 
 INTERCEPT = "Intercept"
-BRIEF = 30  # coefficients, as many as summary() shows
 TITLES = {
-    "hinge": "Support Vector Machine Results",
-    "log": "Penalised Logistic Regression Results",
+    "hinge": "Support vector machine",
+    "log": "Penalised logistic regression",
 }
+RULES = {"given": "", "1/n": " (1/n)", "cv": " (by cross-validation)"}
+MORE = "More: summary(details=True)"
 
 
 def summary_of(
     result: Results,
     table: pd.DataFrame,
     notes: Sequence[Note] = (),
+    *,
+    likelihood: Sequence[str] = (),
+    details: bool = False,
     more: Fields = (),
+    footer: str = "",
 ) -> Summary:
-    """A table of coefficients under the header of every fit, with notes on both.
+    """A table under the header of every fit, with at most three notes on both.
 
-    `more` are further lines of the header.
+    Parameters
+    ----------
+    result : Results
+    table : DataFrame
+        Of text.
+    notes : sequence of Note
+        On the table; those on the fit are `result.notes`.
+    likelihood : sequence of str
+        Further items of the header.
+    details : bool
+        Whether to add the solver, the certificate and all notes.
+    more : sequence of (name, value)
+        Further details.
+    footer : str
+        What the table leaves out.
     """
-    title = TITLES[result.problem.loss]
-    header = [*model_lines(result), *more], solver_lines(result)
-    return Summary(title, *header, table, listed([*result.notes, *notes]))
+    every = [*result.notes, *notes]
+    shown = ranked(every) if details else most_important(every)
+    return Summary(
+        header_lines(result, likelihood),
+        table,
+        [note.sentence for note in shown],
+        left=[*model_lines(result), *more] if details else (),
+        right=solver_lines(result) if details else (),
+        footer=" ".join([footer] * bool(footer) + [MORE] * (not details)),
+    )
 
 
-def brief(result: Results, tidy: pd.DataFrame) -> Summary:
-    """What a notebook shows of a fit whose standard errors were not asked for yet."""
-    shown, more = largest(tidy, BRIEF)
-    text = "summary() has standard errors, intervals and tests as well."
-    notes = [Note("standard errors", "note", text), *more]
-    return summary_of(result, estimate_cells(shown), notes)
+def without_errors(result: Results, tidy: pd.DataFrame) -> Summary:
+    """The summary of a fit whose standard errors were not computed yet."""
+    shown, footer = largest(tidy, 30)
+    text = "For standard errors, p-values and intervals see summary()."
+    notes = [Note("standard errors", "note", text)]
+    return summary_of(result, estimate_cells(shown), notes, footer=footer)
+
+
+def header_lines(
+    result: Results, likelihood: Sequence[str] = (), addition: str = ""
+) -> list[str]:
+    """Model, outcome, rows, training error, penalty and convergence, in lines.
+
+    They are three, unless names or numbers are long. The `addition` follows the name of
+    the model.
+    """
+    problem, table = result.problem, result.training_table
+    model = TITLES[problem.loss]
+    if isinstance(problem, KernelProblem):
+        model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
+    first = [model + addition, outcome(result)]
+    if (room := WIDTH - len(first[0])) > len(first[1]) + 1:
+        first = [first[0] + first[1].rjust(room)]
+    rate = f"{table.error_rate:.1%}" if table.n_classified else "unknown"
+    rows = [
+        f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
+        f"training error {rate} ({always(table)})",
+        *([f"seed {result.seed}"] if has_drawn_seed(result) else []),
+    ]
+    fit = [f"lambda {lambda_of(problem)}", convergence(result)]
+    layouts = [
+        [first, rows, [*fit, *likelihood]],
+        [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
+        [[*first, *rows, *fit, *likelihood]],
+    ]
+    written = [[line for row in each for line in filled(row)] for each in layouts]
+    return min(written, key=len)
+
+
+def has_drawn_seed(result: Results) -> bool:
+    """Whether the seed of the run is in no argument, so that a reader has to see it."""
+    return result.solver.seed is None and result.solver.uses_random_numbers
+
+
+def outcome(result: Results, width: int = WIDTH) -> str:
+    """The outcome and the counts of its levels; long names are cut in the middle."""
+    names = [str(result.coding.name), *map(str, result.coding.levels)]
+    numbers = [counted(n, "row") for n in result.problem.label_counts]
+
+    def written(name: str, negative: str, positive: str) -> str:
+        first, second = numbers
+        return f"{name}: {negative} (-1) {first}, {positive} (+1) {second}"
+
+    room = width - len(written("", "", ""))
+    longest = room
+    while sum(len(cut(name, longest)) for name in names) > room:
+        longest -= 1
+    return written(*(cut(name, longest) for name in names))
+
+
+def always(table: ConfusionMatrix) -> str:
+    """The error rate of predicting the more frequent level for all rows."""
+    totals = table.counts.sum(axis=1)
+    level, share = table.levels[int(totals.argmax())], totals.max() / totals.sum()
+    return f'always "{cut(str(level), 20)}" {1.0 - share:.1%}'
+
+
+def lambda_of(problem: Problem) -> str:
+    """The penalty, and where it is from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.zeros((3, 1)), np.array([-1.0, 1.0, 1.0])
+    >>> lambda_of(Problem(X, y, 1 / 3, lam_rule="1/n")), lambda_of(Problem(X, y, 0.1))
+    ('0.333 (1/n)', '0.1')
+    """
+    digits = 6 if problem.lam_rule == "given" else 3
+    return significant(problem.lam, digits) + RULES[problem.lam_rule]
+
+
+def is_converged(result: Results) -> bool:
+    """Whether the fit is at its optimum: to its tolerance, or certified to 0.01%."""
+    if result.converged is not None:
+        return result.converged
+    return result.shortfall.at_most < TINY * result.objective
+
+
+def convergence(result: Results) -> str:
+    """Whether the fit is at its optimum, and if not how far it is, certified."""
+    if is_converged(result):
+        return "converged"
+    low, high = (
+        significant(end, 2)
+        for end in (result.shortfall.at_least, result.shortfall.at_most)
+    )
+    if result.shortfall.at_most == math.inf:
+        return "not converged: no certificate"
+    most = "" if low == high else "up to "
+    return f"not converged: objective {most}{high} above its minimum"
 
 
 def model_lines(result: Results) -> Fields:
@@ -66,16 +197,12 @@ def problem_lines(
     offsets: Offset | None,
 ) -> Fields:
     """What is minimised, and on which rows."""
-    negative, positive = coding.levels
-    weights = problem.weights
-    y, weightless = problem.y, problem.n_weightless
-    if weights is not None:
-        y = y[weights > 0.0]
-    counts = {sign: int((y == sign).sum()) for sign in (-1.0, 1.0)}
+    weights, weightless = problem.weights, problem.n_weightless
+    (negative, positive), (below, above) = coding.levels, problem.label_counts
     lines = [
         ("Outcome:", coding.name),
-        ("Negative (-1):", f"{negative} ({counted(counts[-1.0], 'row')})"),
-        ("Positive (+1):", f"{positive} ({counted(counts[1.0], 'row')})"),
+        ("Negative (-1):", f"{negative} ({counted(below, 'row')})"),
+        ("Positive (+1):", f"{positive} ({counted(above, 'row')})"),
         ("Loss:", problem.loss),
         ("lambda:", significant(problem.lam, 6)),
         ("Intercept:", "free" if problem.intercept else "none"),
@@ -136,14 +263,36 @@ def errors_of(table: ConfusionMatrix) -> str:
     return f"{table.n_errors:,} ({table.error_rate:.2%}){undecided}"
 
 
-def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, list[Note]]:
+def coefficient_cells(
+    tidy: pd.DataFrame, alpha: float, resampled: bool
+) -> pd.DataFrame:
+    """The table of a summary: estimate, error, p-value and interval, as text.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        With the columns of ``result.tidy()``.
+    alpha : float
+        The intervals are of level ``1 - alpha``.
+    resampled : bool
+        Whether errors are standard deviations of a bootstrap.
+    """
+    cells = estimate_cells(tidy, ["p"], alpha)
+    cells["p"] = [
+        "<0.001" if p < 0.0005 else f"{p:.3f}" for p in tidy["p_value"].to_numpy()
+    ]
+    cells = cells.replace("nan", "-")
+    return cells.rename(columns={"std err": "boot sd"}) if resampled else cells
+
+
+def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, str]:
     """The intercept and the `limit` largest coefficients by absolute value.
 
     Returns
     -------
     shown : DataFrame
         In the order of `tidy`.
-    notes : list of Note
+    footer : str
         That there are more, if there are.
 
     Raises
@@ -152,17 +301,12 @@ def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, list[N
         If the limit is neither None nor a whole number above zero.
     """
     if limit is None:
-        return tidy, []
+        return tidy, ""
     check_count("max_terms", limit)
     shown, p = largest_terms(tidy, limit), int((tidy["term"] != INTERCEPT).sum())
     if len(shown) == len(tidy):
-        return tidy, []
-    which = "largest" if limit == 1 else f"{limit} largest"
-    text = (
-        f"The {which} of {p:,} coefficients by absolute value "
-        f"{'is' if limit == 1 else 'are'} shown; all are in params and tidy()."
-    )
-    return shown, [Note("terms", "note", text)]
+        return tidy, ""
+    return shown, f"Largest {limit} of {p:,} terms (all: max_terms=None)."
 
 
 def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:

@@ -90,6 +90,13 @@ class Problem:
         """Number of rows with a weight above 0."""
         return self.n - self.n_weightless
 
+    @property
+    def label_counts(self) -> tuple[int, int]:
+        """Number of rows of -1 and of +1, those of weight 0 not counted."""
+        y = self.y if self.weights is None else self.y[self.weights > 0.0]
+        n_positive = int((y > 0.0).sum())
+        return len(y) - n_positive, n_positive
+
     @cached_property
     def n_weightless(self) -> int:
         """Number of rows of weight 0."""

@@ -15,6 +15,7 @@ from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.seen_rows import Seen, seen_of
+from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.studies.calibrated_thresholds import (
@@ -320,8 +321,14 @@ progress
         """
         return self.reliability().plot(ax)
 
-    def summary(self) -> Summary:
-        """Header, losses and notes; ``print()`` shows text, a notebook HTML."""
+    def summary(self, *, details: bool = False) -> Summary:
+        """Header, losses and notes; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        details : bool, default False
+            Whether to add the sigmoid, the folds and the solver.
+        """
         frame = self._losses
         cells = {
             "cross-fitted": [significant(v) for v in frame["estimate"]],
@@ -329,28 +336,29 @@ progress
         }
         table = pd.DataFrame(cells, frame["term"].tolist())
         return Summary(
-            "Cross-Fitted Platt Scaling",
-            *self._header(),
+            header_lines(self.result, addition=", Platt scaling"),
             table,
-            self._notes(),
+            self._notes(details),
+            *(self._facts() if details else ((), ())),
+            footer="" if details else MORE,
         )
 
-    def _notes(self) -> list[str]:
+    def _notes(self, details: bool) -> list[str]:
+        without = [f"{self.without_scores}: {SHARES}."] * bool(self.without_scores)
         notes = [
-            "Probabilities are 1 / (1 + exp(A score + B)), with the score of the "
-            "fit on all rows; A and B were fitted on out-of-fold scores.",
-            "Cross-fitted: a row was neither of the fit nor of the sigmoid, whose "
-            "scores are from fits that have seen it; it may be a little too good. In "
-            "sample: the rows of the fit, which makes it too good.",
+            *(text[:1].upper() + text[1:] for text in without),
+            "Cross-fitted: each row was neither in the fit nor in the sigmoid. In "
+            "sample: the rows of the fit, which is too optimistic.",
         ]
+        if not details:
+            return notes
         if self.result.problem.prior_shift:
-            notes.append(
-                "The weights of the classes are in the fits and not in the sigmoid: "
-                "probabilities are for levels as frequent as in the data."
-            )
-        if self.without_scores:
-            notes.insert(0, f"WARNING: {self.without_scores}: {SHARES}.")
-        return notes
+            notes.append("Probabilities are for levels as frequent as in the data.")
+        return [
+            *notes,
+            "Probabilities are 1 / (1 + exp(A score + B)), with the score of the fit "
+            "on all rows; A and B were fitted on out-of-fold scores.",
+        ]
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
@@ -367,20 +375,13 @@ progress
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
         return pd.Series(values, scores.index)
 
-    def _header(self) -> tuple[Fields, Fields]:
-        """Left and right column: what was fitted, and the sigmoid."""
-        result, folds = self.result, self.validation.folds
+    def _facts(self) -> tuple[Fields, Fields]:
+        """The sigmoid and its folds; the solver of the fit."""
         left = [
-            ("Outcome:", result.coding.name),
-            ("Probability of:", str(result.coding.positive)),
-            ("Loss of the fit:", result.problem.loss),
-            ("lambda:", significant(result.problem.lam, 6)),
-            ("No. Observations:", f"{result.nobs:,}"),
-        ]
-        right = [
+            ("Probability of:", str(self.result.coding.positive)),
             ("A:", significant(self.sigmoid.A, 6)),
             ("B:", significant(self.sigmoid.B, 6)),
-            ("Folds:", folds.kind),
-            ("Seed:", str(self.validation.seed)),
+            ("Folds:", self.validation.folds.kind),
+            ("Seed of the folds:", str(self.validation.seed)),
         ]
-        return left, right
+        return left, solver_lines(self.result)

@@ -352,7 +352,7 @@ class ErrorComparison:
         ]
         if same := list(table["term"][table["statistic"].isna()]):
             notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
-        return Summary("Errors out of Fold", left, right, cells, notes)
+        return Summary(["Errors out of fold"], cells, notes, left, right)
 
     def __str__(self) -> str:
         return self.summary().as_text()

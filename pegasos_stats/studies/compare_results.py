@@ -193,7 +193,7 @@ class SolverComparison:
             ("Least objective:", significant(self.least_objective, 6)),
         ]
         notes = self._notes(last)
-        return Summary("Comparison of Solvers", left, right, end_table(last), notes)
+        return Summary(["Comparison of solvers"], end_table(last), notes, left, right)
 
     def _notes(self, last: pd.DataFrame) -> list[str]:
         """Say what the numbers of the summary are."""

@@ -234,12 +234,8 @@ class Thresholds:
             self.target.name: [significant(v) for v in found["estimate"]],
             "std err": [significant(v) for v in found["std_error"]],
         }
-        return Summary(
-            "Threshold",
-            *self._header(),
-            pd.DataFrame(cells, found["term"].tolist()),
-            self._notes(),
-        )
+        table = pd.DataFrame(cells, found["term"].tolist())
+        return Summary(["Threshold"], table, self._notes(), *self._header())
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

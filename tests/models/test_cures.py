@@ -1,4 +1,4 @@
-"""Every cure that is named helps: the warning is gone once it is applied."""
+"""The remedies that notes on convergence name: the warning is gone with them."""
 
 import warnings
 
@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.advice import as_options, in_python
-from pegasos_stats.models import cures
-from pegasos_stats.models.cures import Trials
-from pegasos_stats.solvers.refining import run_kernel
+from pegasos_stats.advice import in_python
 
 RNG = np.random.default_rng(3)
 N = 120
 PLAIN = RNG.standard_normal((N, 3))
 SCALES = PLAIN * [1.0, 1e3, 1e-3] + [0.0, 5e3, 0.0]
 Y = np.where(PLAIN[:, 0] + PLAIN[:, 1] + 0.8 * RNG.standard_normal(N) > 0.6, "b", "a")
-RARE = np.where(PLAIN[:, 0] > 1.6, "b", "a")
 KERNEL = {"kernel": "gaussian", "gamma": 0.1}
 
 # Model, its data and options, and the solver: what brings a warning.
@@ -60,22 +56,12 @@ CASES = {
         {"lam": 1e-1},
         ps.Pegasos(1, seed=1),
     ),
-    "one answer": (ps.SVM, RARE, PLAIN, {"lam": 10.0}, ps.SDCA(seed=1)),
-    "one answer, refined": (ps.SVM, RARE, PLAIN, {"lam": 10.0}, ps.Pegasos(3, seed=1)),
-    "log, one answer": (ps.Logit, RARE, PLAIN, {"lam": 10.0}, ps.SDCA(seed=1)),
     "kernel, ran away": (
         ps.KernelSVM,
         Y,
         PLAIN,
         {"lam": 1e-4, **KERNEL},
         ps.Pegasos(1, seed=2),
-    ),
-    "kernel, one answer": (
-        ps.KernelSVM,
-        RARE,
-        PLAIN,
-        {"lam": 30.0, **KERNEL},
-        ps.Pegasos(5, seed=2),
     ),
 }
 
@@ -138,17 +124,7 @@ def test_these_cures_are_named(case, topic, cures):
     assert [in_python(each) for each in cure.alternatives] == cures
 
 
-def test_nothing_is_named_where_trying_is_dear(monkeypatch):
-    monkeypatch.setattr(Trials, "is_cheap", False)
-    assert told(fit_of("one answer"))["predictions"].cure is None
-    cure = told(fit_of("ran away"))["run"].cure
-    assert [as_options(each) for each in cure.alternatives] == [
-        "--solver sdca",
-        "--refine 1e-6",
-    ]
-
-
-@pytest.mark.parametrize("case", ["ran away", "one answer", "log, short"])
+@pytest.mark.parametrize("case", ["ran away", "log, short"])
 def test_a_saved_fit_says_the_same(case, tmp_path):
     result = fit_of(case)
     ps.save(result, tmp_path / "a.model")
@@ -164,7 +140,7 @@ def test_a_saved_fit_says_the_same(case, tmp_path):
 def test_what_is_far_by_its_bound_alone_is_no_warning():
     result = ps.SVM(Y, PLAIN, lam=1e-3).fit(ps.SDCA(tol=1e-4, seed=1))
     assert result._by_certificate.far[1:].all()
-    assert "WARNING" not in str(result.summary())
+    assert not [n for n in result.notes_on_errors() if n.severity == "warning"]
 
 
 @pytest.mark.parametrize(
@@ -191,24 +167,3 @@ def test_a_fit_that_is_too_far_names_what_is_enough(kind, X, algorithm):
     # Both are from fits that are not at the optimum to the last digit.
     assert (moved <= apart + 1e-3 * exact.bse).all()
     assert (apart <= moved + 0.1 * exact.bse).all()
-
-
-def test_smaller_lambdas_are_tried_until_one_comes_to_no_end(monkeypatch):
-    """A kernel that no small lambda helps: its optimum is ever farther away."""
-    runs = []
-
-    def counting(problem, solver, refinement):
-        found = run_kernel(problem, solver, refinement)
-        runs.append((problem.lam, found.n_iter))
-        return found
-
-    monkeypatch.setattr(cures, "run_kernel", counting)
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((150, 3))
-    noise = np.where(rng.random(150) > 0.7, "b", "a")
-    with warnings.catch_warnings(action="ignore"):
-        result = ps.KernelSVM(noise, X, kernel="linear", lam=0.1).fit(ps.SDCA(seed=1))
-        result.summary()
-    lambdas = [lam for lam, _ in runs]
-    assert lambdas == sorted(lambdas, reverse=True)
-    assert 2 <= len(runs) < 9

@@ -68,8 +68,7 @@ def test_a_linear_fit_shows_coefficients_and_then_their_errors(logit):
     text = shown(result)
     assert f"x {WICKED}" in text
     assert "std err" not in text
-    assert "summary() has standard errors, intervals and tests as well." in text
-    assert "Duality gap:" in text
+    assert "For standard errors" in text
     assert not result.has_covariance
     result.bse  # noqa: B018
     assert "std err" in shown(result)
@@ -80,7 +79,7 @@ def test_a_kernel_fit_shows_its_summary(data):
     model = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=0.1)
     result = model.fit(ps.Pegasos(epochs=2, seed=1))
     assert result._repr_html_() == result.summary().as_html()
-    assert WICKED in shown(result)
+    assert WICKED in shown(result.summary(details=True))
 
 
 def test_studies_show_their_summaries(logit):

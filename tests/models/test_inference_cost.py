@@ -21,10 +21,10 @@ def wide():
 
 def test_a_wide_fit_has_its_errors_when_it_is_asked_for_them(wide):
     text = " ".join(str(wide.summary()).split())
-    assert "left out, as they take a while for 40 rows and 1,100 coefficients" in text
+    assert "40 rows and 1,100 coefficients" in text
     assert not wide.has_covariance
     assert wide.conf_int().shape == (1101, 2)
-    assert "p-value" in str(wide.summary())  # which allows for the bias of few rows
+    assert "std err" in str(wide.summary())
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_standardize_is_scaling_by_hand(kernel):
     np.testing.assert_allclose(
         result.decision_function(new), by_hand.decision_function(new_by_hand), rtol=1e-9
     )
-    assert "standardized" in str(result.summary())
+    assert "standardized" in str(result.summary(details=True))
     assert np.allclose(result.augment()["x1"], X[:, 0], rtol=1e-12)
 
 

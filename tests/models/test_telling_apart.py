@@ -137,12 +137,6 @@ def test_rows_of_a_group_are_no_evidence_of_their_own():
 def test_a_summary_says_why_rows_are_resampled_or_had_better_be():
     X, y = noise(5, 2)
     result = by_default(X, y)
-    (note,) = (note for note in result.notes_on_errors() if "too little" in note.text)
-    assert note.severity == "note"
-    assert note.text.startswith(
-        "With this lambda the predictors lower the hinge loss by too little for the "
-        "formula: the mean of the fit is "
-    )
     assert "have little power" in " ".join(map(str, result.notes_on_errors()))
     plain = result.with_covariance("sandwich")
     (note,) = (note for note in plain.notes_on_errors() if "too little" in note.text)

@@ -139,9 +139,7 @@ def test_the_summary_shows_them(fitted, data):
     numbers = table.columns[1:]
     # The two fits are apart by their gaps, some 1e-9: sqrt(2 gap / lam).
     np.testing.assert_allclose(table[numbers], expected[numbers], atol=2e-3)
-    text = str(fitted.summary())
-    assert "Standard errors: sandwich, HC0, kernel at the margin of width" in text
-    assert "1 of 5 predictors" not in text
+    assert "Standard errors: HC0" in str(fitted.summary())
     assert fitted.conf_int().shape == (6, 2)
     assert fitted.t_test("x0 = x2").pvalue.shape == (1,)
 
@@ -202,10 +200,7 @@ def test_they_are_saved_with_the_fit(fitted, tmp_path):
 def test_many_coefficients_are_left_to_be_asked_for(fitted, monkeypatch):
     monkeypatch.setattr(estimating, "MOST_PRODUCTS", 1.0)
     result = fitted.with_covariance("HC1")
-    told = (
-        "Standard errors are left out, as they take a while for 1,496 rows and 5 "
-        "coefficients: result.conf_int() computes them, and the summary then shows "
-        "them."
-    )
-    assert [note.text for note in result.notes_on_errors()] == [told]
+    (note,) = result.notes_on_errors()
+    assert "1,496 rows and 5 coefficients" in note.text
+    assert result.summary().params.columns.tolist() == ["coef"]
     assert (result.conf_int()[0] < result.conf_int()[1]).all()

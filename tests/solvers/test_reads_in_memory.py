@@ -184,7 +184,7 @@ def test_a_model_says_the_same_as_with_the_other_steps(monkeypatch):
     np.testing.assert_allclose(few.bse, other.bse, rtol=1e-2)
     assert few.trace["epoch"].tolist() == list(range(1, len(few.trace) + 1))
     assert few.trace["gap"].iloc[-1] == few.gap
-    assert "Duality gap" in str(few.summary())
+    assert "Duality gap" in str(few.summary(details=True))
 
 
 def test_refining_goes_on_from_pegasos_as_before():

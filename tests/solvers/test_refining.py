@@ -77,7 +77,7 @@ def test_the_summary_names_both_and_a_saved_fit_does_too(digits, tmp_path):
     result = ps.svm("digit ~ .", digits[0], lam=1.0).fit(
         ps.Pegasos(2, seed=1), refine=1e-4
     )
-    assert "Pegasos, then SDCA" in str(result.summary())
+    assert "Pegasos, then SDCA" in str(result.summary(details=True))
     ps.save(result, tmp_path / "m")
     assert str(ps.load(tmp_path / "m").summary()) == str(result.summary())
 

@@ -102,12 +102,12 @@ def test_limits_of_epochs():
 def test_the_summary_says_it_all():
     made = svm(lam=20.0)
     solver = ps.Pegasos(seed=4, tol=0.5, start="random", first_step=3, step=0.0625)
-    lines = dict(quietly(made, solver).summary().right)
+    lines = dict(quietly(made, solver).summary(details=True).right)
     assert lines["Order:"] == "shuffle, at most 1,000 epochs"
     assert lines["Form:"] == "random start, from step 3, step size 0.0625"
     assert lines["Epochs:"].endswith(", tol 0.5")
     sizes = ps.Pegasos(1, seed=4, step=np.full(N, 0.01), start=[0.0] * K)
-    lines = dict(made.fit(sizes).summary().right)
+    lines = dict(made.fit(sizes).summary(details=True).right)
     assert lines["Form:"] == "given start, step size given"
     assert "Epochs:" not in lines
 

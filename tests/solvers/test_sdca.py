@@ -294,7 +294,7 @@ def test_a_model_takes_the_solver(make, tmp_path):
     assert result.relative_gap <= 1e-6
     assert result.objective <= model.fit(ps.Pegasos(seed=1)).objective
     assert result.trace["objective"].iloc[-1] == result.objective
-    assert "SDCA" in str(result.summary())
+    assert "SDCA" in str(result.summary(details=True))
     ps.save(result, tmp_path / "fit")
     again = ps.load(tmp_path / "fit")
     assert again.decision_function(test).equals(result.decision_function(test))

@@ -160,13 +160,8 @@ def test_steps_that_are_too_large_are_told_with_a_cure():
     made = svm()
     found = made.fit(ps.Pegasos(2, seed=1, step=1.0))
     (note,) = [note for note in found.notes if note.topic == "run"]
-    assert note.text == (
-        "the objective is above 1, that of the model that is all zero: the steps were "
-        "too large."
-    )
-    assert note.cure.written() == (
-        "Try SDCA(), fit(solver, refine=1e-6) or Pegasos(refit_intercept=True)."
-    )
+    assert "the steps were too large" in note.text
+    assert note.cure.written() == "Try SDCA() or fit(solver, refine=1e-6)."
     smaller = made.fit(ps.Pegasos(20, seed=1, step=0.0001))
     assert not [note for note in smaller.notes if note.topic == "run"]
 

@@ -274,7 +274,7 @@ def test_no_time_has_the_loading_of_compiled_code_in_it():
 
 def test_summary_says_what_was_done(hinge):
     text = hinge.summary().as_text()
-    assert "Comparison of Solvers" in text
+    assert "Comparison of solvers" in text
     assert "after set.seed(443) in R" in text
     assert "SDCA stops at a relative gap of 0.001: 6 runs of 6 reached it." in text
     assert "all epochs stops" not in text

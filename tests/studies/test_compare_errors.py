@@ -115,7 +115,7 @@ def test_folds_without_a_value_are_left_out():
 
 def test_the_summary_says_what_it_is_of(found):
     text = str(found)
-    assert text.splitlines()[0].strip() == "Errors out of Fold"
+    assert text.splitlines()[0] == "Errors out of fold"
     assert found.summary().notes == [
         "Each difference is the first less the second, on the same folds; means over "
         "the folds.",

@@ -43,7 +43,7 @@ def test_columns_stand_in_their_order(study):
 
 def test_the_header_names_the_model_and_the_bounds(study):
     found = study.summary()
-    assert found.title == "Comparison of Solvers"
+    assert found.header == ["Comparison of solvers"]
     assert dict(found.left) == {
         "Outcome:": "y",
         "Loss:": "hinge",

@@ -298,7 +298,7 @@ def test_the_header_of_a_path_says_what_was_done(svm, folds):
     path = ps.lambda_path(svm, [1.0, 0.1, 0.01], ps.SDCA(tol=1e-6), folds=folds, seed=7)
     said = path.summary()
     chosen = [(f"lambda_{name}:", f"{lam:g}") for name, lam in path.marks().items()]
-    assert said.title == "Lambda Path"
+    assert said.header == ["Lambda path"]
     assert list(said.left) == [
         ("Outcome:", "y"),
         ("Loss:", "hinge"),

@@ -108,7 +108,7 @@ class Margins:
         of_what = (0, "share") if self.are_predictions else (-1, "difference of shares")
         ends = table.loc[self._bounded, LIMITS].isin([of_what[0], 1.0])
         cut = [CUT.format(*of_what)] * bool(ends.any(axis=None))
-        return tables.Summary(self.title, *sides, cells, [*self.notes, *cut])
+        return tables.Summary([self.title], cells, [*self.notes, *cut], *sides)
 
     def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
         """Estimates with intervals; those of a share end at 0 and 1."""

@@ -291,14 +291,14 @@ def why_left_out(problem: Problem, cov_type: CovType) -> list[Note]:
     --------
     >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), lam=1.0)
     >>> why_left_out(wide, Sandwich())[0].text
-    'Standard errors are left out, as they take a while for 3 rows and ...'
+    'Standard errors were not computed, because they would be slow for 3 rows and ...'
     """
     if why := why_none(problem, cov_type):
         return why
     if is_quick(problem, cov_type):
         return []
     words = said(
-        "Standard errors are left out, as they take a while for "
+        "Standard errors were not computed, because they would be slow for "
         f"{counted(problem.n, 'row')} and {counted(problem.p, 'coefficient')}: ",
         InPython(
             "result.conf_int() computes them, and the summary then shows them.",

@@ -128,9 +128,9 @@ class BootstrapResult:
         """The estimate in words."""
         tests = "by the normal distribution"
         if self.is_symmetric:
-            tests = "from the replicates too"
+            tests = "from the same replicates"
         kind = f"cluster bootstrap, {self.groups}" if self.groups else "pairs bootstrap"
-        wide = f", {100.0 * (self.widening - 1.0):.2g}% wider because resamples tie"
+        wide = f", widened by {100.0 * (self.widening - 1.0):.2g}% as resamples tie"
         wider = wide * (self.is_symmetric and self.widening > 1.0)
         number = int(self.by_ratio.sum())
         ratios = f", of {counted(number, 'coefficient')} by its logarithm"

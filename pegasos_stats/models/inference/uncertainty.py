@@ -18,6 +18,7 @@ from pegasos_stats.models.inference import joint_tests, wald
 from pegasos_stats.models.inference.constant import is_constant
 from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.nearness import GOES_ON, distance_at
+from pegasos_stats.models.inference.options import CovType, Sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult, behind_tests
 from pegasos_stats.models.inference.separation import is_unbounded
 from pegasos_stats.models.notes import standard_errors as notes
@@ -33,6 +34,24 @@ SMALL = 0.25
 SIGNIFICANT = 1.96  # standard errors
 CLOSE = 1e-8  # relative gap of a fit that is near enough, as a rule
 FAR = 1e-4  # and of one that is not
+
+
+def kind_of(
+    options: CovType, found: Covariance | BootstrapResult, groups: Groups | None
+) -> str:
+    """An estimate of standard errors in a few words.
+
+    Examples
+    --------
+    >>> kind_of(Sandwich(correction="HC3"), None, None)
+    'Standard errors: HC3'
+    """
+    if isinstance(found, BootstrapResult):
+        what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
+        return f"{what}, {len(found.estimates):,} resamples, seed {found.seed}"
+    assert isinstance(options, Sandwich)
+    clustered = "" if groups is None else f", {groups}"
+    return f"Standard errors: {options.correction}{clustered}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +80,12 @@ class Uncertainty:
         What goes on to the optimum.
     in_files : bool
         Whether the rows are in files, so that they cannot be resampled.
+    kind : str
+        The estimate in a few words.
+    events : int
+        Rows of the rarer level; 0 if not known.
+    lam_by_cv : bool
+        Whether lambda was chosen by cross-validation.
     """
 
     theta: "pd.Series[float]"
@@ -74,6 +99,9 @@ class Uncertainty:
     apart: Vector | None = None
     cure: Cure | None = None
     in_files: bool = False
+    kind: str = "Standard errors"
+    events: int = 0
+    lam_by_cv: bool = False
 
     @property
     def is_defined(self) -> bool:
@@ -239,28 +267,29 @@ class Uncertainty:
         return constant
 
     def remarks(self) -> list[Note]:
-        """What the numbers mean, and how far they can be trusted."""
+        """Notes on the standard errors: which they are, and whether to trust them."""
         if not self.is_defined:
             return self._on_covariance()
-        few = notes.few_rows(self.nobs, len(self.theta)) + notes.few_groups(self.groups)
-        first = [*self._too_far(), *few, *self.separated()]
+        found, k = self.covariance, len(self.theta)
+        first = [
+            *self._too_far(),
+            *self.separated(),
+            *notes.few_rows(self.nobs, k),
+            *notes.few_groups(self.groups),
+        ]
         if self.unlimited.all():  # there are no errors to speak of
             return first
         return [
             *first,
+            *(notes.few_events(self.events, self.nobs, k) if self.events else []),
             *self._shrunk(),
-            *notes.estimated_by(
-                self.covariance.description,
-                [
-                    *self._why(),
-                    *self._off(),
-                    *self._pinned(),
-                    *(self._resampled.notes_on_tests if self._resampled else []),
-                    *self.covariance.notes,
-                ],
-                self.groups,
-                self.covariance.counts_scaling,
-            ),
+            notes.estimate(self.kind, self.lam_by_cv),
+            *notes.assumptions(found.description, self.groups, found.counts_scaling),
+            *self._why(),
+            *self._off(),
+            *self._pinned(),
+            *(self._resampled.notes_on_tests if self._resampled else []),
+            *found.notes,
         ]
 
     def _shrunk(self) -> list[Note]:
@@ -283,22 +312,21 @@ class Uncertainty:
         """Which coefficients only the penalty limits, if any."""
         found, resampled = self.covariance.separated, self._resampled
         if found and found == self.nobs:
-            return notes.told_apart()
+            return notes.complete_separation()
         names = list(self.theta.index[self.unlimited])
         if names and resampled is not None:
             return notes.separated_in_resamples(names, found, resampled.always)
         return notes.separated(names, found) if names else []
 
     def _why(self) -> list[Note]:
-        """Why rows are resampled, or had better be, if there is a reason."""
-        why = self.covariance.why
-        done, can = self._resampled is not None, not self.in_files
-        if self.groups is not None:
-            can = can and len(self.groups.numbers) == 1
-        found = notes.resampled(why, done, can) if why else []
+        """Why rows had better be resampled, or what resamples do not show."""
+        found, why = list[Note](), self.covariance.why
+        if why and self._resampled is None:
+            one_way = self.groups is None or len(self.groups.numbers) == 1
+            found = notes.not_covering(why, one_way and not self.in_files)
         if resampled := behind_tests(self.covariance):
             found += [notes.little_power()] * resampled.hardly
-            found += [notes.nearer_to_zero()] * resampled.nearer
+            found += [notes.biased_towards_zero()] * resampled.nearer
         return found
 
     def _pinned(self) -> list[Note]:
@@ -327,7 +355,7 @@ class Uncertainty:
         overflows = isinstance(found, Covariance) and not np.isfinite(found.meat).all()
         if self.is_defined or overflows or self.certificate.relative_gap <= FAR:
             return remarks
-        return [*remarks, notes.not_there(self.untried)]
+        return [*remarks, notes.not_at_optimum(self.untried)]
 
     @property
     def is_resampled(self) -> bool:

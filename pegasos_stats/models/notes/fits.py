@@ -1,24 +1,44 @@
-"""Notes on every fit: certificate, coding, penalty, course of the run."""
+"""Notes on every fit: certificate, coding, penalty, convergence, predictions."""
 
 import math
-from collections.abc import Mapping
 
-from pegasos_stats.advice import Cure
+from pegasos_stats.advice import Cure, InPython, Setting, said
 from pegasos_stats.data.labels import LabelCoding, near_ties
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes.note import Note, Topic
+from pegasos_stats.models.notes.note import Note
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.objective import Certificate, zero_objective
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
+from pegasos_stats.solvers.sdca_advice import surely
 from pegasos_stats.solvers.shortfall import Shortfall
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.tables import significant
 
+FLAT = 1e-3  # of a margin of 1: predictors that move scores by less have no effect
+CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
+TINY = 1e-4  # of the objective, about which there is no more to say
+UNCERTIFIED = (
+    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
+    "bring the predictors to a common scale."
+)
+HINGE = (
+    ". For probabilities or a ranking use the log loss (",
+    InPython("ps.logit, --loss log", "--loss log"),
+    ")",
+)
+LOGISTIC = (
+    "; probabilities rank the rows all the same. For labels choose a threshold (",
+    InPython("result.thresholds()", "--threshold"),
+    ")",
+)
+BALANCED = InPython("weights='balanced'", "--weights balanced")
+
 
 def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
-    """That ties of the hinge hold rows at a score of 0, next to which it is chance."""
+    """Note that the hinge holds rows at a score of 0, whose labels are chance."""
     if problem.loss != "hinge":
         return []
     near = near_ties(scores_of(problem, found, problem.X, problem.offset))
@@ -26,9 +46,8 @@ def decided_by_rounding(problem: Problem, found: Solution) -> list[Note]:
     if not tied:
         return []
     text = (
-        f"Ties hold {tied:,} of {counted(n, 'training row')} at a score of 0: which "
-        "level they are predicted to have is decided by the rounding of the solver, "
-        "and may be another with another seed. So may as many errors."
+        f"Ties hold {tied:,} of {counted(n, 'training row')} at a score of 0; rounding "
+        "decides their predicted level, which may change with the seed."
     )
     return [Note("labels", "note", text)]
 
@@ -41,29 +60,32 @@ def about_fit(
     standardized: bool,
     training: ConfusionMatrix,
     shortfall: Shortfall,
-    cures: Mapping[Topic, Cure | None],
     reach: float = math.inf,
 ) -> tuple[Note, ...]:
-    """What there is to say of every fit, and of its table of the training rows.
+    """Notes on a fit, and on its table of the training rows.
 
-    ``cures`` are those of the topics in `standing`.
+    ``reach`` is by how much one standard deviation of every predictor moves a score, at
+    most.
     """
-    run, answers = (cures.get(topic) for topic in STANDING)
+    cure = towards_optimum(solver, shortfall)
     return (
         certified(certificate.objective, shortfall),
         signs(coding),
         penalised(problem, standardized),
         *probabilities(problem),
-        *ran_away(problem, certificate, solver, run),
-        *falls_short(problem, certificate, shortfall, run),
-        *one_answer(problem, training, answers, reach),
+        *diverged(problem, certificate, solver, cure),
+        *not_converged(problem, certificate, shortfall, cure),
+        *constant_prediction(problem, training, reach),
         *repeated(solver),
     )
 
 
-STANDING: tuple[Topic, Topic] = ("run", "predictions")  # of warnings with cures
-FLAT = 1e-3  # of a margin of 1: a move of the scores that is next to none
-CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
+def towards_optimum(solver: Solver, shortfall: Shortfall) -> Cure:
+    """What takes a fit to its optimum: another solver, or more of the same."""
+    if isinstance(solver, SDCA):
+        return Cure((surely(solver, min(solver.tol, DEFAULT_TOL) or DEFAULT_TOL),))
+    refine = ((Setting("refine", DEFAULT_TOL),),) if shortfall.reached else ()
+    return Cure(((Setting("solver", "SDCA"),), *refine))
 
 
 def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
@@ -71,8 +93,8 @@ def is_worse_than_none(problem: Problem, at: Certificate) -> bool:
     return at.objective > zero_objective(problem)
 
 
-def is_one_answer(training: ConfusionMatrix) -> bool:
-    """Whether all training rows are predicted alike."""
+def is_constant(training: ConfusionMatrix) -> bool:
+    """Whether all training rows are predicted as one level."""
     answers = training.counts.sum(axis=0)
     return bool((answers > 0).sum() == 1 and not answers[-1])
 
@@ -87,20 +109,13 @@ def is_too_short(problem: Problem, shortfall: Shortfall) -> bool:
     return shortfall.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n))
 
 
-TINY = 1e-4  # of the objective, about which there is no more to say
-UNCERTIFIED = (
-    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
-    "bring the predictors to a common scale."
-)
-
-
 def certified(objective: float, shortfall: Shortfall) -> Note:
     """How far the objective of a fit is from its minimum."""
     if shortfall.at_most == math.inf:
         return Note("certificate", "note", UNCERTIFIED)
     text = (
         f"Certified by duality: the objective is {above(objective, shortfall)}, which "
-        f"is not below {significant(shortfall.lower, 6)}."
+        f"is at least {significant(shortfall.lower, 6)}."
     )
     return Note("certificate", "note", text)
 
@@ -145,10 +160,10 @@ def penalised(problem: Problem, standardized: bool) -> Note:
         text += " It is a function of standardized predictors."
     elif standardized:
         text += (
-            " They are those of standardized predictors; params_original has those of "
-            "the predictors as they were."
+            " They are those of standardized predictors; params_original has them on "
+            "the original scale."
         )
-    return Note("penalty", "note", text)
+    return Note("model", "note", text)
 
 
 def probabilities(problem: Problem) -> list[Note]:
@@ -169,28 +184,26 @@ def probabilities(problem: Problem) -> list[Note]:
     return [Note("probabilities", "note", text)]
 
 
-def ran_away(
-    problem: Problem, at: Certificate, solver: Solver, cure: Cure | None
+def diverged(
+    problem: Problem, at: Certificate, solver: Solver, cure: Cure
 ) -> list[Note]:
     """Note that a fit is worse than the model that is all zero, if it is."""
     if not is_worse_than_none(problem, at):
         return []
     moving = problem.intercept and not solver.refit_intercept
+    what = "intercept" if moving else "coefficients"
+    why = "the steps were too large."
+    if solver.has_own_steps:
+        why = f"the {what} diverged in the first steps, which are large."
     text = (
         f"the objective is above {zero_objective(problem):.4g}, that of the model that "
-        "is all zero: "
-    )
-    what = "intercept" if moving else "coefficients"
-    text += (
-        f"the {what} ran away in the first, large steps."
-        if solver.has_own_steps
-        else "the steps were too large."
+        f"is all zero: {why}"
     )
     return [Note("run", "warning", text, cure)]
 
 
-def falls_short(
-    problem: Problem, at: Certificate, shortfall: Shortfall, cure: Cure | None
+def not_converged(
+    problem: Problem, at: Certificate, shortfall: Shortfall, cure: Cure
 ) -> list[Note]:
     """Note that predictions are not those at the minimum, if many are not."""
     worse = is_worse_than_none(problem, at)  # which says as much
@@ -198,37 +211,31 @@ def falls_short(
         return []
     where = "at" if shortfall.reached else "nearer to"
     text = (
-        f"the objective is {above(at.objective, shortfall)}: {where} the minimum "
-        f"{shortfall.changed:,} of {counted(problem.n, 'training row')} would "
-        "get another label."
+        f"not converged: {where} the minimum {shortfall.changed:,} of "
+        f"{counted(problem.n, 'training row')} would be predicted otherwise."
     )
     return [Note("run", "warning", text, cure)]
 
 
-def one_answer(
-    problem: Problem, training: ConfusionMatrix, cure: Cure | None, reach: float
+def constant_prediction(
+    problem: Problem, training: ConfusionMatrix, reach: float
 ) -> list[Note]:
-    """Note that all training rows are predicted alike, if they are.
-
-    ``reach`` is by how much one standard deviation of every predictor moves a score, at
-    most.
-    """
-    if not is_one_answer(training):
+    """Note that all training rows are predicted as one level, if they are."""
+    if not is_constant(training):
         return []
-    level = training.levels[int(training.counts.sum(axis=0).argmax())]
-    text = (
-        f"every training row is predicted {level}: the error rate is that of always "
-        "answering so."
-    )
-    if problem.loss == "hinge" and reach < FLAT:
-        text = (
-            f"the fit is degenerate: every training row is predicted {level}, and "
-            "coefficients are next to 0: one standard deviation of every predictor "
-            f"moves a score by {significant(reach, 2)} at most. The hinge loss has "
-            "such an optimum where a class is rare, predictors say little, or the "
-            "penalty is strong."
-        )
-    return [Note("predictions", "warning", text, cure)]
+    level = str(training.levels[int(training.counts.sum(axis=0).argmax())])
+    text = f"every row is predicted {level!r}"
+    if problem.lam_rule == "cv" and reach < FLAT:
+        text = f"the best fit by cross-validation uses no predictor: {text}"
+    hinge, weights = problem.loss == "hinge", [] if problem.weighted else [BALANCED]
+    words: list[str | InPython] = [text, *(HINGE if hinge else LOGISTIC)]
+    if weights:
+        words += ["; for a balanced rule " if hinge else " or ", *weights]
+    words.append(".")
+    if problem.lam_rule == "given" and problem.lam * problem.n > 1.0:
+        words += [" A smaller ", InPython("lam", "--lambda"), " may help too (1/n)."]
+    found = said(*words)
+    return [Note("predictions", "warning", found.written(), said=found)]
 
 
 def repeated(solver: Solver) -> list[Note]:

@@ -2,24 +2,33 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pegasos_stats.advice import Cure, Said, Spelling
 
 Topic = Literal[
+    "predictions",  # one level for all rows
+    "separation",
+    "run",  # not converged
+    "resamples",  # that coincide
+    "few events",
+    "level order",
+    "columns",  # of no use, or probably misread
+    "penalty",  # that is strong
+    "standard errors",  # which estimate the table has, or why it has none
     "certificate",
+    "inference",  # what standard errors, intervals and tests assume
     "labels",
-    "penalty",
-    "run",
-    "predictions",
+    "model",
     "probabilities",
-    "columns",
     "rows",
     "seed",
-    "standard errors",
-    "terms",
 ]
 Severity = Literal["note", "warning"]
+
+# Topics that a summary shows, the most important first; others are among its details.
+RANKED: tuple[Topic, ...] = get_args(Topic)[:9]
+MOST = 3  # notes of a summary
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,8 @@ class Note:
         --------
         >>> from pegasos_stats.advice import Setting, one_of
         >>> more = Setting("epochs", change="more"), Setting("lam", change="a larger")
-        >>> Note("run", "warning", "the fit ran away.", one_of(more)).written()
-        'the fit ran away. Try more epochs or a larger lambda.'
+        >>> Note("run", "warning", "the fit diverged.", one_of(more)).written()
+        'the fit diverged. Try more epochs or a larger lambda.'
         """
         text = self.text if self.said is None else self.said.written(spell)
         return text if self.cure is None else f"{text} {self.cure.written(spell)}"
@@ -73,6 +82,36 @@ class Note:
         """The `sentence`, with settings as `spell` spells them."""
         written = self.written(spell)
         return written[:1].upper() + written[1:]
+
+
+def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
+    """The notes of a summary: one for each topic, in the order of `RANKED`.
+
+    The estimate of the standard errors is always among them, as the table cannot be
+    read without it.
+
+    Examples
+    --------
+    >>> found = [Note("seed", "note", "1"), Note("penalty", "note", "2")]
+    >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
+    >>> [note.text for note in most_important(found)]
+    ['3', '2']
+    """
+    first: dict[Topic, Note] = {}
+    for note in notes:
+        first.setdefault(note.topic, note)
+    found = [first[topic] for topic in RANKED if topic in first]
+    *others, last = RANKED
+    if last not in first:
+        return found[:most]
+    return [*[note for note in found if note.topic in others][: most - 1], first[last]]
+
+
+def ranked(notes: Iterable[Note]) -> list[Note]:
+    """All notes, those of the topics in `RANKED` first."""
+    return sorted(
+        notes, key=lambda n: RANKED.index(n.topic) if n.topic in RANKED else len(RANKED)
+    )
 
 
 def listed(notes: Iterable[Note], spell: Spelling | None = None) -> list[str]:

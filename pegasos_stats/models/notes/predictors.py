@@ -1,4 +1,4 @@
-"""Notes on predictors: probably misread, strongly penalised, of no use."""
+"""Notes on predictors: probably misread, strongly penalised, constant."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ CLOSE = 1e-8  # of a slope, relative
 
 
 def about_data(dropped: Dropped, design: Design) -> list[Note]:
-    """What there is to say of the columns that a fit was given."""
+    """Notes on the columns that a fit was given."""
     found = [
         Note("columns", "warning", column.text, said=column.said)
         for column in doubtful_in(design)
@@ -51,7 +51,7 @@ def about_predictors(
     relative_gap: float,
     standardized: bool,
 ) -> list[Note]:
-    """What predictors are of no use in a linear fit, and what the penalty made of them.
+    """Notes on constant predictors of a linear fit, and on the penalty.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def about_predictors(
 
 
 def about_read_predictors(problem: Problem, names: tuple[str, ...]) -> list[Note]:
-    """What predictors are of no use, of rows that were read from elsewhere."""
+    """Notes on constant predictors, of rows in files or Dask."""
     known = problem.X.measured
     values = constants_of(known.means, known.spread) if problem.intercept else None
     return [] if values is None else constant(np.array(names)[values != 0.0])
@@ -92,15 +92,14 @@ def constant(names: Sequence[str]) -> list[Note]:
 
     Examples
     --------
-    >>> constant(["c"])[0].text[:44]
-    "'c' is the same in all rows, and of no use: "
+    >>> constant(["c"])[0].text
+    "'c' is constant: its coefficient is 0 at the optimum. Leave it out."
     """
     several = len(names) > 1
     text = (
-        f"{listing(names)} {'are' if several else 'is'} the same in all rows, and of "
-        "no use: beside a free intercept "
+        f"{listing(names, 3)} {'are' if several else 'is'} constant: "
         f"{'their coefficients are' if several else 'its coefficient is'} 0 at the "
-        "optimum, without an error to test by."
+        f"optimum. Leave {'them' if several else 'it'} out."
     )
     return [Note("columns", "note", text)]
 
@@ -121,13 +120,12 @@ def held_back(lam: float, spread: Vector, names: tuple[str, ...]) -> list[Note]:
     if spread[most] / APART < spread[least] or spread[least] >= small:
         return []
     text = (
-        "Predictors differ widely in scale: the standard deviation is "
-        f"{significant(spread[least], 2)} for {names[least]} and "
-        f"{significant(spread[most], 2)} for {names[most]}. The penalty is on "
-        f"coefficients, and holds back {held} of {counted(len(spread), 'predictor')}, "
-        "those that vary least."
+        "Predictors differ widely in scale (standard deviation "
+        f"{significant(spread[least], 2)} for {names[least]}, "
+        f"{significant(spread[most], 2)} for {names[most]}), so that the penalty "
+        f"shrinks {held} of {counted(len(spread), 'predictor')} strongly."
     )
-    cure = one_of([Setting("standardize", True)], "{} brings all to one scale.")
+    cure = one_of([Setting("standardize", True)])
     return [Note("penalty", "note", text, cure)]
 
 
@@ -137,11 +135,10 @@ def shrunk_scores(slope: float, spread: Vector) -> Note:
     power = math.floor(math.log10(NEGLIGIBLE) + 2.0 * math.log10(smallest))
     lam = 10.0 ** max(min(-9, power), -300)
     text = (
-        "The penalty shrinks the coefficients: probabilities agree best with the "
-        f"training labels if scores are multiplied by {significant(slope, 2)} "
-        "(calibration slope). This is not the maximum likelihood of glm();"
+        "The penalty shrinks the probabilities towards each other (calibration slope "
+        f"{significant(slope, 2)} on the training rows);"
     )
-    cure = one_of([Setting("lam", lam)], "{} repeats that.")
+    cure = one_of([Setting("lam", lam)], "{} gives the maximum likelihood of glm().")
     return Note("penalty", "note", text, cure)
 
 

@@ -1,7 +1,7 @@
-"""Notes on standard errors: how they were computed, and when not to trust them."""
+"""Notes on standard errors: how they were estimated, and when not to trust them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +16,7 @@ from pegasos_stats.tables import significant
 FEW_GROUPS = 10  # with fewer of which intervals are too short, at times by far
 MATTERS = 0.25  # bias by standard error; with less 95% intervals cover 94.3%
 FEW = 5  # rows to a coefficient, with fewer of which intervals are too short
-SEPARATED_FURTHER = (
-    "In some resamples more rows can be, so that other standard errors depend on "
-    "lambda too:"
-)
+LISTED = 3  # names in a note
 OTHER = one_of([Setting("cov_type", "default")], "{} does not resample here.")
 
 
@@ -36,20 +33,19 @@ def too_far(distance: float, errors: Vector, cure: Cure | None) -> Note:
         What goes on to the optimum.
     """
     known = distance < math.inf
-    most = f"up to {significant(distance, 2)}" if known else "how much is not known"
+    most = f"by up to {significant(distance, 2)}" if known else "by an unknown amount"
     text = (
-        "the fit may be too far from its optimum for these standard errors. "
-        f"{counted(len(errors), 'coefficient')} may be off by more than a quarter of "
-        f"the standard error: by {most}, the smallest error being "
-        f"{significant(errors.min(), 2)}."
+        "the fit may be too far from its optimum for these standard errors: "
+        f"{counted(len(errors), 'coefficient')} may be off {most}, and the smallest "
+        f"standard error is {significant(errors.min(), 2)}."
     )
-    return Note("standard errors", "warning", text, cure)
+    return Note("run", "warning", text, cure)
 
 
-def not_there(remedy: Together) -> Note:
-    """Note that standard errors may be undefined for want of an optimal fit."""
-    text = "Standard errors are those at the optimum, and this fit is not there:"
-    return Note("standard errors", "note", text, Cure((remedy,), "{} goes on to it."))
+def not_at_optimum(remedy: Together) -> Note:
+    """Note that standard errors may be undefined because the fit is not optimal."""
+    text = "Standard errors assume the optimum, which this fit has not reached:"
+    return Note("inference", "note", text, Cure((remedy,), "{} goes on to it."))
 
 
 def few_rows(n: int, k: int) -> list[Note]:
@@ -57,59 +53,59 @@ def few_rows(n: int, k: int) -> list[Note]:
     if n >= FEW * k:
         return []
     text = (
-        f"{counted(n, 'row')} for {counted(k, 'coefficient')}. Standard errors are for "
-        f"many rows to each; with fewer than {FEW} intervals are too short, and with "
-        "one or two they mean nothing."
+        f"{counted(n, 'row')} for {counted(k, 'coefficient')}: with fewer than {FEW} "
+        "rows per coefficient intervals are too short; with one or two they are "
+        "meaningless. Use fewer predictors."
     )
-    return [Note("standard errors", "warning", text)]
+    return [Note("few events", "warning", text)]
+
+
+def few_events(events: int, n: int, k: int) -> list[Note]:
+    """Note that the rows of the rarer level are few for k coefficients."""
+    if events >= FEW * k or n < FEW * k:  # of which `few_rows` says more
+        return []
+    text = (
+        f"The rarer level has {counted(events, 'row')} for "
+        f"{counted(k, 'coefficient')}: estimates and intervals are rough. Use fewer "
+        "predictors."
+    )
+    return [Note("few events", "note", text)]
 
 
 def separated(names: Sequence[str], n_rows: int) -> list[Note]:
     """Note that coefficients without penalty would have no limit."""
     text = (
-        f"without the penalty {listing(names)} would grow without limit: "
-        f"{counted(n_rows, 'row')} can be predicted with certainty, as where all rows "
-        "of a level of a factor have the same outcome (separation). These estimates "
-        "depend on lambda, and have no standard errors, tests and intervals: join such "
-        "a level with another, or leave its rows out."
+        f"{counted(n_rows, 'row')} can be predicted with certainty (separation), as "
+        "where all rows of a level have one outcome. Only the penalty limits "
+        f"{listing(names, LISTED)}: no standard errors. Merge or drop such a level."
     )
-    return [Note("standard errors", "warning", text)]
+    return [Note("separation", "warning", text)]
 
 
 def separated_in_resamples(
     names: Sequence[str], n_rows: int, always: bool
 ) -> list[Note]:
-    """That rows with one outcome have it in all resamples too, or limit hardly any."""
-    if not always:
-        (note,) = separated(names, n_rows)
-        return [replace(note, text=f"{note.text} {SEPARATED_FURTHER}", cure=OTHER)]
-    text = (
-        f"{counted(n_rows, 'row')} can be predicted with certainty, as where all rows "
-        "of a level of a factor have the same outcome, and so in every resample: how "
-        f"uncertain {listing(names)} {'are' if len(names) > 1 else 'is'} they do not "
-        "tell, and there are no standard errors, tests and intervals; join such a "
-        "level with another, or leave its rows out."
-    )
-    return [Note("standard errors", "warning", text)]
+    """Note that separated rows are so in all resamples, or more are in some."""
+    (note,) = separated(names, n_rows)
+    return [note if always else replace(note, cure=OTHER)]
 
 
-def told_apart() -> list[Note]:
+def complete_separation() -> list[Note]:
     """Note that no row is on the wrong side, so that only the penalty limits all."""
     text = (
-        "the predictors tell the levels apart without error (complete separation): "
-        "maximum likelihood has no estimates, and only the penalty keeps coefficients "
-        "finite. Estimates depend on lambda, and have no standard errors, tests and "
-        "intervals. See whether a predictor gives the outcome away."
+        "the predictors separate the levels perfectly (complete separation): only the "
+        "penalty limits the coefficients, which have no standard errors. Check whether "
+        "a predictor contains the outcome."
     )
-    return [Note("standard errors", "warning", text)]
+    return [Note("separation", "warning", text)]
 
 
 def untested(hypotheses: Sequence[str]) -> str:
-    """That there is no test of what is the same in all samples."""
+    """That what is the same in all samples has no test."""
     return (
-        f"There is no test of {listing(hypotheses)}: what it is about is the same in "
-        "all samples, but for rounding, as where columns are constant or collinear, or "
-        "a tie of rows holds it, and it has no error to test it by."
+        f"There is no test of {listing(hypotheses)}: it is the same in all samples, up "
+        "to rounding (constant or collinear columns, or ties at the margin), and has "
+        "no standard error."
     )
 
 
@@ -126,11 +122,11 @@ def biased(names: Sequence[str], ratios: Vector) -> list[Note]:
     if not abs(ratios[most]) > MATTERS:
         return []
     text = (
-        "There are few rows of the rarer level to a coefficient: estimates are off on "
-        f"average, by up to {significant(abs(ratios[most]), 2)} standard errors "
-        f"({names[most]}). Intervals and p-values allow for that; estimates do not."
+        "Estimates from few rows of the rarer level are biased by up to "
+        f"{significant(abs(ratios[most]), 2)} standard errors ({names[most]}); "
+        "intervals and p-values allow for the bias."
     )
-    return [Note("standard errors", "note", text)]
+    return [Note("inference", "note", text)]
 
 
 def few_groups(groups: Groups | None) -> list[Note]:
@@ -138,61 +134,49 @@ def few_groups(groups: Groups | None) -> list[Note]:
     if groups is None or groups.fewest >= FEW_GROUPS:
         return []
     text = (
-        f"there are {groups}. Standard errors are from differences between groups; "
-        f"with fewer than {FEW_GROUPS} they are rough and may be far too small."
+        f"there are {groups}: with fewer than {FEW_GROUPS} groups standard errors are "
+        "rough and may be far too small."
     )
-    return [Note("standard errors", "warning", text)]
+    return [Note("few events", "warning", text)]
 
 
-def resampled(why: str, done: bool, can: bool = True) -> list[Note]:
-    """Note why rows are resampled, or that they had better be, if they can."""
-    if done:
-        text = (
-            f"{why[:1].upper()}{why[1:]}. Intervals by the formula are often too short."
-        )
-        return [Note("standard errors", "note", text)]
+def not_covering(why: str, can_resample: bool) -> list[Note]:
+    """Note that these intervals may be too short, and that rows can be resampled."""
     text = f"{why}: these intervals may be too short."
-    if not can:
-        return [Note("standard errors", "warning", text)]
-    better = Setting("cov_type", "default")
-    cure = one_of([better], "{} resamples rows instead, unless that takes very long.")
-    return [Note("standard errors", "warning", text, cure)]
+    better = one_of([Setting("cov_type", "default")], "{} resamples rows instead.")
+    return [Note("inference", "warning", text, better if can_resample else None)]
 
 
 def little_power() -> Note:
     """That p-values of resamples of a fit that is near 0 are large."""
     text = (
-        "P-values are twice the share of the resamples that are as far from the "
-        "estimate as 0 is: where the loss is lowered by little, that is large for real "
-        "effects as well, and tests have little power. Those of a logistic model, of "
-        "its own coefficients, have more."
+        "The predictors lower the loss by little, so that tests from resamples have "
+        "little power; those of a logistic model, of its own coefficients, have more."
     )
-    return Note("standard errors", "note", text)
+    return Note("inference", "note", text)
 
 
-def nearer_to_zero() -> Note:
+def biased_towards_zero() -> Note:
     """That coefficients of few rows are off by more than resamples show."""
     text = (
-        "Large coefficients are nearer to 0 than those of the population by more than "
-        "resamples show: with a very strong penalty their intervals hold these less "
-        "often than in 95% of samples."
+        "Large coefficients are biased towards 0; the bootstrap does not capture this "
+        "bias."
     )
-    return Note("standard errors", "note", text)
+    return Note("inference", "note", text)
 
 
 def pinned(names: Sequence[str]) -> list[Note]:
     """That coefficients have no spread to test them with."""
     if not names:
         return []
-    verb, it = ("is", "it") if len(names) == 1 else ("are", "them")
+    several = len(names) > 1
     text = (
-        f"{listing(names)} {verb} pinned: the same in all resamples, for want of "
-        "different values or held by a tie of rows at the margin. Without a spread "
-        f"there is no test of {it}. A coefficient of 0 that is pinned says that the "
-        "best boundary at this lambda has no use for the predictor, not that the "
-        "outcome does not depend on it."
+        f"The coefficient{'s' if several else ''} of {listing(names, LISTED)} "
+        f"{'are' if several else 'is'} identical in all resamples (too few distinct "
+        "values, or ties at the margin), so "
+        f"{'they have' if several else 'it has'} no standard error."
     )
-    return [Note("standard errors", "note", text)]
+    return [Note("resamples", "note", text)]
 
 
 def nearly_pinned(names: Sequence[str]) -> list[Note]:
@@ -201,48 +185,43 @@ def nearly_pinned(names: Sequence[str]) -> list[Note]:
         return []
     several = len(names) > 1
     text = (
-        f"{listing(names)} {'are' if several else 'is'} nearly pinned: the same in "
-        "at least 95% of the resamples, held by a tie of rows at the margin. "
-        f"{'Intervals are those' if several else 'The interval is that'} of the tie; "
-        f"{'standard errors are' if several else 'the standard error is'} of the few "
-        "resamples without it, so that the two do not go together."
+        f"The coefficient{'s' if several else ''} of {listing(names, LISTED)} "
+        f"{'are' if several else 'is'} identical in at least 95% of the resamples "
+        "(ties at the margin), so that standard error and interval do not agree."
     )
-    return [Note("standard errors", "note", text)]
+    return [Note("resamples", "note", text)]
 
 
 def ending_at_zero(names: Sequence[str]) -> list[Note]:
     """That 0 is in an interval as its end, and that the p-value is therefore large."""
     if not names:
         return []
-    several = len(names) > 1
     text = (
-        f"A tie of rows at the margin holds {listing(names)} at 0 in more than 2.5% of "
-        f"the resamples: {'intervals reach' if several else 'the interval reaches'} "
-        "there, or beyond where they are widened, and the p-value is above 0.05."
+        f"More than 2.5% of the resamples have a coefficient of 0 for "
+        f"{listing(names, LISTED)} (ties at the margin), where the interval then ends."
     )
-    return [Note("standard errors", "note", text)]
+    return [Note("inference", "note", text)]
 
 
 def least_p_value(m: int, least: float, has_interval: bool) -> list[Note]:
     """How small p-values of a coefficient can be, and if there is no interval."""
     text = (
-        f"The smallest p-value that {counted(m, 'resample')} can give a coefficient is "
-        f"2 / ({m:,} + 1) = {significant(least)}."
+        f"The smallest p-value from {counted(m, 'resample')} is 2 / ({m:,} + 1) = "
+        f"{significant(least)}."
     )
     if not has_interval:
-        text += " They have no symmetric interval of 95%, which takes 39 resamples."
-    return [Note("standard errors", "note", text)]
+        text += " A symmetric interval of 95% takes at least 39 resamples."
+    return [Note("inference", "note", text)]
 
 
 def shrunk(names: Sequence[str]) -> list[Note]:
     """Note that small p-values may be the penalty's."""
     several = len(names) > 1
     text = (
-        f"the penalty is strong: {listing(names)} {'stand' if several else 'stands'} "
-        "in for predictors that are shrunk. Without the penalty "
-        f"{'coefficients' if several else 'the coefficient'} would be nearer to 0 or "
-        "have the other sign, by more than a standard error: a small p-value is no "
-        "evidence of an effect of its own."
+        f"the penalty is strong: without it {listing(names, LISTED)} would be nearer "
+        "to 0 or have the other sign, by more than a standard error. A small p-value "
+        f"is no evidence of {'effects' if several else 'an effect'} of "
+        f"{'their' if several else 'its'} own."
     )
     return [Note("penalty", "warning", text)]
 
@@ -263,43 +242,38 @@ def nonrobust(is_scaled: bool) -> str:
     )
 
 
-def estimated_by(
-    method: str,
-    remarks: Iterable[Note],
-    groups: Groups | None = None,
-    counts_scaling: bool = False,
+def estimate(kind: str, lam_by_cv: bool = False) -> Note:
+    """Which standard errors and intervals a table has, in a line.
+
+    Examples
+    --------
+    >>> print(estimate("Standard errors: HC3").text)
+    Standard errors: HC3; intervals are for penalised coefficients at this lambda.
+    """
+    fixed = ", which is taken as fixed" if lam_by_cv else ""
+    text = f"{kind}; intervals are for penalised coefficients at this lambda{fixed}."
+    return Note("standard errors", "note", text)
+
+
+def assumptions(
+    method: str, groups: Groups | None = None, counts_scaling: bool = False
 ) -> list[Note]:
-    """How standard errors were estimated, remarks on that, and what they are of.
+    """The estimate in all words, and which rows it takes as independent.
 
     Parameters
     ----------
     method : str
-    remarks : iterable of Note
     groups : Groups, optional
         Which are independent, instead of the rows.
     counts_scaling : bool
         Whether means and deviations of standardized predictors are estimates too.
     """
-    apart = (
-        "Rows are taken as independent; where several belong together, as those of one "
-        "person, give their groups."
-    )
+    alone = "Rows are taken as independent; otherwise give their groups."
     if groups is not None:
-        apart = "Groups are taken as independent of each other, rows of one are not."
+        alone = "Groups are taken as independent of each other, rows of one are not."
     if counts_scaling:
-        apart += (
-            " Means and standard deviations of the predictors count as estimated, not "
-            "as known."
-        )
-    of = (
-        "For this lambda, standard errors and intervals are for the minimiser of the "
-        "penalised risk in the population, not of the unpenalised one: what the "
-        "penalty shrinks stays shrunk. A p-value tests that a coefficient of this "
-        "minimiser is 0; lambda is taken as fixed beforehand."
-    )
+        alone += " Means and standard deviations of predictors count as estimated."
     return [
-        Note("standard errors", "note", f"Standard errors: {method}."),
-        *remarks,
-        Note("standard errors", "note", apart),
-        Note("standard errors", "note", of),
+        Note("inference", "note", f"Estimate: {method}."),
+        Note("inference", "note", alone),
     ]

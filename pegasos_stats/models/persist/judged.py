@@ -1,9 +1,8 @@
-"""What was found out about a fit by going on from it, and by trying cures."""
+"""The distance of a saved fit from its optimum, and its notes."""
 
-from typing import Any
+from typing import Any, get_args
 
 from pegasos_stats.advice import Cure, Setting, Together
-from pegasos_stats.models.notes.fits import STANDING
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.persist import header, values
 from pegasos_stats.models.persist.header import Json, items, whole
@@ -11,22 +10,23 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.shortfall import Shortfall
 
+TOPICS: tuple[Topic, ...] = get_args(Topic)
 NUMBERS = ("at_least", "at_most", "lower", "upper")
 
 
 def packed_judgement(result: Results) -> Json:
-    """Write how far a fit is from the minimum, and what helps it.
+    """Write how far a fit is from the minimum.
 
-    The fourth place is for how near coefficients are, which a linear fit may tell; the
-    last has what is said of the predictors, which only the training rows tell.
+    The third place is empty; the fourth is for how near coefficients are, which a
+    linear fit may tell; the last has notes on the predictors, which need the training
+    rows.
     """
     known = result.shortfall
     numbers = [values.packed(float(getattr(known, name))) for name in NUMBERS]
     counts = [int(known.changed), int(known.errors), bool(known.reached)]
-    cures = {topic: packed_cure(cure) for topic, cure in result.cures.items()}
     reach, notes = result._on_predictors
     said = [packed_note(note) for note in notes]
-    return [numbers, counts, cures, None, [values.packed(reach), said]]
+    return [numbers, counts, {}, None, [values.packed(reach), said]]
 
 
 def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
     """
     if stored is None:  # an earlier file
         return {}
-    numbers, counts, cures, _, *rest = items(stored, "the judgement")
+    numbers, counts, _, _, *rest = items(stored, "the judgement")
     least, most, lower, upper = (
         float(values.restored(number)) for number in items(numbers, "bounds", 4)
     )
@@ -55,10 +55,7 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
         whole(errors, "a count of rows", 0, n),
         header.flag(reached, "whether it is reached"),
     )
-    if type(cures) is not dict or not set(cures) <= set(STANDING):
-        raise ValueError(f"the cures are {cures!r}")
-    found = {topic: unpacked_cure(cure) for topic, cure in cures.items()}
-    judged: dict[str, Any] = {"shortfall": known, "cures": found}
+    judged: dict[str, Any] = {"shortfall": known}
     if rest:
         (said,) = rest
         judged["_on_predictors"] = _on_predictors(said)
@@ -75,18 +72,22 @@ def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
 
 
 def packed_note(note: Note) -> Json:
-    """Write the text of a note and its cure."""
-    return [note.text, packed_cure(note.cure)]
+    """Write the text of a note, its cure and its topic."""
+    return [note.text, packed_cure(note.cure), note.topic]
 
 
 def unpacked_notes(stored: Json, topic: Topic) -> tuple[Note, ...]:
-    """Undo `packed_note` for a list; in earlier files a note may be its text alone."""
+    """Undo `packed_note` for a list; earlier files have no topic, or no cure."""
     found = []
     for each in items(stored, "notes"):
-        pair = [each, None] if isinstance(each, str) else each
-        said, cure = items(pair, "a note", 2)
-        text = header.text(said, "a note")
-        found.append(Note(topic, "note", text, unpacked_cure(cure)))
+        parts: list[Json] = [each] if isinstance(each, str) else items(each, "a note")
+        defaults: list[Json] = [None, topic]
+        text, cure, name = [*parts, *defaults[len(parts) - 1 :]]
+        own = next((each for each in TOPICS if each == name), None)
+        if own is None:
+            raise ValueError(f"a note is about {name!r}")
+        words = header.text(text, "a note")
+        found.append(Note(own, "note", words, unpacked_cure(cure)))
     return tuple(found)
 
 

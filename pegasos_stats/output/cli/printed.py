@@ -59,7 +59,7 @@ class PrintedCoefficients:
         """Those of a fit; notes name options as `spell` writes them."""
         cells, notes = result.coefficient_cells(max_terms=None)
         said = listed(notes, spell)
-        numbered = [note_text(k, note) for k, note in enumerate(said, start=1)]
+        numbered = [note_text(note, f"[{k}] ") for k, note in enumerate(said, start=1)]
         table = result.coefficient_table().to_dict(orient="records")
         lines = [*params_text(cells), *(line for note in numbered for line in note)]
         return cls(lines, {"coefficients": table, "coefficient_notes": said})

@@ -327,12 +327,8 @@ class CrossValidation:
             "highest fold": self.by_fold[names].max().tolist(),
         }
         cells = {k: [significant(v) for v in values] for k, values in columns.items()}
-        return Summary(
-            "Cross-Validation Results",
-            *self._header(),
-            pd.DataFrame(cells, names),
-            self._notes(),
-        )
+        table = pd.DataFrame(cells, names)
+        return Summary(["Cross-validation"], table, self._notes(), *self._header())
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

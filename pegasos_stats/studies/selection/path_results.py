@@ -239,9 +239,8 @@ class LambdaPath:
     def summary(self) -> Summary:
         """Header, a row for each lambda, and notes; ``print()`` shows text."""
         marks = self.marks()
-        return Summary(
-            "Lambda Path", *self._header(marks), self._lines(marks), self._notes(marks)
-        )
+        table, notes = self._lines(marks), self._notes(marks)
+        return Summary(["Lambda path"], table, notes, *self._header(marks))
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
