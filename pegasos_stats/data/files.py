@@ -1,6 +1,7 @@
 """Data files, also compressed ones; an error says in one sentence what is wrong."""
 
 import bz2
+import codecs
 import gzip
 import io
 import json
@@ -28,6 +29,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.writing import checked_path, shown_path
 
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
+IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
 ZIPPED = {  # what else a zip file is, by a file in it
     "xl/workbook.xml": "a workbook of Excel; save its sheet as 'CSV UTF-8'",
@@ -36,7 +38,10 @@ ZIPPED = {  # what else a zip file is, by a file in it
 }
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
-NOT_UTF8 = "it is not text in UTF-8; save it as 'CSV UTF-8'"
+NOT_UTF8 = (
+    "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding, such as "
+    "--encoding latin-1"
+)
 EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 RENAMED = re.compile(r"(.*)\.\d+", re.DOTALL)
@@ -51,7 +56,13 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     DataError
         If the file is not there, or cannot be read a second time.
     """
+    found: IO[bytes]
     name = checked_path(path)
+    if name in IN_MEMORY:
+        held = IN_MEMORY[name]
+        found = io.BytesIO(held)
+        packed = [opener for mark, opener in OPENERS.items() if re.match(mark, held)]
+        return packed[0](found, "rb") if packed else found  # type: ignore[operator]
     try:
         mode = os.stat(name).st_mode
         if not stat.S_ISREG(mode):
@@ -62,7 +73,7 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
         with open(name, "rb") as handle:
             begin = handle.read(10)
         packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
-        found: IO[bytes] = [*packed, open][0](name, "rb")  # type: ignore[operator]
+        found = [*packed, open][0](name, "rb")  # type: ignore[operator]
     except OSError as error:
         raise DataError(unreadable(name, error)) from None
     return found
@@ -87,11 +98,15 @@ class Watched(io.BufferedIOBase):
     name : str
     most : float
         Number of bytes, after which a packed file is not believed to be data.
+    zeros : bool
+        Whether bytes of zero are text in its encoding.
     """
 
-    def __init__(self, handle: IO[bytes], name: str, most: float) -> None:
+    def __init__(
+        self, handle: IO[bytes], name: str, most: float, zeros: bool = False
+    ) -> None:
         self._handle, self._name, self._most = handle, name, most
-        self._seen = 0
+        self._zeros, self._seen = zeros, 0
 
     def readable(self) -> bool:
         """True, for pandas."""
@@ -101,7 +116,7 @@ class Watched(io.BufferedIOBase):
         """Read bytes, and check them."""
         found = self._handle.read(-1 if size is None else size)
         self._seen += len(found)
-        if b"\0" in found:
+        if b"\0" in found and not self._zeros:
             raise DataError(
                 f"The file {shown_path(self._name)} cannot be read as CSV: it holds "
                 "bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'."
@@ -114,7 +129,9 @@ class Watched(io.BufferedIOBase):
 
 def most_unpacked(name: str) -> float:
     """Bytes of text that a file may hold, if it is packed: half of the memory."""
-    return max(limit() / 2, os.path.getsize(name))
+    held = IN_MEMORY.get(name)
+    size = os.path.getsize(name) if held is None else len(held)
+    return max(limit() / 2, size)
 
 
 def check_size(name: str, size: int, most: float) -> None:
@@ -134,11 +151,14 @@ class CsvStyle:
     ----------
     sep, decimal : str
         One character each; ``"tab"`` may stand for a tab.
+    encoding : str
+        Of the text, by a name that Python knows.
 
     Raises
     ------
     OptionError
-        If one is not a single character, or both are the same.
+        If one is not a single character, both are the same, or the encoding has no
+        such name.
 
     Examples
     --------
@@ -150,6 +170,7 @@ class CsvStyle:
 
     sep: str = ","
     decimal: str = "."
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         if self.sep in ("tab", r"\t"):
@@ -160,10 +181,23 @@ class CsvStyle:
                     f"{name}={value!r} is not allowed; give a single character, such "
                     "as ';' or ','."
                 )
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise OptionError(
+                "is no encoding of text; give one such as utf-8, latin-1 or cp1252.",
+                "encoding",
+                self.encoding,
+            ) from None
         if self.sep == self.decimal:
             raise OptionError(
                 f"sep and decimal are both {self.sep!r}; give two different characters."
             )
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether text in this encoding has bytes of zero, as UTF-16 has."""
+        return b"\0" in "a".encode(self.encoding)
 
     @property
     def arguments(self) -> str:
@@ -192,9 +226,10 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
         with opened(path) as handle:
             _check_packing(path, handle)
             data = pd.read_csv(
-                Watched(handle, path, most_unpacked(path)),
+                Watched(handle, path, most_unpacked(path), style.has_zeros),
                 sep=style.sep,
                 decimal=style.decimal,
+                encoding=style.encoding,
                 low_memory=False,
             )
         _check_fields(path, data)
@@ -224,7 +259,14 @@ def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None
     if not any(match and match[1] in columns for match in renamed):
         return
     with opened(path) as handle:
-        first = pd.read_csv(handle, sep=style.sep, header=None, nrows=1, dtype=str)
+        first = pd.read_csv(
+            handle,
+            sep=style.sep,
+            encoding=style.encoding,
+            header=None,
+            nrows=1,
+            dtype=str,
+        )
     header = first.iloc[0].dropna()
     if header.duplicated().any():
         raise twice(header[header.duplicated()].iloc[0], path)

@@ -54,7 +54,8 @@ NO_CSV = "cannot be read as CSV:"
 ZEROS = "it holds bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'"
 CUT = "Compressed file ended before the end-of-stream marker was reached"
 WRONG = {
-    "latin.csv": f"{NO_CSV} it is not text in UTF-8; save it as 'CSV UTF-8'",
+    "latin.csv": f"{NO_CSV} it is not text in UTF-8; save it as 'CSV UTF-8', "
+    "or name its encoding, such as --encoding latin-1",
     "utf16.csv": f"{NO_CSV} {ZEROS}",
     "d.csv.xz": "is packed by xz; unpack it, or pack it by gzip or bzip2",
     "d.csv.zip": "is packed by zip; unpack it, or pack it by gzip or bzip2",

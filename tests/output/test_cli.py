@@ -71,7 +71,7 @@ BAD_INPUT = {
     "seed": (["demo", "--seed", "2147483648"], "seed"),
     "no data": (["fit"], "TRAIN"),
     "no command": ([], "COMMAND"),
-    "unknown command": (["frobnicate"], "invalid choice: 'frobnicate'"),
+    "unknown command": (["frobnicate"], "frobnicate"),
     "unknown option": (["demo", "--frobnicate"], "--frobnicate"),
     "no outcome for CSV": (["fit", "train.csv"], "name its two-level column"),
     "outcome for svmlight": (

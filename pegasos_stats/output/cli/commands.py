@@ -21,6 +21,7 @@ from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import cross_validation, pages, printed
 from pegasos_stats.output.cli.facts import cautions
+from pegasos_stats.output.cli.foreign_words import check_test
 from pegasos_stats.output.cli.input import (
     Rows,
     are_alike,
@@ -86,10 +87,11 @@ def _files(
 ) -> tuple[str | None, Rows, dict[str, Rows]]:
     """The formula, the training data and the test data that the options name."""
     style = style_of(options)
+    check_test(options.test)
     dense = options.kernel is not None
     train = read_data(
         options.train, options.format, dense=dense, style=style, memory=options.memory
-    )
+    ).named_by(options.id)
     if train.scan is not None:
         if dense:
             raise OptionError(
@@ -105,12 +107,13 @@ def _files(
             f"{train.path} is read at once; leave it out, or give --memory."
         )
     offset = None if dense else options.offset  # of a kernel it is a number
-    apart = options.weights, options.freq_weights, offset, options.groups
+    apart = options.weights, options.freq_weights, offset, options.groups, options.id
     named = options.outcome, train, apart, options.formula
     formula = formula_for(*named)
     tests = {}
     if options.test:
-        tests["test"] = read_alike(options.test, options.format, train)
+        test = read_alike(options.test, options.format, train)
+        tests["test"] = test.named_by(options.id, needed=False)
     return formula, train, tests
 
 
@@ -214,7 +217,7 @@ def _fitted(
         )
     if options.save is not None:
         about = {"format": train.format, "zero_based": train.zero_based}
-        about |= asdict(train.style)
+        about |= asdict(train.style) | {"id": getattr(options, "id", None)}
         with no_part_left():
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
@@ -320,6 +323,10 @@ def _rows_for(saved: Saved, options: argparse.Namespace) -> Rows:
         style=style_of(options, {} if memory else saved.about),
         memory=memory,
     )
+    by = saved.about.get("id")
+    if options.id is None and by in rows.columns:
+        options.id = by
+    rows = rows.named_by(options.id)
     fitted_on = saved.about.get("format", rows.format)
     if not are_alike(rows.format, fitted_on):
         raise DataError(

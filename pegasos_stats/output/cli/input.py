@@ -2,8 +2,9 @@
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
@@ -14,6 +15,7 @@ import pandas as pd
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.files import (
     COMMAS,
+    IN_MEMORY,
     SEPARATED,
     CsvStyle,
     check_header,
@@ -41,6 +43,8 @@ from pegasos_stats.errors import (
     did_you_mean,
 )
 from pegasos_stats.models.results import Results
+
+STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,19 @@ class Rows:
             return self.frame if self.scan is None else self.scan
         return self.sparse.X.toarray() if self.dense else self.sparse.X
 
+    def named_by(self, column: str | None, needed: bool = True) -> "Rows":
+        """These rows, named by a column, which is no predictor then."""
+        if column is None or (not needed and column not in self.columns):
+            return self
+        if column not in self.columns:
+            raise DataError(
+                f"--id {column} is no column of {self.path}"
+                f"{did_you_mean(column, self.columns)}; give one of its columns."
+            )
+        if self.frame is None:
+            return self
+        return replace(self, frame=self.frame.set_index(column))
+
     def known_to(self, design: Design, unseen: str | None) -> "Rows":
         """These rows, unseen levels being missing values if they are to be missing."""
         if self.scan is not None and unseen == "missing":
@@ -140,6 +157,28 @@ class Rows:
             return None
 
 
+@contextmanager
+def standard_input(options: argparse.Namespace) -> Iterator[None]:
+    """Hold what standard input has, where a file of data is called ``-``.
+
+    Raises
+    ------
+    OptionError
+        If two files are called so, or there is no standard input.
+    """
+    names = [getattr(options, name, None) for name in ("train", "test", "data")]
+    if names.count(STANDARD_INPUT) > 1:
+        raise OptionError("Standard input is read once; give a file for one of both.")
+    if STANDARD_INPUT in names:
+        if sys.stdin is None or sys.stdin.closed:
+            raise OptionError("Standard input is closed; give a file in place of -.")
+        IN_MEMORY[STANDARD_INPUT] = sys.stdin.buffer.read()
+    try:
+        yield
+    finally:
+        IN_MEMORY.pop(STANDARD_INPUT, None)
+
+
 def style_of(
     options: argparse.Namespace, about: Mapping[str, Any] | None = None
 ) -> CsvStyle:
@@ -148,6 +187,7 @@ def style_of(
     return CsvStyle(
         options.sep or known.get("sep", COMMAS.sep),
         options.decimal or known.get("decimal", COMMAS.decimal),
+        options.encoding or known.get("encoding", COMMAS.encoding),
     )
 
 
@@ -173,7 +213,7 @@ def read_data(
         found = scan(path, memory=memory or MEMORY)
         other = format_ == "svmlight" and not found.is_svmlight
         if other or style != COMMAS:
-            flags = "--format" if other else "--sep or --decimal"
+            flags = "--format" if other else "--sep, --decimal or --encoding"
             if memory is not None and not are_scanned(path):
                 raise OptionError(
                     f"--memory has {path} read block by block, and {flags} is for one "

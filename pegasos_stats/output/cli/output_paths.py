@@ -14,7 +14,7 @@ from pegasos_stats.output.report.output_path import REPORT, PagePlace, checked_p
 
 READ = ("train", "test", "data", "model", "rows")
 STANDARD_OUTPUT = 1
-HEADER = ["row", "predicted", "score"]
+HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
 PROBABILITY = "probability_"  # of each of two levels, after the score
 BEGIN = 100_000  # bytes that hold the header
 
@@ -37,7 +37,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
         return False
     more = header[len(HEADER) :]
     known = [name.startswith(PROBABILITY) for name in more]
-    return header[: len(HEADER)] == HEADER and known in ([], [True, True])
+    return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
 
 
 PREDICTIONS = writing.Kind(

@@ -33,7 +33,7 @@ Group = argparse._ActionsContainer
 INPUT = (
     "CSV with a header, or svmlight ('label index:value ...'), plain, gzip or bzip2; "
     "or, block by block, Parquet, Arrow, a folder, or 'rows/*.parquet', "
-    "'rows/*.svm'"
+    "'rows/*.svm'; -: standard input"
 )
 
 
@@ -61,6 +61,12 @@ def parser() -> argparse.ArgumentParser:
         help="write a report too: Markdown if it ends in .md, else HTML",
     )
     return main
+
+
+def commands_of(main: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command by its name."""
+    (found,) = (each for each in main._actions if each.dest == "command")
+    return dict(found.choices or {})
 
 
 def failed(message: str) -> int:
@@ -179,6 +185,8 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", metavar="TRAIN", help=f"training data: {INPUT}")
     parser.add_argument(
         "--outcome",
+        "-y",
+        "--target",
         metavar="COL",
         help="two-level column of a CSV file; all others are predictors",
     )
@@ -254,6 +262,17 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         "--decimal",
         metavar="CHAR",
         help="in the numbers of CSV files (default: a point)",
+    )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="of the text in CSV files, such as latin-1 (default: utf-8)",
+    )
+    parser.add_argument(
+        "--id",
+        metavar="COL",
+        help="column of a CSV file that names the rows: no predictor, and the first "
+        "column of predictions",
     )
     parser.add_argument(
         "--memory",
@@ -370,8 +389,9 @@ def _add_option(group: Group, options: list[Option], default: object) -> None:
     else:
         settings["metavar"] = option.metavar
     no = "--no-" if default is True else "--"
+    names = dict.fromkeys([flag(option.name), f"--{option.name.replace('_', '-')}"])
     group.add_argument(
-        flag(option.name).replace("--", no, 1),
+        *(name.replace("--", no, 1) for name in names),
         dest=option.name,
         help=option.help + (f" (default: {known})" if known else ""),
         **settings,

@@ -33,10 +33,11 @@ def predicted_files(
     table, notes = _table(result, rows, options, deciding)
     offsets = result.offsets
     also = [] if offsets is None else offsets.columns([*rows.scan.kinds])
+    also = also if options.id is None else [*also, options.id]
     n, counts = 0, dict.fromkeys(map(str, result.coding.levels), 0)
     with _written(options) as write:
         for frame in scanned_frames(rows.scan, result.design, also):
-            piece = Rows(rows.path, frame=frame)
+            piece = Rows(rows.path, frame=frame).named_by(options.id)
             known = piece.known_to(result.design, options.unseen)
             with in_a_piece():
                 predictions = predictions_of(result, known, deciding)

@@ -262,7 +262,8 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
         shown[name] = [
             "" if math.isnan(value) else f"{value:.17g}" for value in shown[name]
         ]
-    return str(shown.to_csv(index_label="row", lineterminator="\n", header=header))
+    first = str(shown.index.name or "row")
+    return str(shown.to_csv(index_label=first, lineterminator="\n", header=header))
 
 
 def level_counts(result: Results, predictions: pd.DataFrame) -> dict[str, int]:

@@ -16,7 +16,9 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.output.cli import process
 from pegasos_stats.output.cli.commands import COMMANDS
-from pegasos_stats.output.cli.parser import failed, parser
+from pegasos_stats.output.cli.foreign_words import more_words, own_words
+from pegasos_stats.output.cli.input import standard_input
+from pegasos_stats.output.cli.parser import commands_of, failed, parser
 from pegasos_stats.output.cli.spelling import spelled_for
 
 INTERRUPTED = 130
@@ -77,9 +79,12 @@ def _run(words: list[str]) -> int:
                 f"The argument {word!a} is not text in UTF-8; give the file another "
                 "name, or set PYTHONUTF8=1 if it is."
             ) from None
-    options = parser().parse_args(words)
+    known = parser()
+    options, more = known.parse_known_args(own_words(words, commands_of(known)))
+    if more:
+        raise more_words(more, options)
     options.arguments = words
-    with _warnings_in_one_line(options):
+    with _warnings_in_one_line(options), standard_input(options):
         printed = COMMANDS[options.command](options)
     process.write_output(printed.out, printed.exact)
     sys.stderr.write(printed.err)

@@ -1,0 +1,129 @@
+"""Words of other command lines, answered by what to write here.
+
+The words are in ``foreign_names.toml``; so argparse sees only those of this program.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from pegasos_stats.errors import OptionError, listing, nearest
+from pegasos_stats.foreign_names import suggestion
+from pegasos_stats.output.cli.process import PROGRAM
+
+NUMBER = re.compile(r"-[0-9.].*")
+Commands = Mapping[str, argparse.ArgumentParser]
+
+
+def own_words(words: Sequence[str], commands: Commands) -> list[str]:
+    """The words, options spelled as the parser has them.
+
+    ``--cov_type``, as in Python, is ``--cov-type``.
+
+    Parameters
+    ----------
+    words : sequence of str
+    commands : mapping
+        Parsers by the name of their command.
+
+    Raises
+    ------
+    OptionError
+        For a command or an option of another program; it says what to write.
+    """
+    if not words or words[0] in ("-h", "--help", "--version"):
+        return list(words)
+    if words[0] not in commands:
+        raise OptionError(_no_command(words[0], commands))
+    known = list(commands[words[0]]._option_string_actions)
+    found = [words[0]]
+    for place, word in enumerate(words[1:], 1):
+        if word == "--":
+            return [*found, *words[place:]]
+        name, equals, value = word.partition("=")
+        if len(name) < 2 or not name.startswith("-") or NUMBER.fullmatch(name):
+            found.append(word)
+            continue
+        dashed = name.replace("_", "-")
+        name = dashed if dashed in known else name
+        if instead := _instead(words[0], name, known):
+            follows = value if equals else next(iter(words[place + 1 :]), "")
+            instead = _with_columns(instead, follows, words)
+            raise OptionError(f"{words[0]} has no option {name}; {instead}.")
+        found.append(name + equals + value)
+    return found
+
+
+def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError:
+    """The error for words that the parser does not know."""
+    word, command = extra[0], options.command
+    if word.startswith("-"):
+        return OptionError(
+            f"{command} has no option {word}; see {PROGRAM} {command} --help."
+        )
+    if command == "predict":
+        return OptionError(
+            f"predict takes a model and a file of rows, and not {word!r}; write "
+            f"{PROGRAM} predict MODEL DATA -o OUT.csv."
+        )
+    train = getattr(options, "train", "")
+    if "~" in train:
+        instead = f"{PROGRAM} {command} {word} --formula '{train}'"
+    elif "~" in word:
+        instead = f"--formula '{word}'"
+    elif os.path.exists(word) or re.search(r"\.(csv|tsv|txt|svm|parquet|gz)$", word):
+        instead = f"--test {word}"
+    else:
+        instead = f"--outcome {word}"
+    return OptionError(f"{command} takes one file, and not {word!r}; write {instead}.")
+
+
+def check_test(path: str | None) -> None:
+    """Raise `OptionError` for ``--test 0.2``, a share of the rows."""
+    share = path is not None and re.fullmatch(r"[0-9.]+%?", path)
+    if share and not os.path.exists(path or ""):
+        raise OptionError(
+            f"--test {path} is no file; write --cv 10 for the error on new rows, or "
+            "--test FILE for rows of their own."
+        )
+
+
+def _no_command(word: str, commands: Commands) -> str:
+    """What to write for a first word that is no command."""
+    if word.startswith("-"):
+        instead = f"write {PROGRAM} fit DATA --outcome COL, a command first"
+    elif instead := suggestion(word, ("commands",)):
+        instead = f"write {PROGRAM} {instead.removeprefix('write ')}"
+    elif near := nearest(word, commands):
+        instead = f"write {PROGRAM} {near}"
+    elif os.path.exists(word) or "." in word:
+        instead = f"write {PROGRAM} fit {word} --outcome COL"
+    else:
+        instead = f"give one of {listing(commands)}"
+    return f"{word} is no command; {instead}."
+
+
+def _instead(command: str, name: str, known: Sequence[str]) -> str:
+    """What to write for an option, if the parser does not have it."""
+    if name in known:
+        return ""
+    instead = suggestion(name.lstrip("-"), ("flags", command), ("flags",))
+    long = [each for each in known if name.startswith("--") and each.startswith(name)]
+    if len(long) == 1 and (not instead or instead.startswith(f"write {long[0]}")):
+        return ""  # which argparse completes
+    if not instead and not long and (near := nearest(name, known, 0.8)):
+        instead = f"write {near}"
+    return instead
+
+
+def _with_columns(instead: str, columns: str, words: Sequence[str]) -> str:
+    """The formula to write with the columns that were given, and the outcome."""
+    names = [name for name in re.split(r"[,\s]+", columns) if name.isidentifier()]
+    if not names:
+        return instead
+    flags = ("--outcome", "--target", "-y")
+    outcome = next((value for name, value in pairwise(words) if name in flags), "y")
+    instead = instead.replace("'y ~ a + b'", f"'{outcome} ~ {' + '.join(names)}'")
+    return instead.replace("'y ~ . - id'", f"'{outcome} ~ . - {' - '.join(names)}'")

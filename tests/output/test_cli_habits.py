@@ -1,0 +1,129 @@
+"""What users of other programs type works, or is answered by what to write instead."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.output.cli import main
+
+TABLE = Path(__file__).parents[1].joinpath("habits_cli.txt").read_text("utf-8")
+CALLS = [
+    tuple(line.split("  ->  "))
+    for line in TABLE.splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A CSV file with names of rows, and a fit of it."""
+    place = tmp_path_factory.mktemp("habits")
+    rng = np.random.default_rng(1)
+    age = rng.normal(50, 10, 80).round(2)
+    frame = pd.DataFrame({"patient": [f"p{i}" for i in range(80)], "age": age})
+    frame["ward"] = rng.choice(["süd", "nord"], 80)
+    frame["had"] = np.where(age + rng.normal(0, 10, 80) > 50, "yes", "no")
+    frame.to_csv(place / "d.csv", index=False)
+    data, model = str(place / "d.csv"), str(place / "m.npz")
+    assert main(["fit", data, "-y", "had", "--id", "patient", "--save", model]) == 0
+    return place
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("call", "instead"), CALLS)
+def test_calls_work_or_are_answered(call, instead, here, capsys):
+    try:
+        code = main(shlex.split(call))
+    except SystemExit as end:
+        code = end.code
+    told = capsys.readouterr().err
+    if instead == "works":
+        assert code == 0
+        return
+    assert code == 2
+    assert instead in told
+    assert told.count("\n") == 1
+
+
+def given_on_standard_input(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def printed_of(capsys, *words):
+    assert main([*words]) == 0
+    return capsys.readouterr().out
+
+
+def test_standard_input_is_a_file_of_rows(here, monkeypatch, capsys):
+    fit = ["-y", "had", "--id", "patient"]
+    expected = printed_of(capsys, "fit", "d.csv", *fit).splitlines()[1:7]
+    given_on_standard_input(monkeypatch, Path("d.csv").read_bytes())
+    assert printed_of(capsys, "fit", "-", *fit).splitlines()[1:7] == expected
+    given_on_standard_input(monkeypatch, Path("d.csv").read_bytes())
+    predicted = printed_of(capsys, "predict", "m.npz", "-")
+    assert predicted == printed_of(capsys, "predict", "m.npz", "d.csv")
+    assert main(["fit", "-", "--test", "-", *fit]) == 2
+
+
+def test_text_in_other_encodings(here, capsys):
+    fit = ["-y", "had", "--id", "patient"]
+    expected = printed_of(capsys, "fit", "d.csv", *fit).splitlines()[1:7]
+    text = Path("d.csv").read_text("utf-8")
+    for name in ("latin-1", "utf-16"):
+        Path("other.csv").write_text(text, name)
+        assert main(["fit", "other.csv", *fit]) == 2
+        assert "UTF-8" in capsys.readouterr().err
+        words = [*fit, "--encoding", name, "--save", "other.npz"]
+        assert printed_of(capsys, "fit", "other.csv", *words).splitlines()[1:7] == (
+            expected
+        )
+        found = printed_of(capsys, "predict", "other.npz", "other.csv")
+        assert found == printed_of(capsys, "predict", "m.npz", "d.csv")
+    Path("bom.csv").write_text(text, "utf-8-sig")
+    assert printed_of(capsys, "fit", "bom.csv", *fit).splitlines()[1:7] == expected
+    assert main(["fit", "d.csv", *fit, "--encoding", "latin-0"]) == 2
+    assert "latin-0" in capsys.readouterr().err
+
+
+def test_a_column_names_the_rows(here, capsys):
+    without = printed_of(capsys, "fit", "d.csv", "--formula", "had ~ age + ward")
+    for model in (["-y", "had"], ["--formula", "had ~ ."]):
+        found = printed_of(capsys, "fit", "d.csv", *model, "--id", "patient")
+        assert found.splitlines()[:9] == without.splitlines()[:9]
+    frame = pd.read_csv(io.StringIO(printed_of(capsys, "predict", "m.npz", "d.csv")))
+    assert [*frame.columns] == ["patient", "predicted", "score"]
+    assert [*frame["patient"]] == [f"p{i}" for i in range(80)]
+    printed_of(capsys, "predict", "m.npz", "d.csv", "-o", "out.csv")
+    printed_of(capsys, "predict", "m.npz", "d.csv", "-o", "out.csv")  # replaced
+    read_by_block = ["predict", "m.npz", "d.csv", "--memory", "64MiB"]
+    assert printed_of(capsys, *read_by_block) == Path("out.csv").read_text("utf-8")
+    assert main(["fit", "d.csv", "-y", "had", "--id", "nobody"]) == 2
+    assert "nobody" in capsys.readouterr().err
+
+
+def test_the_version_loads_no_library():
+    code = (
+        "import sys; from pegasos_stats.output.cli import main; main(['--version']);"
+        "print([name for name in ('numpy', 'pandas', 'numba') if name in sys.modules])"
+    )
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ
+    )
+    assert done.stdout == f"{ps.__version__}\n[]\n"
+    assert time.perf_counter() - began < 5.0
