@@ -6,6 +6,7 @@ calls, and the words of the command line. The file is read when a name is not fo
 """
 
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable
@@ -70,6 +71,19 @@ def suggestions(*section: str) -> dict[str, str]:
     }
 
 
+def of_a_word(name: str) -> str:
+    """What to write for a word of a name that is not in the table itself.
+
+    Examples
+    --------
+    >>> of_a_word("glm_bb"), of_a_word("nonsense")
+    ('write ps.logit(formula, data)', '')
+    """
+    words = re.findall(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}", name)
+    found = (suggestion(each, ("names",)) for each in reversed(words))
+    return next(filter(None, found), "") if len(words) > 1 else ""
+
+
 def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     """What to write for a name, by the first section that has it; empty if none has.
 
@@ -110,6 +124,7 @@ def missing_in_module(
         near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
         near = near or nearest(folded(name), suggestions("names"), ALIKE)
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
+        instead = instead or of_a_word(name)
     tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
     instead = instead.replace(*tables)
     if not instead:
@@ -178,7 +193,7 @@ def missing_attribute(
     own = {folded(each): each for each in names if not each.startswith("_")}
     if not (instead := suggestion(name, section)):
         same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
-        known = suggestion(name, ("names",))
+        known = suggestion(name, ("names",)) or of_a_word(name)
         if same and (not known or folded(same) == folded(name)):
             is_method = callable(inspect.getattr_static(type(owner), same, None))
             instead = f"write {called}.{same}{'()' if is_method else ''}"
@@ -344,12 +359,11 @@ def _answer(
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     count = len(given) - (len(signature.parameters) - len(parameters))
     if count > len(by_place):
-        if name == "fit" and by_place:
-            data = suggestions("options", "fit")["data"]
-            return f"fit() takes {by_place[0]} and got {count} values; write {data}."
         extra = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
         cure = f"others by name, such as {extra[0]}=..." if extra else "no others"
         taken = " and ".join(by_place) or "nothing"
+        if instead := suggestion("by_place", ("options", name)):
+            return f"{name}() takes {taken} and got {count} values; {instead}."
         return (
             f"{name}() takes {taken} by position and got {count} values; give {cure}."
         )

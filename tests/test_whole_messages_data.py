@@ -160,7 +160,7 @@ MESSAGES = [
     (
         lambda: ps.svm("y ~ x", "rows.csv", lam=1.0),
         "data is of type str; a formula needs a data frame with named columns: read "
-        "the file first.",
+        "the file first, and give a path to write to as path=.",
     ),
     (
         lambda: ps.svm("y ~", DATA, lam=1.0),

@@ -39,7 +39,7 @@ def as_data(data: object) -> pd.DataFrame:
     if isinstance(data, str) and "~" in data:
         cure = ": the formula comes first, the data second"
     elif isinstance(data, str | PathLike):
-        cure = ": read the file first"
+        cure = ": read the file first, and give a path to write to as path="
     elif isinstance(data, pd.Series | np.ndarray):
         cure = ", such as svm('y ~ .', data); SVM(y, X) takes labels and rows"
     raise DataError(

@@ -5,6 +5,9 @@ caret's. A class is named by its position, and the functions of one class compar
 with the rest.
 """
 
+from typing import TYPE_CHECKING
+
+from pegasos_stats.foreign_names import missing_in_module
 from pegasos_stats.metrics.agreement import (
     ChiSquare,
     accuracy,
@@ -90,3 +93,8 @@ __all__ = [
     "sensitivity",
     "specificity",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise missing_in_module(__name__, name, __all__)
