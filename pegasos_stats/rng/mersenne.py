@@ -46,8 +46,7 @@ class Words:
 
     def __init__(self, key: Key, place: int) -> None:
         self._key = key
-        self._room = self._made = np.empty(BLOCK, np.int64)
-        random.twister.read_words(key, self._made)
+        self._room = self._made = tempered(key).astype(np.int64)
         self._next = place
 
     @classmethod
@@ -119,6 +118,15 @@ def seeded_key(seed: int) -> Key:
     """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
     factors, terms = powers()
     return (factors * np.uint64(seed % 2**32) + terms).astype(np.uint32)
+
+
+def tempered(key: Key) -> Key:
+    """Give the words of a block, MT19937's tempering of the key."""
+    words: Key = key ^ (key >> np.uint32(11))
+    words ^= (words << np.uint32(7)) & np.uint32(0x9D2C5680)
+    words ^= (words << np.uint32(15)) & np.uint32(0xEFC60000)
+    words ^= words >> np.uint32(18)
+    return words
 
 
 def untempered(words: Key) -> Key:

@@ -26,6 +26,7 @@ Machine Learning Research 7 (2006).
 """
 
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,6 @@ from pegasos_stats.solvers.objective import (
     feasible,
 )
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.proximal import ProximalNewton
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -69,10 +69,24 @@ def can_be_exact(problem: Problem) -> bool:
     return problem.loss == "hinge" and is_small and in_range
 
 
+class Steps(Protocol):
+    """Steps that come near to the optimum."""
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the last steps have not halved the gap."""
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``: the best so far."""
+
+
+AnySteps = TypeVar("AnySteps", bound=Steps)
+
+
 def exactly(
-    problem: Problem, steps: "ProximalNewton | ActiveSet", taken: int
-) -> "ProximalNewton | ActiveSet":
-    """Return the steps to go on with: others where Newton steps take long."""
+    problem: Problem, steps: "AnySteps | ActiveSet", taken: int
+) -> "AnySteps | ActiveSet":
+    """Return the steps to go on with: others where these take long."""
     if isinstance(steps, ActiveSet) or taken < PATIENCE or not can_be_exact(problem):
         return steps
     is_quick = problem.n * problem.p <= QUICK_ENTRIES

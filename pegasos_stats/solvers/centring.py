@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.solvers.dense.blocks import moments
 from pegasos_stats.solvers.problem import Problem, Solution
 
 Vector = NDArray[np.float64]
 
 FAR = 30.0  # standard deviations from 0 to the mean
+SOME = 2000  # rows that tell whether a column may be far
 SEVERAL = 9  # sparse rows that are looked at before all of a column
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
@@ -39,9 +41,22 @@ def far_centre(problem: Problem) -> Vector | None:
     """
     if not problem.intercept or not isinstance(problem.X, np.ndarray):
         return None
+    if not may_be_far(problem):
+        return None
     means, spread = problem.moments
     largest = max(1.0, float(spread.max(initial=0.0)))
     return centre_of(means, np.where(spread > 0.0, spread, largest))
+
+
+def may_be_far(problem: Problem) -> bool:
+    """Whether a column may be far from zero beside its spread, or constant.
+
+    Some rows tell: nearly all rows of such a column are near its mean.
+    """
+    n = problem.n
+    some = problem.X[:: max(1, n // SOME)]
+    means, spread = moments(some) if len(some) < n else problem.moments
+    return not bool((np.abs(means) <= FAR / 3.0 * spread).all())
 
 
 def centre_for_errors(problem: Problem) -> Vector | None:
@@ -109,7 +124,7 @@ def constants(problem: Problem) -> Vector | None:
     if not problem.intercept:
         return None
     if isinstance(problem.X, np.ndarray):
-        return constants_of(*problem.moments)
+        return constants_of(*problem.moments) if may_be_far(problem) else None
     X, n = problem.X, problem.n
     maybe = X.indices[: X.indptr[1]]
     for i in np.linspace(0, n - 1, SEVERAL).astype(np.int64):  # leave few, or none

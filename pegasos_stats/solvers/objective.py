@@ -2,16 +2,19 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.advice import bare, said
-from pegasos_stats.arrays import read_only
-from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
+from pegasos_stats.solvers.balance import balanced
+from pegasos_stats.solvers.dense.blocks import total
+from pegasos_stats.solvers.dense.sums import log_losses, risk_and_image
 from pegasos_stats.solvers.problem import ZERO_LOSS, Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 
@@ -104,13 +107,10 @@ def feasible(
     >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
     array([0.5       , 0.33333333, 0.16666667])
     """
-    a = np.array(a, dtype=np.float64)
-    arithmetic.balance.clip(
-        a, read_only(np.ones(a.size) if weights is None else weights)
-    )
-    if intercept:
-        arithmetic.balance.balance(a, read_only(y))
-    return a
+    a = np.asarray(a, dtype=np.float64)
+    w = np.ones(a.size) if weights is None else weights
+    a = np.where(a > 0.0, np.minimum(a, w), 0.0)
+    return balanced(a, y) if intercept else a
 
 
 def certificate(
@@ -155,23 +155,31 @@ def certificate(
     w = problem.row_weights
     a = feasible(a, problem.y, problem.intercept, w)
     bounds = Rounding(problem, beta, alpha)
-    X, y, loss = problem.rows, problem.y, int(problem.loss_code)
-    seen = arithmetic.risk.risk_and_image(
-        X, y, beta, alpha, loss, a, w, bounds.reach, problem.offset
-    )
+    seen = _sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost, enough):
-        exactly = arithmetic.risk.risk_and_image_exactly(
-            X, y, beta, alpha, loss, a, w, problem.offset
-        )
+        given = problem.rows, problem.y, beta, alpha, int(problem.loss_code)
+        exactly = arithmetic.risk.risk_and_image_exactly(*given, a, w, problem.offset)
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
         if abs(risk.value - objective) > ROUGH * objective:
             objective = finite(risk.value)
     dual, rounding = lower_bound(objective, risk, reward, cost, bounds.least)
     return Certificate(objective, dual, seen.errors, seen.at_zero, rounding)
+
+
+def _sums(problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float) -> Any:
+    """Sums over the rows: of dense ones in numpy, of sparse ones compiled."""
+    y, weights, offset = problem.y, problem.weights, problem.offset
+    if isinstance(problem.X, np.ndarray):
+        X, loss = problem.X, problem.loss
+        return risk_and_image(X, y, beta, alpha, loss, a, weights, reach, offset)
+    rows, w, code = problem.rows, problem.row_weights, int(problem.loss_code)
+    return arithmetic.risk.risk_and_image(
+        rows, y, beta, alpha, code, a, w, reach, offset
+    )
 
 
 def finite(objective: float) -> float:
@@ -210,8 +218,14 @@ def zero_objective(problem: Problem) -> float:
     """
     if problem.offset is None:
         return ZERO_LOSS[problem.loss]
-    given = int(problem.loss_code), problem.y, problem.row_weights, problem.offset
-    return dual.lengths.mean_loss(*given, 0.0, 1.0)
+    return mean_loss(problem, problem.offset, 0.0)
+
+
+def mean_loss(problem: Problem, scores: Vector, alpha: float) -> float:
+    """``mean w_i loss(y_i (scores_i + alpha))``, offsets being part of the scores."""
+    m = problem.y * (scores + alpha)
+    losses = np.maximum(0.0, 1.0 - m) if problem.loss == "hinge" else log_losses(m)
+    return total(problem.row_weights * losses) / problem.n
 
 
 def best_intercept(

@@ -12,6 +12,7 @@ from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
+from pegasos_stats.solvers.dense.blocks import largest_norm, moments
 
 LossName = Literal["hinge", "log"]
 LamRule = Literal["given", "1/n", "cv"]
@@ -136,9 +137,9 @@ class Problem:
 
     @property
     def products(self) -> float:
-        """Roundings of a dot at most: of lanes of eight, or of every second entry."""
+        """Roundings of a score at most: of any order, or of every second entry."""
         if isinstance(self.X, np.ndarray):
-            return dense_products(self.p)
+            return self.p + 2.0
         return int(np.diff(self.X.indptr).max(initial=0)) / 2.0 + 8.0
 
     @property
@@ -179,28 +180,13 @@ class Problem:
     def radius(self) -> float:
         """Largest ``||x_i||``, computed once for all fits."""
         if isinstance(self.X, np.ndarray):
-            return self._seen[0]
+            return largest_norm(self.X)
         return float(np.sqrt(arithmetic.rows.largest_norm2(self.rows)))
 
-    @property
-    def moments(self) -> tuple[Vector, Vector]:
-        """Means and standard deviations of the columns of dense rows.
-
-        From the differences to the first row: near it, nothing is lost.
-        """
-        return self._seen[1:]
-
     @cached_property
-    def _seen(self) -> tuple[float, Vector, Vector]:
-        """Radius and moments of dense rows, in one pass."""
-        X, n, p = self.X, max(1, self.n), self.p
-        first, total, squares = (np.zeros(arithmetic.lanes.padded(p)) for _ in range(3))
-        first[:p] = X[:1].sum(axis=0)
-        norm2 = arithmetic.columns.add_moments(read_only(X), first, total, squares)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, mean_square = total[:p] / n, squares[:p] / n
-            spread = np.sqrt(np.maximum(0.0, mean_square - mean * mean))
-            return float(np.sqrt(norm2)), first[:p] + mean, spread
+    def moments(self) -> tuple[Vector, Vector]:
+        """Means and standard deviations of the columns of dense rows."""
+        return moments(self.X)
 
     @property
     def rows(self) -> Any:
@@ -238,11 +224,6 @@ class Problem:
         """Whether a row has too many entries, in the mean."""
         is_brief = self.loss == "log" and self.many_rows
         return (2.0 if is_brief else 1.0) * FEW * (entries + OF_A_ROW) > self.p
-
-
-def dense_products(p: int) -> float:
-    """Roundings of a dot of `p` numbers at most, in lanes of eight."""
-    return p / 8.0 + 8.0
 
 
 def kernel_rows(X: Any) -> Any:

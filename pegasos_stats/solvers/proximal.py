@@ -38,6 +38,7 @@ from pegasos_stats.solvers.objective import (
     Certificate,
     best_intercept,
     certificate,
+    mean_loss,
 )
 from pegasos_stats.solvers.problem import Problem
 
@@ -56,14 +57,13 @@ def zero_model(problem: Problem) -> tuple[float, float]:
     >>> zero_model(problem)
     (1.0, 0.6666666666666666)
     """
-    y, weights, scores = problem.y, problem.row_weights, problem.row_offsets
-    loss = int(problem.loss_code)
+    scores = problem.row_offsets
     alpha = (
-        best_intercept(scores, y, problem.loss, problem.weights)
+        best_intercept(scores, problem.y, problem.loss, problem.weights)
         if problem.intercept
         else 0.0
     )
-    return alpha, dual.lengths.mean_loss(loss, y, weights, scores, alpha, 1.0)
+    return alpha, mean_loss(problem, scores, alpha)
 
 
 class ProximalNewton:

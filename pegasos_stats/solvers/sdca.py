@@ -54,16 +54,18 @@ class SDCA(Solver):
     they are (Hsieh et al. 2008), ``16 n`` per epoch, for as long as these are taken to
     close the gap sooner than Newton steps.
 
-    The hinge on 50,000 dense rows or more, 2,000 or more to a column, takes a few reads
-    of the rows, on all cores, each an epoch: a sample is solved; rows far from the
-    margin are fixed, the others solved exactly, until no row is on the wrong side. No
-    number depends on the number of cores. Where more than three rows in ten are near
-    the margin, or ten reads do not suffice, it goes on as with fewer rows.
+    Dense rows with up to 40 columns (hinge) or 60 (log loss), and no more columns than
+    rows, are fitted by numpy alone, which draws no rows: the hinge by Newton steps for
+    the proximal point, each an epoch, or with 3,000 rows or more by reads of the rows:
+    a sample is solved; rows far from the margin are fixed, the others solved, until no
+    row is on the wrong side. The log loss takes Newton steps, with many rows those of
+    L-BFGS from the solution of a sample. Where these come to a stand, it goes on as
+    above. Equal calls give equal bits on one machine.
 
-    The log loss with no more columns than rows draws none: its Newton steps begin at
-    zero. With 5,000 rows or more, ten or more to a column, a sample is fitted first,
-    and steps of L-BFGS over all rows, each an epoch, go on from there, then Newton
-    steps where these do not suffice.
+    The log loss with more columns, but no more than rows, draws none either: its Newton
+    steps begin at zero. With 5,000 rows or more, ten or more to a column, a sample is
+    fitted first, and steps of L-BFGS over all rows, each an epoch, go on from there,
+    then Newton steps where these do not suffice.
 
     Parameters
     ----------

@@ -17,10 +17,10 @@ from pegasos_stats.solvers.centring import (
     on_one_scale,
     without_constants,
 )
+from pegasos_stats.solvers.methods import choose_method
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import Observer, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads.in_memory import FewReads
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_advice import (
     call_of,
@@ -28,7 +28,7 @@ from pegasos_stats.solvers.sdca_advice import (
     near_enough,
     warn_of,
 )
-from pegasos_stats.solvers.sdca_steps import Run, run_epochs, steps_of
+from pegasos_stats.solvers.sdca_steps import Run, run_epochs
 from pegasos_stats.solvers.wide import Wide
 
 WORK = 1e8  # multiplications of a trial, about a tenth of a second
@@ -118,9 +118,7 @@ def run_of(
     The processor time of a run that is observed is that of this thread, an epoch at a
     time.
     """
-    if FewReads.serves(problem, solver, a):
-        return partial(FewReads, workers=1) if observed else FewReads
-    steps = steps_of(problem, solver, a)
+    steps = choose_method(problem, solver, a)
     return partial(Wide, is_observed=True) if observed and steps is Wide else steps
 
 

@@ -10,8 +10,7 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.compiled import dual
 from pegasos_stats.solvers.active_set import ActiveSet, exactly
 from pegasos_stats.solvers.cancelling import cancelled
-from pegasos_stats.solvers.centring import LARGE, centred, far_centre, moved
-from pegasos_stats.solvers.descending import Descending
+from pegasos_stats.solvers.centring import LARGE
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
@@ -25,62 +24,15 @@ from pegasos_stats.solvers.proximal import ProximalNewton
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_coordinates import Plain, settled, solution_of
 from pegasos_stats.solvers.shrinking import Shrinking
-from pegasos_stats.solvers.wide import Wide
 
 COORDINATE_EPOCHS = 2  # before the Newton steps; none of the log loss from zero
 WARM_EPOCHS = 1  # the same where dual weights to begin with are given
 SHRUNK, SHRUNK_APART = 40.0, 400.0  # passes that take as long as Newton steps
 APART = 100  # one error in so many rows: nearly separable, where more passes do
-PAIRED_COLUMNS = 100  # of dense rows, where pairs are quick
-FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
 NO_ROWS = np.zeros(0, dtype=np.int64)
 RATIO = 1.0  # square of the constant column that stands for the intercept until then
 TRIED = 22  # Newton steps before a gap that stands still is computed otherwise
 ROUNDED = 1e-15  # gap that may be rounding: weights have the mean 1, a risk is below 1
-
-
-def solved_by_steps(
-    problem: Problem, solver: SDCA, dual: Vector | None = None
-) -> Solution:
-    """Solve a problem by steps over all its rows, and warn of nothing.
-
-    Parameters
-    ----------
-    problem, solver, dual
-        As for `run_sdca`.
-    """
-    centre = far_centre(problem)
-    inner = problem if centre is None else centred(problem, centre)
-    run = steps_of(inner, solver, dual)(inner, solver, dual)
-    found, _ = run_epochs(run, inner.n, solver)
-    return moved(found, centre)
-
-
-def steps_of(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
-    """Return the class of the run: SDCA-perm; few columns, or very few; many."""
-    if solver.algorithm == "perm":
-        return Plain
-    if Descending.serves(problem, solver, a):
-        return Descending
-    return Wide if is_wide(problem) else Narrow
-
-
-def is_wide(problem: Problem) -> bool:
-    """Whether there are more columns than rows, or for pairs of the hinge nearly so.
-
-    Pairs and lengths, for many columns, know no offset.
-
-    Examples
-    --------
-    >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
-    >>> is_wide(Problem(X, y, lam=1.0)), is_wide(Problem(X, y, lam=1.0, loss="log"))
-    (True, False)
-    """
-    n, p = problem.n, problem.p
-    has_pairs = problem.loss == "hinge" and isinstance(problem.X, np.ndarray)
-    if has_pairs and p >= PAIRED_COLUMNS:
-        p = int(p * (FREE if problem.intercept else NOT_FREE))
-    return n < p and problem.offset is None
 
 
 def run_epochs(

@@ -6,6 +6,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Vector
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.solvers.dense.blocks import scores_in_order
 from pegasos_stats.solvers.kernel_problem import (
     KernelProblem,
     KernelSolution,
@@ -57,8 +58,11 @@ def scores_of(
     """
     assert (offset is None) == (problem.offset is None)
     if isinstance(found, Solution):
-        given = kernel_rows(X), found.beta, found.alpha
-        scores = np.asarray(arithmetic.risk.scores(*given))
+        given = found.beta, found.alpha
+        if isinstance(X, np.ndarray):
+            scores = scores_in_order(X, *given)
+        else:
+            scores = np.asarray(arithmetic.risk.scores(kernel_rows(X), *given))
         return scores if offset is None else scores + offset
     assert isinstance(problem, KernelProblem)
     return np.asarray(scores_of_kernel(problem, found, X))

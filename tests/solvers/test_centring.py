@@ -118,11 +118,11 @@ def test_a_tolerance_reached_only_for_centred_columns_is_said():
 
 @pytest.mark.parametrize("kind", ["f8", "f4"])
 @pytest.mark.parametrize("shape", [(1, 1), (6, 3), (131, 21)])
-def test_radius_and_moments_are_of_one_pass(shape, kind):
+def test_radius_and_moments_are_those_of_all_rows(shape, kind):
     X = np.random.default_rng(3).normal(5.0, 2.0, shape).astype(kind)
     problem = Problem(X, np.ones(shape[0]), 1.0)
     norm2 = arithmetic.rows.largest_norm2(problem.rows)
-    assert problem.radius == np.sqrt(norm2)
+    np.testing.assert_allclose(problem.radius, np.sqrt(norm2), rtol=1e-14)
     means, spreads = problem.moments
     # Sums of at most 131 numbers; differences to the first row are some spreads.
     np.testing.assert_allclose(means, X.mean(axis=0, dtype="f8"), rtol=1e-12)

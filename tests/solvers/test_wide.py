@@ -12,11 +12,11 @@ from sklearn.svm import SVC, LinearSVC
 from pegasos_stats.compiled.dual.pairs import pair_steps
 from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.solvers.lengths import lengths
+from pegasos_stats.solvers.methods import is_wide
 from pegasos_stats.solvers.objective import certificate, feasible, primal
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.solvers.sdca_steps import is_wide
 from pegasos_stats.solvers.wide import MOST_SPARSE, PairSteps, Wide, inner_products
 
 ROUNDING = 1e-12

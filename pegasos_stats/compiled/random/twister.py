@@ -59,13 +59,6 @@ def fill_words(key: Key, out: Integers) -> None:
             out[start + i] = tempered(key[i])
 
 
-@kernel
-def read_words(key: Key, out: Integers) -> None:
-    """Write the words of the present block, shape (624,)."""
-    for i in range(BLOCK):
-        out[i] = tempered(key[i])
-
-
 @inlined
 def accept(
     out: Integers, n: int, left: int, least: int, bits: int, words: Integers, at: int

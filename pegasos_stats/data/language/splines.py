@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
 
 from pegasos_stats.data.language.arithmetic import Value
 
@@ -96,6 +95,8 @@ def _basis(
     ends = np.array([low, high])
     at = np.sort([*np.repeat(ends, DEGREE + 1), *knots])
     first = 0 if intercept else 1
+    from scipy.interpolate import BSpline
+
     spline = BSpline(at, np.eye(len(at) - DEGREE - 1)[:, first:], DEGREE)
     nearest = np.clip(values, low, high)
     found = spline(nearest)

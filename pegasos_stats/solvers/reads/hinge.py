@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
 from pegasos_stats.compiled import arithmetic, dual
+from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.reads.foreseeing import Foreseen
 from pegasos_stats.solvers.reads.kept import Kept
 from pegasos_stats.solvers.reads.rows import Block, Taken, Values, plus
@@ -42,7 +43,6 @@ from pegasos_stats.solvers.reads.states import Expected, require
 from pegasos_stats.solvers.reads.whole_weights import UNIT, balanced, cut
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_steps import solved_by_steps
 
 if TYPE_CHECKING:  # numba is loaded with the first kernel that is asked for
     from pegasos_stats.compiled.arithmetic.risk import Seen

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from pegasos_stats.solvers.methods import solved_by_steps
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.reads.rows import Taken
 from pegasos_stats.solvers.reads.seeing import Described
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_steps import solved_by_steps
 
 LARGEST, SHARE = 200_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient

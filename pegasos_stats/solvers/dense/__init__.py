@@ -1,0 +1,1 @@
+"""Dense rows with a moderate number of columns: numpy alone, nothing compiled."""

@@ -1,0 +1,445 @@
+"""The hinge on dense rows: Newton steps for the proximal point, in numpy.
+
+With ``z_i = w_i y_i (x_i, 1)``, ``b_i = w_i (1 - y_i offset_i)`` and dual weights
+``w_i a_i``, ``a_i`` in [0, 1], the risk is
+
+    lam/2 ||beta||^2 + (1/n) sum_i max over a_i of  a_i s_i,     s_i = b_i - z_i'theta.
+
+The proximal-point method goes from a centre ``c`` to the maximiser of the dual less
+``gamma/(2 n) sum_i w_i (a_i - c_i)^2``, and takes that for the next centre. For one
+centre that is to minimise the smoothed risk
+
+    lam/2 ||beta||^2 + (1/n) sum_i max over a_i of  a_i s_i - gamma/2 w_i (a_i - c_i)^2,
+
+whose maximiser is ``a_i = min(1, max(0, c_i + s_i / (gamma w_i)))`` and whose second
+derivative is ``lam J + (1/(gamma n)) sum z_i z_i' / w_i`` over the active rows, those
+with ``a_i`` inside of (0, 1). Newton steps with a line search end after few. A row of
+weight 1000 moves as far as 1000 rows do.
+
+Every step certifies itself. With ``g`` the gradient of the smoothed risk, the gap is
+
+    P - D = ||g||^2 / (2 lam) + (1/n) sum_i (max(0, s_i) - a_i s_i),
+
+the distance from the optimum of the smoothed risk, and of that from the risk. The next
+centre is taken when the first is at most `SOLVED` times the second.
+
+With many rows to a column few of them matter. A sample is solved first; rows far from
+the margin get weights of 0 and ``w_i``, the latter as one row for each class, their
+sum; the others are solved. A read of all rows then tells which were on the wrong side.
+
+References
+----------
+Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
+convex programming*, Mathematics of Operations Research 1 (1976).
+Yan & Li, *An efficient augmented Lagrangian method for support vector machine*,
+Optimization Methods and Software 35 (2020).
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.solvers.dense.blocks import blocks, doubles, solved
+from pegasos_stats.solvers.problem import Problem
+
+Mask = NDArray[np.bool_]
+
+SOLVED = 3.0  # times the smoothing, what a centre may leave open
+MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1
+SHRINK, GROW, PATIENCE = 0.5, 2.0, 12  # of gamma; steps from one centre
+FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
+SMALLEST = 1e-6  # gamma
+MOVE = 2.0  # of the intercept, while no row is active
+FLAT, TRIALS = 0.05, 40  # share of the slope that a line search leaves; its trials
+READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
+SHARE, FEWEST, FEWEST_TO_A_COLUMN = 10, 1500, 30  # rows of a sample
+SAMPLED_GAP = 1e-3
+WIDTHS = 4.0  # of ``sqrt(p / m)``, the error of a margin by a sample of m rows
+MOST_KEPT = 0.25  # of the rows, where that many are not very near the margin
+MOST_SOLVED = 0.5  # of the rows: all are solved if more are
+WRONG = 0.1  # of the width: rows this far over the margin are on the wrong side
+FIRST_GAP = 1e-4
+INNER = 0.3  # of the gap asked for, that of the rows that are kept
+READS = 12
+
+
+class HingeSteps:
+    """Newton steps for the proximal point, from dual weights and a fit.
+
+    Parameters
+    ----------
+    Z : float64 array, shape (m, k)
+        Rows ``w_i y_i (x_i, 1)``.
+    b : float64 array, shape (m,)
+        ``w_i (1 - y_i offset_i)``.
+    w : float64 array, shape (m,), above 0
+    penalty : float64 array, shape (k,)
+        ``lam`` for each column, 0 for that of the intercept.
+    n : float
+        Number of rows that sums are divided by.
+    theta : float64 array, shape (k,)
+    a : float64 array, shape (m,)
+        Shares of the weights, in [0, 1]: the first centre.
+    gamma : float
+
+    Attributes
+    ----------
+    risk, dual : float
+        The least and the largest so far, with `theta` and `a` there.
+    visits : float
+        Rows visited so far, the products with active rows among them.
+    violations : int
+        Rows with a margin below 1, summed over the steps.
+    """
+
+    def __init__(
+        self,
+        Z: Matrix,
+        b: Vector,
+        w: Vector,
+        penalty: Vector,
+        n: float,
+        theta: Vector,
+        a: Vector,
+        gamma: float,
+    ) -> None:
+        self._Z, self._b, self._w, self._penalty, self._n = Z, b, w, penalty, n
+        self._lam = float(penalty.max())
+        self._free = bool(penalty[-1] == 0.0)
+        self._even = bool((w == 1.0).all())
+        self._centre, self.gamma = a, gamma
+        self._at, self._m, self._here = theta, Z @ theta, 0
+        self.theta, self.a = theta, a
+        self.risk, self.dual = math.inf, -math.inf
+        self.visits, self.violations = 0.0, 0
+        self._active = b.size
+        self._look()
+
+    def step(self) -> None:
+        """Take a Newton step, from a new centre if the present one is done with."""
+        if self._is_solved or self._here >= PATIENCE:
+            factor = self._shrinking() if self._is_solved else GROW
+            if self._is_solved:
+                self._centre = self._a
+            self.gamma, self._here = max(SMALLEST, self.gamma * factor), 0
+            self._smooth()
+        self._here += 1
+        rows = np.flatnonzero((self._inner > 0.0) & (self._inner < 1.0))
+        self._active = rows.size
+        d = self._direction(rows)
+        dm = self._Z @ d
+        t = self._length(d, dm)
+        self._at, self._m = self._at + t * d, self._m + t * dm
+        self.visits += 3.0 * self._b.size
+        self._look()
+
+    def _shrinking(self) -> float:
+        """Faster while nearly all rows are active."""
+        is_wide = self._active > MOST_ACTIVE * self._b.size
+        return WIDE_SHRINK if is_wide else SHRINK
+
+    @property
+    def gap(self) -> float:
+        """Least risk less largest dual."""
+        return self.risk - self.dual
+
+    def _look(self) -> None:
+        """Risk and dual at the present point; the better ones are kept."""
+        self._smooth()
+        s, a, g, at, n = self._s, self._a, self._g, self._at, self._n
+        shrunk = self._penalty * at
+        image = shrunk - g  # of the dual weights, over n
+        squares, cost = float(g @ g), float(image @ image)
+        off = 0.0
+        if self._free:
+            last = float(g[-1])
+            off = abs(last) * (abs(float(at[-1])) + 1.0)
+            squares, cost = squares - last * last, cost - last * last
+        short = np.maximum(s, 0.0)
+        self.violations += int(np.count_nonzero(short))
+        risk = 0.5 * float(shrunk @ at) + float(short.sum()) / n
+        dual = float(a @ self._b) / n - cost / (2.0 * self._lam) - off
+        if risk < self.risk:
+            self.risk, self.theta = risk, at
+        if dual > self.dual:
+            self.dual, self.a = dual, a
+        apart = squares / (2.0 * self._lam) + off
+        self._is_solved = apart <= SOLVED * max(risk - dual - apart, 0.0)
+
+    def _smooth(self) -> None:
+        """Dual shares and the gradient of the smoothed risk."""
+        self._s = s = self._b - self._m
+        v = s * (1.0 / self.gamma) if self._even else s / (self.gamma * self._w)
+        v += self._centre
+        self._inner, self._a = v, within_box(v)
+        self._g = self._penalty * self._at - (self._a @ self._Z) / self._n
+
+    def _direction(self, rows: Rows) -> Vector:
+        """Newton's direction, by the active rows."""
+        A, penalty, scale = self._Z.take(rows, axis=0), self._penalty, self._n
+        if not self._even:
+            A *= (1.0 / np.sqrt(self._w[rows]))[:, None]
+        scale = 1.0 / (self.gamma * self._n)
+        k = penalty.size
+        H = A.T @ A
+        H *= scale
+        H.flat[:: k + 1] += penalty
+        if self._free:
+            H[-1, -1] += 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
+        self.visits += k / 16.0 * rows.size
+        return solved(H, -self._g)
+
+    def _length(self, d: Vector, dm: Vector) -> float:
+        """Where the slope of the smoothed risk along a direction is nearly 0."""
+        by_rows = dm * (1.0 / self.gamma) if self._even else dm / (self.gamma * self._w)
+        slope = float(self._penalty @ (self._at * d))
+        bend = float(self._penalty @ (d * d))
+        first = float(self._g @ d)
+        t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
+        for _ in range(TRIALS):
+            here = (
+                slope
+                + t * bend
+                - float(within_box(self._inner - t * by_rows) @ dm) / self._n
+            )
+            if abs(here) <= FLAT * abs(first):
+                break
+            if here < 0.0:
+                low, low_slope = t, here
+            else:
+                high, high_slope = t, here
+            if high == math.inf:
+                t *= 2.0
+            else:
+                share = -low_slope / (high_slope - low_slope)
+                t = low + (high - low) * min(0.9, max(0.1, share))
+        return t
+
+
+def within_box(v: Vector) -> Vector:
+    """``min(1, max(0, v))``."""
+    found = np.maximum(v, 0.0)
+    return np.minimum(found, 1.0, out=found)
+
+
+class Hinge:
+    """Steps to the optimum of the hinge, over all rows or over those that matter.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : pair of float64 arrays, optional
+        ``theta``, shape (p + 1,), and dual weights, shape (n,), to begin with.
+
+    Attributes
+    ----------
+    theta : float64 array, shape (p + 1,)
+    a : float64 array, shape (n,)
+    risk, gap : float
+        At the last look: of all rows, or of those that are kept.
+    reads : float
+    violations : int
+    """
+
+    def __init__(
+        self, problem: Problem, start: tuple[Vector, Vector] | None = None
+    ) -> None:
+        self._problem = problem
+        p, n = problem.p, problem.n
+        some = doubles(problem.X, slice(0, 2000))
+        size = float(np.einsum("ij,ij->", some, some)) / len(some)
+        self.gamma = max(1.0, size / (FIRST * problem.lam * n))
+        self.penalty = np.full(p + problem.intercept, problem.lam)
+        if problem.intercept:
+            self.penalty[-1] = 0.0
+        self._start = start
+        self.theta, self._a = beginning(problem)
+        self._now: HingeSteps | None = None
+        if start is not None:
+            self.theta, self._a = start
+        self.risk, self.gap, self.reads, self.violations = math.inf, math.inf, 0.0, 0
+
+    def steps(self, goal: "Goal") -> Iterator[None]:
+        """Take a Newton step each time; or solve the rows kept, and read all."""
+        n, p = self._problem.n, self._problem.p
+        if n < max(READ, TO_A_COLUMN * p) or self._start is not None:
+            return self._over_all()
+        return self._over_few(goal)
+
+    def _over_all(self) -> Iterator[None]:
+        problem, w = self._problem, self._problem.row_weights
+        rows = np.arange(problem.n) if w.all() else np.flatnonzero(w)
+        steps = self._solving(rows, self.a[rows] / w[rows])
+        self._rows = rows
+        before, reads = self.violations, self.reads
+        while True:
+            steps.step()
+            self._now = steps
+            self.theta = self._whole(steps.theta)
+            self.risk, self.gap = steps.risk, steps.gap
+            self.reads = reads + steps.visits / problem.n
+            self.violations = before + steps.violations
+            yield
+
+    @property
+    def a(self) -> Vector:
+        """Dual weights, shape (n,)."""
+        if self._now is None:
+            return self._a
+        w = self._problem.row_weights
+        found = np.zeros(self._problem.n)
+        found[self._rows] = w[self._rows] * self._now.a
+        return found
+
+    def _over_few(self, goal: "Goal") -> Iterator[None]:
+        problem, (n, p) = self._problem, self._problem.X.shape
+        w = problem.row_weights
+        m = self._of_sample()
+        margins = self._margins()
+        delta = WIDTHS * math.sqrt(p / m)
+        far = np.abs(margins - 1.0)
+        most = int(MOST_KEPT * n)
+        delta = min(delta, max(0.02, float(np.partition(far, most)[most])))
+        kept, full = (far <= delta) & (w > 0.0), margins < 1.0 - delta
+        shares = np.clip(0.5 + (1.0 - margins) / (2.0 * delta), 0.0, 1.0)
+        if np.count_nonzero(kept) > MOST_SOLVED * n:
+            self._a = w * shares
+            yield from self._over_all()
+        inner = INNER
+        for count in range(READS):
+            rows = np.flatnonzero(kept)
+            steps = self._solving(rows, shares[rows], full)
+            least = max(inner, FIRST_GAP / goal.share) if count == 0 else inner
+            while steps.gap > least * goal(steps.risk):
+                if steps.visits > 400.0 * (rows.size + 2):
+                    return
+                steps.step()
+            self.gamma, self.theta = steps.gamma, self._whole(steps.theta)
+            shares[full] = np.where(problem.y[full] > 0.0, steps.a[-1], steps.a[-2])
+            shares[rows] = steps.a[:-2]
+            shares[~(kept | full)] = 0.0
+            self._a = w * shares
+            margins = self._margins()
+            short = np.maximum(0.0, 1.0 - margins)
+            beta = self.theta[:-1]
+            loss = float((w * short).sum()) / n
+            self.risk = loss + 0.5 * problem.lam * float(beta @ beta)
+            self.gap = self.risk - steps.dual
+            self.violations += int(np.count_nonzero(short))
+            self.reads += 2.0 + steps.visits / n
+            yield
+            over = np.where(
+                full, margins > 1.0 - WRONG * delta, margins < 1.0 + WRONG * delta
+            )
+            wrong = ~kept & over & (w > 0.0)
+            if not wrong.any():
+                inner *= 0.1
+            kept |= wrong
+            full &= ~kept
+
+    def _of_sample(self) -> int:
+        """Solve evenly spaced rows, roughly; their number."""
+        problem, (n, p) = self._problem, self._problem.X.shape
+        m = max(n // SHARE, FEWEST, FEWEST_TO_A_COLUMN * p)
+        rows = np.arange(0, n, n // m)
+        part = Hinge(problem.of_rows(rows))
+        for _ in part.steps(Goal(SAMPLED_GAP, None)):
+            if part.gap <= SAMPLED_GAP * part.risk or part.reads > 400.0:
+                break
+        self.theta, self.gamma = part.theta, part.gamma
+        self.reads += part.reads * rows.size / n
+        return rows.size
+
+    def _solving(
+        self, rows: Rows, shares: Vector, full: Mask | None = None
+    ) -> HingeSteps:
+        """The problem of some rows, and of sums of those with full weights."""
+        problem, w = self._problem, self._problem.row_weights
+        y, offset = problem.y[rows], problem.row_offsets[rows]
+        Z = signed(problem.X, w[rows] * y, rows, problem.intercept)
+        b, v = w[rows] * (1.0 - y * offset), w[rows]
+        if full is not None:
+            sums, reward, weight = self._sums_of(full)
+            Z = np.vstack([Z, sums])
+            b, v = np.append(b, reward), np.append(v, weight)
+            shares = np.append(shares, [1.0, 1.0])
+        theta = self.theta if problem.intercept else self.theta[:-1]
+        return HingeSteps(Z, b, v, self.penalty, problem.n, theta, shares, self.gamma)
+
+    def _sums_of(self, full: Mask) -> tuple[Matrix, Vector, Vector]:
+        """Sums of the rows with full weights, of -1 and of +1."""
+        problem, w, y = self._problem, self._problem.row_weights, self._problem.y
+        sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
+        sums = np.zeros((2, problem.p + problem.intercept))
+        for rows in blocks(*problem.X.shape):
+            sums[:, : problem.p] += sides[:, rows] @ doubles(problem.X, rows)
+        weight = np.abs(sides).sum(axis=1)
+        if problem.intercept:
+            sums[:, -1] = sides.sum(axis=1)
+        reward = weight - sides @ problem.row_offsets
+        return sums, reward, np.maximum(weight, 1e-9)
+
+    def _margins(self) -> Vector:
+        problem, m = self._problem, np.empty(self._problem.n)
+        for rows in blocks(*problem.X.shape):
+            np.matmul(doubles(problem.X, rows), self.theta[:-1], out=m[rows])
+        m += self.theta[-1]
+        if problem.offset is not None:
+            m += problem.offset
+        m *= problem.y
+        return m
+
+    def _whole(self, theta: Vector) -> Vector:
+        """With an intercept of 0, if there is none."""
+        return theta if self._problem.intercept else np.append(theta, 0.0)
+
+
+def beginning(problem: Problem) -> tuple[Vector, Vector]:
+    """No coefficients, and half of the dual weights that belong to none.
+
+    These are ``w_i`` in the lighter class and less in the other, in balance; the
+    intercept goes to the best one, -1 or 1, as the classes differ in weight.
+    """
+    theta, a = np.zeros(problem.p + 1), 0.5 * problem.row_weights
+    if problem.intercept:
+        positive = problem.y > 0.0
+        plus, minus = (float(a.sum(where=side)) for side in (positive, ~positive))
+        theta[-1] = (plus - minus) / (plus + minus)
+        if plus > minus:
+            a = np.where(positive, a * (minus / plus), a)
+        else:
+            a = np.where(positive, a, a * (plus / minus))
+    return theta, a
+
+
+class Goal:
+    """The gap that is small enough, at a risk.
+
+    Parameters
+    ----------
+    tol : float
+        Relative.
+    gap_tol : float or None
+        Absolute.
+    """
+
+    def __init__(self, tol: float, gap_tol: float | None) -> None:
+        self.share, self._gap_tol = max(tol, 1e-14), gap_tol or 0.0
+
+    def __call__(self, risk: float) -> float:
+        """The gap that is small enough."""
+        return max(self.share * risk, self._gap_tol)
+
+
+def signed(X: Dense, wy: Vector, rows: Rows, free: bool) -> Matrix:
+    """Rows ``w_i y_i (x_i, 1)``, or without the 1."""
+    p = X.shape[1]
+    Z = np.empty((rows.size, p + free))
+    taken = X if rows.size == X.shape[0] else X.take(rows, axis=0)
+    np.multiply(taken, wy[:, None], out=Z[:, :p])
+    if free:
+        Z[:, p] = wy
+    return Z
