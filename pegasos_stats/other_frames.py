@@ -132,10 +132,11 @@ def _read(value: object) -> object:
     if isinstance(native, pd.Series | pd.DataFrame):
         return native
     if isinstance(native, pa.RecordBatch):
-        return pa.Table.from_batches([native])
+        native = pa.Table.from_batches([native])
     if isinstance(native, pa.Array):
-        return pa.chunked_array([native])
+        native = pa.chunked_array([native])
     if isinstance(native, pa.Table | pa.ChunkedArray):
+        _check_valid(native, name)
         return native  # narwhals takes no name twice
     found: Any = nw.from_native(native, pass_through=True, allow_series=True)
     if not isinstance(found, nw.LazyFrame):
@@ -148,6 +149,17 @@ def _read(value: object) -> object:
         f"The data are {name}, a query that has no rows yet; give its rows: "
         f"{query}.collect()."
     )
+
+
+def _check_valid(native: Any, name: str) -> None:
+    """Raise `DataError` for places, indices or text that are none: of a file, say."""
+    try:
+        native.validate(full=True)
+    except Exception as error:  # of pyarrow
+        reason = " ".join(str(error).split()).rstrip(".")[:120]
+        raise DataError(
+            f"The data are {name} that is damaged ({reason}); write its file again."
+        ) from None
 
 
 def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:

@@ -93,6 +93,7 @@ def sample_of_scan(
             "a column, 'balanced', or a weight for each level."
         )
     counts, known = cast("list[str | None]", list(named.values()))
+    stamps = scan.renewed() if isinstance(scan, Scan) else {}
     agreed = agree(scan, formula, intercept, coding, counts, known)
     room = scan.memory // SHARE // (8 * len(agreed.design.names))
     most = max(2, min(LARGEST, room)) // 2
@@ -110,6 +111,8 @@ def sample_of_scan(
         home: InFiles = in_partitions(found, there, sizes, min(2 * most, size))
     else:
         found = measure(scan, agreed, weights, standardize, na_action, most)
+        found = replace(found, stamps=stamps)
+        found.check_unchanged()
         home = InFiles(found)
     warn_of_columns(doubtful_in(found.matrices.design))
     n, lines = found.y.size, agreed.rows.lines
@@ -202,6 +205,7 @@ def fit_from_files(
             hint = f"; more memory may help: {home.more}" if lacks_room else ""
             epochs = found.solution.n_epochs
             warn_of(at, solver, False, "tol", epochs=epochs, hint=hint)
+    problem.X.measured.check_unchanged()
     if keeper is not None and found.reached:
         keeper.remove()
     result = LinearResults(

@@ -90,6 +90,8 @@ def read_rows(
         f = pd.Series(found, result.index, name="score")
         return ReadRows(f, result._rows.labels(), None, seen=True)
     source = data if isinstance(data, Scan) else Partitions(data)
+    if isinstance(source, Scan):
+        source.renewed()
     names = [name for name in columns if isinstance(name, str) and name in source.kinds]
     outcome: list[str] = []
     if labelled and result.design.formula is not None:

@@ -119,6 +119,7 @@ class Blocks:
                 )
             )
         self._measured, self._scan = measured, measured.scan
+        measured.check_unchanged()
         used = [piece.used for piece in measured.pieces]
         sizes = [piece.size for piece in measured.pieces]
         self._firsts = np.cumsum([0, *used])
@@ -132,6 +133,7 @@ class Blocks:
         """Read a block."""
         measured, k = self._measured, int(self._which[number])
         piece, (file, sections, first, size) = measured.pieces[k], self._places[k]
+        measured.check_unchanged(file)
         names = list(measured.matrices.variables)
         try:
             if sections is None:
@@ -143,6 +145,7 @@ class Blocks:
             ]
         except Exception as error:  # of pyarrow
             raise unreadable(file, error) from None
+        measured.check_unchanged(file)
         if [table.num_rows for table in tables] != [size]:
             raise measured.changed()
         X = rows_used(measured, piece, tables[0])

@@ -31,6 +31,7 @@ from pegasos_stats.data.scan.formats_svmlight import (
 )
 from pegasos_stats.data.scan.kinds import NOTHING, kind_of
 from pegasos_stats.data.scan.paths import Paths, all_files, outcomes_of
+from pegasos_stats.data.scan.stamps import Stamps, stamps_of
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
@@ -112,6 +113,15 @@ class Scan:
         """
         found = set(self.types) - {name for name, _ in self.stated}
         return int(bool(found or self.features))
+
+    def renewed(self) -> Stamps:
+        """Size, time and inode of each file; forget what files held that changed."""
+        found, kept = stamps_of([*self.files, *self.outcomes]), vars(self)
+        if kept.get("_stamps", found) != found:
+            for name in ("types", "features", "schemas", "kinds"):
+                kept.pop(name, None)
+        kept["_stamps"] = found
+        return found
 
     def labels_of(self, file: str) -> str | None:
         """The file with the labels of the rows of a file, if there is one."""

@@ -224,6 +224,14 @@ def of_equal_size(
 ) -> "Iterator[pa.RecordBatch]":
     """Cut and join batches so that each has so many rows, but for the last.
 
+    Files come from others: places of text, indices of levels and characters of each
+    batch are checked before anything looks at them.
+
+    Raises
+    ------
+    ArrowInvalid
+        If some are not valid.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -234,6 +242,7 @@ def of_equal_size(
     waiting: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
+        batch.validate(full=True)
         first = 0
         while batch.num_rows - first >= rows - count:
             waiting.append(batch.slice(first, rows - count))

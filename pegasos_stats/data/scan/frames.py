@@ -10,6 +10,7 @@ from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.joining import frame_of
+from pegasos_stats.errors import DataError
 
 
 def scanned_frames(
@@ -23,7 +24,10 @@ def scanned_frames(
     ------
     ColumnError
         If a file lacks a column.
+    DataError
+        If files change while they are read.
     """
+    stamps = scan.renewed()
     inner = design.design if isinstance(design, ScaledDesign) else design
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     used = [*dict.fromkeys([*variables, *also])]
@@ -33,5 +37,7 @@ def scanned_frames(
         frame = frame_of(piece)
         yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
         first += len(frame)
+    if scan.renewed() != stamps:
+        raise DataError("The files have changed while they were read; read them again.")
     if first == 0:
         yield pd.DataFrame({name: np.zeros(0) for name in used})

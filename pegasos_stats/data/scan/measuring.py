@@ -1,7 +1,7 @@
 """The read that counts: complete rows, labels, weights, scales, and a sample."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from pegasos_stats.data.scan.matrices import Matrices
 from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
+from pegasos_stats.data.scan.stamps import Stamps, stamp_of
 from pegasos_stats.data.weights import given_weights, row_weights
 from pegasos_stats.errors import DataError, LabelError, counted, shown
 from pegasos_stats.parallel import one_ahead
@@ -81,6 +82,8 @@ class Measured:
         Rows of a piece at most.
     n_reads : int
         Of all rows, so far.
+    stamps : dict
+        Size, time and inode of each file before it was first read.
     """
 
     scan: Scan | Partition | Partitions
@@ -97,6 +100,22 @@ class Measured:
     samples: tuple[Sampled, Sampled]
     step: int
     n_reads: int
+    stamps: Stamps = field(default_factory=dict)
+
+    def check_unchanged(self, file: str | None = None) -> None:
+        """Raise `DataError` if files, or this one, are not those that were read."""
+        files = self.stamps if file is None else (file, *self._labels_of(file))
+        for each in files:
+            try:
+                same = stamp_of(each) == self.stamps.get(each, stamp_of(each))
+            except DataError:  # it is gone
+                same = False
+            if not same:
+                raise self.changed()
+
+    def _labels_of(self, file: str) -> tuple[str, ...]:
+        labels = self.scan.labels_of(file) if isinstance(self.scan, Scan) else None
+        return () if labels is None else (labels,)
 
     def tables(self) -> Iterator[tuple[Piece, int, "pa.RecordBatch"]]:
         """Read the predictors once: each piece, the number of its first row, itself.
@@ -107,6 +126,7 @@ class Measured:
             If the files are not as they were.
         """
         assert not isinstance(self.scan, Partitions)  # each of them reads its own
+        self.check_unchanged()
         first, known = 0, iter(self.pieces)
         for table in self.agreed.rows.pieces(self.matrices.variables, self.step):
             piece = next(known, None)
@@ -118,6 +138,7 @@ class Measured:
             first += piece.used
         if next(known, None) is not None:
             raise self.changed()
+        self.check_unchanged()
 
     def changed(self) -> DataError:
         """The error for rows that are not as they were."""

@@ -1,0 +1,188 @@
+"""Files that others replace or damage: never labels of some rows, numbers of others."""
+
+import os
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+
+pa = pytest.importorskip("pyarrow")
+SOLVERS = [ps.SDCA(tol=1e-4, seed=1), ps.Pegasos(order="blocks", epochs=2, seed=1)]
+ENDINGS = ["parquet", "arrow", "csv", "svm", "npy"]
+PLANS = ["in place", "moved", "same size and time"]
+
+
+def rows_of(seed, n=300):
+    """Two classes, told apart by x1 for seed 1 and by x2 for others."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    y = np.where(X[:, int(seed != 1)] > 0, 1, -1)
+    return pd.DataFrame({"label": y, "x1": X[:, 0].round(3), "x2": X[:, 1].round(3)})
+
+
+def written(data, file):
+    if file.suffix == ".parquet":
+        data.to_parquet(file, index=False)
+    elif file.suffix == ".arrow":
+        data.to_feather(file, compression="uncompressed")
+    elif file.suffix == ".csv":
+        data.to_csv(file, index=False)
+    elif file.suffix == ".npy":
+        np.save(file, data[["x1", "x2"]].to_numpy())
+        np.save(file.with_name("y.npy"), data["label"].to_numpy())
+    else:
+        lines = (f"{y} 1:{a} 2:{b}\n" for y, a, b in data.itertuples(index=False))
+        file.write_text("".join(lines))
+
+
+def scan_of(file):
+    outcome = file.with_name("y.npy") if file.suffix == ".npy" else None
+    return ps.scan(file, outcome=outcome)
+
+
+def formula_of(file):
+    return "label ~ x0 + x1" if file.suffix == ".npy" else "label ~ x1 + x2"
+
+
+def replaced(file, plan):
+    """Put other rows into a file; all that the old ones had stays, if it can."""
+    old = os.stat(file)
+    target = file if plan == "in place" else file.with_name(f"new{file.suffix}")
+    written(rows_of(2), target)
+    if plan != "in place":
+        if plan == "same size and time":
+            with open(target, "r+b") as handle:
+                handle.truncate(old.st_size)
+            os.utime(target, ns=(old.st_atime_ns, old.st_mtime_ns))
+        os.replace(target, file)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_files_replaced_before_the_fit_are_an_error(ending, plan, tmp_path):
+    file = tmp_path / f"rows.{ending}"
+    written(rows_of(1), file)
+    model = ps.svm(formula_of(file), scan_of(file), lam=0.1)
+    replaced(file, plan)
+    with pytest.raises(DataError, match="have changed since they were first read"):
+        model.fit(SOLVERS[0])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_labels_in_a_file_of_their_own_are_watched_too(solver, tmp_path):
+    file = tmp_path / "rows.npy"
+    written(rows_of(1), file)
+    model = ps.svm(formula_of(file), scan_of(file), lam=0.1)
+    np.save(tmp_path / "y.npy", rows_of(2)["label"].to_numpy())
+    with pytest.raises(DataError, match="have changed since"):
+        model.fit(solver)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
+def test_files_replaced_after_the_fit_are_an_error_and_a_new_model_reads_them(
+    ending, tmp_path
+):
+    file = tmp_path / f"rows.{ending}"
+    written(rows_of(1), file)
+    scan = scan_of(file)
+    first = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    assert abs(first.params["x1"]) > 5 * abs(first.params["x2"])
+    replaced(file, "moved")
+    with pytest.raises(DataError, match="have changed since"):
+        _ = first.bse
+    second = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    alone = ps.svm("label ~ x1 + x2", scan_of(file), lam=0.1).fit(SOLVERS[0])
+    np.testing.assert_array_equal(second.params, alone.params)
+    assert abs(second.params["x2"]) > 5 * abs(second.params["x1"])
+
+
+def test_a_scan_forgets_the_columns_of_a_file_that_is_replaced(tmp_path):
+    file = tmp_path / "rows.csv"
+    written(rows_of(1), file)
+    scan = scan_of(file)
+    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    other = rows_of(2).assign(x1=0.5, x3=1.0)
+    other.to_csv(file, index=False)
+    assert ps.svm("label ~ x2 + x3", scan, lam=0.1).names == ("x2", "x3")
+    pd.testing.assert_series_equal(
+        fitted.decision_function(scan), fitted.decision_function(other)
+    )
+
+
+def test_a_file_replaced_while_it_is_read_is_an_error(tmp_path, monkeypatch):
+    from pegasos_stats.data.scan import files
+
+    file = tmp_path / "rows.parquet"
+    written(rows_of(1), file)
+    scan = scan_of(file)
+    fitted = ps.svm("label ~ x1 + x2", scan, lam=0.1).fit(SOLVERS[0])
+    usual = files.of_equal_size
+
+    def meanwhile(batches, rows):
+        yield from usual(batches, rows)
+        replaced(file, "moved")
+
+    monkeypatch.setattr(files, "of_equal_size", meanwhile)
+    with pytest.raises(DataError, match="have changed"):
+        fitted.predict(scan)
+    with pytest.raises(DataError, match="have changed"):
+        ps.svm("label ~ x1 + x2", scan, lam=0.1)
+
+
+def damaged(folder, what):
+    """A file of Arrow with a text, or a level, that is not where it should be."""
+    rng = np.random.default_rng(1)
+    texts = np.array(["ab", "cde", "fghijk"])[np.arange(200) % 3]
+    names = pa.array(texts)
+    table = pa.table(
+        {
+            "y": pa.array(np.where(rng.random(200) < 0.5, "no", "yes")),
+            "x": rng.standard_normal(200),
+            "g": names,
+            "d": names.dictionary_encode(),
+        }
+    )
+    file = folder / "rows.arrow"
+    with pa.ipc.new_file(str(file), table.schema) as writer:
+        writer.write_table(table)
+    raw = bytearray(file.read_bytes())
+    if what == "text":
+        at = raw.find(b"abcdefghijkabcdefghijk")
+        raw[at + 4] = 0xFF
+    else:
+        found = names if what == "offset" else names.dictionary_encode().indices
+        buffer = found.buffers()[1].to_pybytes()[: 4 * 200]
+        at = raw.find(buffer) + 4 * 100
+        raw[at : at + 4] = struct.pack("<i", -7 if what == "negative" else 10**6)
+    file.write_bytes(raw)
+    return file
+
+
+@pytest.mark.parametrize("what", ["offset", "text", "index", "negative"])
+@pytest.mark.parametrize("door", ["scan", "table", "predict"])
+def test_damaged_files_of_arrow_are_refused(what, door, tmp_path):
+    file = damaged(tmp_path, what)
+    formula = "y ~ x + g" if what in ("offset", "text") else "y ~ x + d"
+    good = pd.DataFrame({"y": ["no", "yes"] * 9, "x": np.arange(18.0)})
+    good["g"] = good["d"] = ["ab", "cde", "fghijk"] * 6
+    rows, model = ps.scan(file), ps.svm(formula, good, lam=0.1).fit(SOLVERS[0])
+    if door == "table":
+        rows = pa.ipc.open_file(pa.OSFile(str(file))).read_all()
+    with pytest.raises(DataError, match=r"cannot be read as Arrow|is damaged"):
+        model.predict(rows) if door == "predict" else ps.svm(formula, rows, lam=0.1)
+
+
+@pytest.mark.parametrize("what", ["offset", "index"])
+def test_damaged_batches_are_refused_in_any_order_too(what, tmp_path, monkeypatch):
+    """Blocks are read from the middle of a file, by a way of their own."""
+    from pegasos_stats.data.scan.formats import of_equal_size
+    from pegasos_stats.data.scan.seeking import sections_of
+
+    file = damaged(tmp_path, what)
+    sections = sections_of(str(file))
+    with pytest.raises(pa.ArrowInvalid):
+        list(of_equal_size(sections.rows(["g", "d"], 90, 20), 20))
