@@ -122,6 +122,13 @@ class Sample:
     offset: Vector | None = None
     offsets: Offset | None = None
 
+    @property
+    def n_weighed(self) -> int:
+        """Number of rows with a weight above 0."""
+        if self.weights is None:
+            return int(self.y.size)
+        return int((self.weights > 0.0).sum())
+
 
 def sample_of_arrays(
     y: object,

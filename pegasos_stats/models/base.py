@@ -1,7 +1,9 @@
 """Base class of models: the objective and the data."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.counts import Counts, column_of_counts, repeated
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.formula import outcome_of
+from pegasos_stats.data.groups import Groups
 from pegasos_stats.data.labels import LabelCoding, Ties, signs_of
 from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
@@ -26,7 +29,10 @@ from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution, scores_of
 from pegasos_stats.solvers.solver import Solver
 from pegasos_stats.solvers.trace import Recorder
-from pegasos_stats.tables import header_html, significant
+from pegasos_stats.tables import header_html
+
+if TYPE_CHECKING:
+    from pegasos_stats.studies.selection.path_results import LambdaPath
 
 # The matrix of rows, -1 or +1 for each, and their offset where there is one.
 HeldOut = tuple[Any, Vector, Vector | None]
@@ -38,13 +44,15 @@ class Model(ABC):
 
     problem: Problem
     _sample: Sample
+    _path: "LambdaPath | None" = None  # that chose lambda, with lam="cv"
+    _choices: "dict[bytes, Self] | None" = None  # models at such a lambda, by groups
 
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__}: {self.coding.described}, "
             f"{counted(self.problem.n, 'row')}, "
             f"{counted(len(self.names), 'predictor')}, "
-            f"lam {significant(self.problem.lam, 6)}; not fitted, see fit()>"
+            f"lam {self._lambda_text()}; not fitted, see fit()>"
         )
 
     def _repr_html_(self) -> str:
@@ -57,6 +65,42 @@ class Model(ABC):
         ]
         lines = problem_lines(*given, self.offsets)
         return header_html(type(self).__name__, lines, other)
+
+    def _lambda_text(self) -> str:
+        """Lambda as people read it; with ``lam="cv"`` a fit has to choose it first."""
+        chosen = self.problem.lam_rule != "cv" or self._path is not None
+        return self.problem.lambda_text if chosen else "by cross-validation"
+
+    def at_chosen_lambda(self, groups: Groups | None = None) -> Self:
+        """Return the model at its lambda, which with ``lam="cv"`` is chosen here.
+
+        That is the ``lambda_min`` of ``lambda_path(model, folds=10, seed=1)``. It is
+        chosen once for a model and its groups.
+
+        Parameters
+        ----------
+        groups : Groups, optional
+            Groups of rows that stay together in the folds; of two kinds the first.
+
+        Returns
+        -------
+        Model
+            The model itself where lambda is known.
+        """
+        if self.problem.lam_rule != "cv" or self._path is not None:
+            return self
+        from pegasos_stats.studies.selection.path import lambda_path
+
+        whole = None if groups is None else replace(groups, codes=groups.codes[:1])
+        key = b"" if whole is None else whole.codes[0].tobytes()
+        choices = self._choices or {}
+        if key not in choices:
+            other = copy(self)
+            other._path = lambda_path(self, groups=whole, seed=1)
+            lam = other._path.lambda_min
+            other.problem = replace(self.problem, lam=lam, lam_rule="cv")
+            self._choices = choices | {key: other}
+        return (self._choices or choices)[key]
 
     @abstractmethod
     def solve(

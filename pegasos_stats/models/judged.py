@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference.estimating import has_rows
-from pegasos_stats.models.notes.fits import about_fit, decided_by_rounding
+from pegasos_stats.models.notes.fits import (
+    about_fit,
+    decided_by_rounding,
+    no_predictor_helps,
+)
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.predictors import (
     about_data,
@@ -44,6 +48,11 @@ class Judged(ABC):
     dropped: Dropped
     refinement: SDCA | None
     model: "Model | None"
+
+    @property
+    @abstractmethod
+    def lambda_path(self) -> Any:
+        """The path that chose lambda, with ``lam="cv"``."""
 
     @property
     def intercept(self) -> float:
@@ -104,7 +113,14 @@ class Judged(ABC):
         data = about_data(self.dropped, self.design)
         reach, penalty = self._on_predictors
         about = about_fit(*fit, self._training(), self.shortfall, reach)
-        return (*about, *data, *penalty)
+        return (*about, *self._about_path(), *data, *penalty)
+
+    def _about_path(self) -> tuple[Note, ...]:
+        """That the path that chose lambda found no use for the predictors, if so."""
+        path = self.lambda_path
+        if path is None or self.problem.loss == "hinge" or not path.is_best_at_largest:
+            return ()
+        return (no_predictor_helps(path.metric),)
 
     @cached_property
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_count, check_flag, check_penalty
+from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
@@ -17,6 +17,7 @@ from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.penalty import Lam, penalty_of
 from pegasos_stats.solvers.refining import checked_refinement, run_kernel
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solutions import AnySolution
@@ -40,8 +41,8 @@ class KernelSVM(Model):
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors; for a precomputed kernel the matrix ``K(x_i, x_j)``,
         shape (n, n). Sparse ones become an array.
-    lam : float, default 1.0
-        Penalty, above zero.
+    lam : float or "cv", optional
+        Penalty, above zero; by default ``1 / n``, as for `SVM`.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
@@ -51,7 +52,9 @@ class KernelSVM(Model):
     offset : float, optional
         Constant of the polynomial kernel, at least 0; default 1.
     gamma : float, optional
-        Parameter of the Gaussian kernel, above zero; default 1 / p.
+        Parameter of the Gaussian kernel, above zero; by default ``1 / (p var(X))``, the
+        ``"scale"`` of scikit-learn: the variance of all entries of the rows used, as
+        scaled by `standardize` and repeated by `freq_weights`, without `weights`.
     coding, na_action, weights, freq_weights, standardize
         As for `SVM`; a precomputed kernel takes no counts.
     memory : int, default 512 MiB
@@ -90,7 +93,7 @@ class KernelSVM(Model):
         y: object,
         X: object,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
@@ -115,7 +118,7 @@ class KernelSVM(Model):
             standardize,
         )
         function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, sample.X.shape[1]
+            kernel, degree, offset, gamma, dense(sample.X)
         )
         self._set_up(sample, lam, intercept, function, memory, standardize)
 
@@ -126,7 +129,7 @@ class KernelSVM(Model):
         formula: str,
         data: object,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         kernel: kernels.KernelName = "gaussian",
         degree: int | None = None,
@@ -160,7 +163,7 @@ class KernelSVM(Model):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> str(ps.KernelSVM.from_formula("digit ~ .", train, lam=1.0).problem.kernel)
-        'gaussian, gamma 0.015625'
+        'gaussian, gamma 0.000433306'
         """
         check_flag("intercept", intercept)
         sample, kept = samples.sample_of_formula(
@@ -175,7 +178,7 @@ class KernelSVM(Model):
             standardize,
         )
         function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, sample.X.shape[1]
+            kernel, degree, offset, gamma, dense(sample.X)
         )
         model = cls.__new__(cls)
         model._set_up(sample, lam, kept, function, memory, standardize)
@@ -184,7 +187,7 @@ class KernelSVM(Model):
     def _set_up(
         self,
         sample: samples.Sample,
-        lam: float,
+        lam: Lam,
         intercept: bool,
         kernel: kernels.KernelFunction,
         memory: int,
@@ -197,16 +200,18 @@ class KernelSVM(Model):
                 "do not take; leave it out, or fit ps.svm() with it."
             )
         self._sample = sample
+        penalty, rule = penalty_of(lam, sample.n_weighed)
         self.problem = kernels.KernelProblem(
             self._matrix(kernel, standardize),
             sample.y,
-            check_penalty(lam),
+            penalty,
             "hinge",
             bool(intercept),
             kernel,
             memory,
             weights=sample.weights,
             balanced=sample.balanced,
+            lam_rule=rule,
         )
 
     def _matrix(self, kernel: kernels.KernelFunction, standardize: bool) -> Any:
@@ -279,12 +284,13 @@ class KernelSVM(Model):
         solver = checked_solver(solver, SDCA)
         check_flag("progress", progress)
         refinement = checked_refinement(refine, solver)
-        recorder = self._recorder(trace, test, solver.ties)
         began = time.perf_counter()
-        given = self.problem, solver, refinement, recorder, progress
+        model = self.at_chosen_lambda()
+        recorder = model._recorder(trace, test, solver.ties)
+        given = model.problem, solver, refinement, recorder, progress
         solution = run_kernel(*given)
         return KernelResults(
-            problem=self.problem,
+            problem=model.problem,
             solver=solver,
             solution=solution,
             design=self.design,
@@ -296,7 +302,7 @@ class KernelSVM(Model):
             columns=self._columns,
             seconds=time.perf_counter() - began,
             counted=self.counted,
-            model=self,
+            model=model,
             offsets=None,
         )
 
@@ -304,7 +310,7 @@ class KernelSVM(Model):
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> kernels.KernelSolution:
         """Run a solver, and return its solution alone."""
-        return run_kernel(self.problem, solver, observe=observe)
+        return run_kernel(self.at_chosen_lambda().problem, solver, observe=observe)
 
     def _scores(self, found: AnySolution, X: Any, offset: Vector | None) -> Vector:
         return new_scores(self.problem, found, X, self._columns)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import ClassVar, Self
 
-from pegasos_stats.checks import check_flag, check_penalty
+from pegasos_stats.checks import check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
@@ -18,11 +18,17 @@ from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference.estimating import checked_choice
 from pegasos_stats.models.inference.options import CovName, CovType
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.scanned import check_fit, fit_from_files, sample_of_scan
+from pegasos_stats.models.scanned import (
+    check_fit,
+    check_rows_in_memory,
+    fit_from_files,
+    sample_of_scan,
+)
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
+from pegasos_stats.solvers.penalty import Lam, penalty_of
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.refining import checked_refinement, run_refined
 from pegasos_stats.solvers.sdca import SDCA
@@ -39,7 +45,7 @@ class LinearModel(Model):
         y: object,
         X: object,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
@@ -70,7 +76,7 @@ class LinearModel(Model):
         formula: str,
         data: object,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         coding: Coding = "factor",
         na_action: samples.NaAction = "drop",
@@ -124,29 +130,32 @@ class LinearModel(Model):
         if is_dask(data):
             data = Partitions(data)
         if isinstance(data, Scan | Partitions):
+            check_rows_in_memory(lam, data.title)
             sample, kept = sample_of_scan(formula, data, *given)
         else:
             sample, kept = samples.sample_of_formula(formula, data, *given)
         return cls.of_sample(sample, lam, kept)
 
     @classmethod
-    def of_sample(cls, sample: samples.Sample, lam: float, intercept: bool) -> Self:
+    def of_sample(cls, sample: samples.Sample, lam: Lam, intercept: bool) -> Self:
         """Build the model from a sample, whose rows are numbers already."""
         model = cls.__new__(cls)
         model._set_up(sample, lam, intercept)
         return model
 
-    def _set_up(self, sample: samples.Sample, lam: float, intercept: bool) -> None:
+    def _set_up(self, sample: samples.Sample, lam: Lam, intercept: bool) -> None:
         self._sample = sample
+        penalty, rule = penalty_of(lam, sample.n_weighed)
         self.problem = Problem(
             sample.X,
             sample.y,
-            check_penalty(lam),
+            penalty,
             self.loss,
             intercept,
             weights=sample.weights,
             balanced=sample.balanced,
             offset=sample.offset,
+            lam_rule=rule,
         )
 
     @answering
@@ -249,14 +258,15 @@ class LinearModel(Model):
                 "frames of Dask, and the rows are in memory; leave it out."
             )
         refinement = checked_refinement(refine, solver)
-        recorder = self._recorder(trace, test, solver.ties)
+        began = time.perf_counter()
         lines = self._sample.lines
         found = None if groups is None or lines is None else lines.groups(groups)
-        errors_by = checked_choice(cov_type, self.problem, found)
-        began = time.perf_counter()
-        solution = run_refined(self.problem, solver, refinement, recorder, progress)
+        model = self.at_chosen_lambda(found)
+        recorder = model._recorder(trace, test, solver.ties)
+        errors_by = checked_choice(cov_type, model.problem, found)
+        solution = run_refined(model.problem, solver, refinement, recorder, progress)
         return LinearResults(
-            problem=self.problem,
+            problem=model.problem,
             solver=solver,
             solution=solution,
             design=self.design,
@@ -271,7 +281,7 @@ class LinearModel(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             unread=unread_columns(self.design, lines),
-            model=self,
+            model=model,
             offsets=self.offsets,
         )
 
@@ -279,7 +289,8 @@ class LinearModel(Model):
         self, solver: Pegasos | SDCA, observe: Observer | None = None
     ) -> Solution:
         """Run a solver, and return its solution alone."""
-        return run_refined(self.problem, self.in_columns(solver), observe=observe)
+        problem = self.at_chosen_lambda().problem
+        return run_refined(problem, self.in_columns(solver), observe=observe)
 
 
 class SVM(LinearModel):
@@ -299,8 +310,16 @@ class SVM(LinearModel):
         memory again, so later changes of `X` do not affect it; no copy of an array of
         floats that is read-only (``X.flags.writeable = False``, or a memory map by
         ``np.load(file, mmap_mode="r")``).
-    lam : float, default 1.0
-        Penalty, above zero (lambda in the literature).
+    lam : float or "cv", optional
+        Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
+        of other packages, with ``n`` the rows of the model (``nobs``): each counted by
+        `freq_weights`, without those that lack a value or have the weight 0. Folds and
+        resamples keep it. Pegasos, whose steps are ``1 / (lam t)``, has no default.
+        With ``"cv"`` the first fit takes the ``lambda_min`` of
+        ``lambda_path(model, folds=10, seed=1)``, with the `groups` of the fit whole;
+        ``result.lambda_path`` is that path, which is not saved. `cross_validate`
+        chooses anew in each fold; standard errors take lambda as fixed, and Pegasos
+        runs at the lambda that is best for the optimum. Rows have to be in memory.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     coding : "factor", "first-seen" or a pair (negative, positive)

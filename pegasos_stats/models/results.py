@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.base import Model
     from pegasos_stats.output.report.output_path import Format
     from pegasos_stats.output.report.report import Report
+    from pegasos_stats.studies.selection.path_results import LambdaPath
     from pegasos_stats.studies.threshold_results import Thresholds
 
 
@@ -62,6 +63,12 @@ class Results(Predictor, Judged):
     seconds: float | None = None
     counted: Counts | None = None
     model: "Model | None" = None
+
+    @property
+    def lambda_path(self) -> "LambdaPath | None":
+        """The path that chose lambda, with ``lam="cv"``; None of a loaded fit."""
+        chosen = self.problem.lam_rule == "cv" and self.model is not None
+        return self.model._path if chosen and self.model is not None else None
 
     @property
     @abstractmethod

@@ -44,6 +44,18 @@ from pegasos_stats.solvers.sdca_advice import near_enough, warn_of
 SHARE = 8  # of the budget that a sample may take
 
 
+def check_rows_in_memory(lam: object, title: str) -> None:
+    """Raise `OptionError` if lambda is to be chosen by folds of rows elsewhere."""
+    if isinstance(lam, str):
+        raise OptionError(
+            said(
+                Setting("lam", lam),
+                f" needs the rows in memory and does not go with {title}; give a "
+                "number, or leave it out for 1/n.",
+            )
+        )
+
+
 def sample_of_scan(
     formula: str,
     scan: Source,

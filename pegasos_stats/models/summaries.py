@@ -34,7 +34,6 @@ TITLES = {
     "hinge": "Support vector machine",
     "log": "Penalised logistic regression",
 }
-RULES = {"given": "", "1/n": " (1/n)", "cv": " (by cross-validation)"}
 MORE = "More: summary(details=True)"
 
 
@@ -107,7 +106,7 @@ def header_lines(
         f"training error {rate} ({always(table)})",
         *([f"seed {result.seed}"] if has_drawn_seed(result) else []),
     ]
-    fit = [f"lambda {lambda_of(problem)}", convergence(result)]
+    fit = [f"lambda {problem.lambda_text}", convergence(result)]
     layouts = [
         [first, rows, [*fit, *likelihood]],
         [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
@@ -143,20 +142,6 @@ def always(table: ConfusionMatrix) -> str:
     totals = table.counts.sum(axis=1)
     level, share = table.levels[int(totals.argmax())], totals.max() / totals.sum()
     return f'always "{cut(str(level), 20)}" {1.0 - share:.1%}'
-
-
-def lambda_of(problem: Problem) -> str:
-    """The penalty, and where it is from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, y = np.zeros((3, 1)), np.array([-1.0, 1.0, 1.0])
-    >>> lambda_of(Problem(X, y, 1 / 3, lam_rule="1/n")), lambda_of(Problem(X, y, 0.1))
-    ('0.333 (1/n)', '0.1')
-    """
-    digits = 6 if problem.lam_rule == "given" else 3
-    return significant(problem.lam, digits) + RULES[problem.lam_rule]
 
 
 def is_converged(result: Results) -> bool:
@@ -204,7 +189,7 @@ def problem_lines(
         ("Negative (-1):", f"{negative} ({counted(below, 'row')})"),
         ("Positive (+1):", f"{positive} ({counted(above, 'row')})"),
         ("Loss:", problem.loss),
-        ("lambda:", significant(problem.lam, 6)),
+        ("lambda:", problem.lambda_text),
         ("Intercept:", "free" if problem.intercept else "none"),
     ]
     if scaling is not None:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,13 +18,14 @@ from sklearn.utils.validation import (
 )
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.checks import check_choice
+from pegasos_stats.checks import check_choice, check_penalty
 from pegasos_stats.data.foreign import position_of
 from pegasos_stats.errors import LabelError, OptionError, listing
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver import Solver
 
@@ -36,7 +38,7 @@ Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checke
 class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Checks of data and labels, weights, the solver, predictions."""
 
-    lam: float
+    lam: Lam
     intercept: bool
     standardize: bool
     class_weight: str | Mapping[Any, float] | None
@@ -65,7 +67,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array, shape (n,)
             Labels of two classes.
         sample_weight : array, shape (n,), optional
-            How much the loss of each row counts, 0 or more; only ratios matter.
+            How much the loss of each row counts, 0 or more: a weight of 2 is two rows.
+            Only ratios matter, but for ``lam=None``, which is 1 by their total.
 
         Returns
         -------
@@ -80,8 +83,18 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         rows, labels = validate_data(self, X, y, **self._accepted())
         self.classes_ = two_classes(labels, type(self).__name__)
-        weights = self._weights(labels, rows, sample_weight)
-        self.result_ = self._fitted(labels, self._named(rows), weights)
+        each = None
+        if sample_weight is not None:
+            each = _check_sample_weight(
+                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+            )
+        weights = self._weights(labels, each)
+        model = self._model(labels, self._named(rows), weights, each)
+        if each is not None and self.lam is None:
+            lam = check_penalty(1.0 / float(each.sum()))
+            model.problem = replace(model.problem, lam=lam)
+        self.result_ = model.fit(self._solver())
+        self._keep(self.result_)
         self.n_iter_ = self.result_.n_iter
         return self
 
@@ -160,8 +173,14 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     @abstractmethod
-    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> Results:
-        """Fit the model to rows and labels that are checked."""
+    def _model(
+        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+    ) -> Any:
+        """The model of rows and labels that are checked, and of `sample_weight`."""
+
+    @abstractmethod
+    def _keep(self, result: Any) -> None:
+        """Keep the numbers of a fit under the names of scikit-learn."""
 
     def _accepted(self) -> dict[str, Any]:
         """How `validate_data` is to check rows."""
@@ -175,14 +194,11 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rows
         return pd.DataFrame(rows, columns=list(names), copy=False)
 
-    def _weights(self, labels: NDArray[Any], rows: Rows, sample_weight: Any) -> Any:
+    def _weights(self, labels: NDArray[Any], each: Vector | None) -> Any:
         """What the model takes as ``weights=``: of rows, of levels, or none."""
         by_class = self._class_weights()
-        if sample_weight is None:
+        if each is None:
             return by_class
-        each: Vector = _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
         sums = np.array([each[labels == label].sum() for label in self.classes_])
         if not sums.all():
             raise LabelError(

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.kernel import MEMORY, KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.sklearn.base import Rows, TwoClassClassifier
-from pegasos_stats.solvers.kernel_problem import KernelName
+from pegasos_stats.solvers.kernel_problem import KernelName, usual_gamma
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.sdca import SDCA
 
 
@@ -23,15 +25,16 @@ class KernelSVMClassifier(TwoClassClassifier):
 
     Parameters
     ----------
-    lam : float, default 1.0
-        Penalty, above zero.
+    lam : float or "cv", optional
+        Penalty, above zero; by default C = 1, as for `SVMClassifier`.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
         Precomputed, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) at the fit, a row
         for each new row and a column for each row of the fit at prediction.
     degree, offset, gamma : optional
-        Of the kernel, as for `KernelSVM`.
+        Of the kernel, as for `KernelSVM`; the variance in the default of `gamma` counts
+        rows by `sample_weight`, unless they are standardized.
     memory : int, default 512 MiB
         Bytes that rows of the Gram matrix may take.
     solver : "sdca", "pegasos", SDCA or Pegasos
@@ -75,7 +78,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     def __init__(
         self,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         kernel: KernelName = "gaussian",
         degree: int | None = None,
@@ -103,8 +106,13 @@ class KernelSVMClassifier(TwoClassClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> KernelResults:
-        model = KernelSVM(
+    def _model(
+        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+    ) -> KernelSVM:
+        gamma = self.gamma
+        if (gamma, self.kernel, self.standardize) == (None, "gaussian", False):
+            gamma = usual_gamma(rows, each)
+        return KernelSVM(
             labels,
             rows,
             lam=self.lam,
@@ -112,18 +120,18 @@ class KernelSVMClassifier(TwoClassClassifier):
             kernel=self.kernel,
             degree=self.degree,
             offset=self.offset,
-            gamma=self.gamma,
+            gamma=gamma,
             coding=tuple(self.classes_.tolist()),
             weights=weights,
             standardize=self.standardize,
             memory=self.memory,
         )
-        result = model.fit(self._solver())
+
+    def _keep(self, result: KernelResults) -> None:
         found = result.dual_coef
         self.support_ = found.index.to_numpy()
         self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
-        return result
 
     def _accepted(self) -> dict[str, Any]:
         return super()._accepted() | {"accept_sparse": False}

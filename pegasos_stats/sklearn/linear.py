@@ -25,6 +25,7 @@ from pegasos_stats.sklearn.base import (
 )
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.sdca import SDCA
 
 
@@ -38,6 +39,7 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
     solver = classifier._solver()
     assert isinstance(solver, Pegasos)
     wrong = {
+        "lam='cv'": isinstance(classifier.lam, str),
         "standardize=True": bool(classifier.standardize),
         "class_weight='balanced'": isinstance(classifier.class_weight, str),
         f"average={solver.average!r}": solver.average != "none",
@@ -63,7 +65,7 @@ class LinearClassifier(TwoClassClassifier):
     def __init__(
         self,
         *,
-        lam: float = 1.0,
+        lam: Lam = None,
         intercept: bool = True,
         standardize: bool = False,
         class_weight: str | Mapping[Any, float] | None = None,
@@ -171,8 +173,10 @@ class LinearClassifier(TwoClassClassifier):
             weights=weights,
         )
 
-    def _fitted(self, labels: NDArray[Any], rows: Rows, weights: Any) -> LinearResults:
-        model = self.model(
+    def _model(
+        self, labels: NDArray[Any], rows: Rows, weights: Any, each: Vector | None
+    ) -> SVM | Logit:
+        return self.model(
             labels,
             rows,
             lam=self.lam,
@@ -181,9 +185,6 @@ class LinearClassifier(TwoClassClassifier):
             weights=weights,
             standardize=self.standardize,
         )
-        result = model.fit(self._solver())
-        self._keep(result)
-        return result
 
     def _keep(self, result: LinearResults) -> None:
         """Keep coefficients of the predictors as they are given."""
@@ -205,9 +206,12 @@ class SVMClassifier(LinearClassifier):
 
     Parameters
     ----------
-    lam : float, default 1.0
-        Penalty, above zero. ``LinearSVC(C=C, loss="hinge")`` has
-        ``lam = 1 / (n * C)``, and penalises its intercept.
+    lam : float or "cv", optional
+        Penalty, above zero, or the best by cross-validation, as for `SVM`.
+        ``LinearSVC(C=C, loss="hinge")`` has ``lam = 1 / (n * C)``, and penalises its
+        intercept. The default is C = 1, with
+        the total of `sample_weight`, before `class_weight`, for ``n``. Pegasos, whose
+        steps are ``1 / (lam t)``, has no default.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False

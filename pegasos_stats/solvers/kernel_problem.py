@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.advice import Setting, bare, said
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.compiled import pegasos
 from pegasos_stats.errors import DataError, OptionError
@@ -54,7 +55,9 @@ class KernelFunction:
     name: KernelName
     degree: int | None = option(None, "of the polynomial kernel", f"{DEGREE}")
     offset: float | None = option(None, "of the polynomial kernel", f"{OFFSET:g}")
-    gamma: float | None = option(None, "of the Gaussian kernel", "1 / features")
+    gamma: float | None = option(
+        None, "of the Gaussian kernel", "1 / (features * variance)"
+    )
 
     def __str__(self) -> str:
         words = [f"{name} {value:g}" for name, value in self.parameters.items()]
@@ -81,9 +84,16 @@ class KernelFunction:
 
 
 def checked_kernel(
-    name: Any, degree: Any, offset: Any, gamma: Any, p: int
+    name: Any, degree: Any, offset: Any, gamma: Any, X: Any = None
 ) -> KernelFunction:
-    """Build a kernel; ``degree`` 2, ``offset`` 1 and ``gamma`` 1 / p if left out.
+    """Build a kernel; ``degree`` 2, ``offset`` 1 and `usual_gamma` if left out.
+
+    Parameters
+    ----------
+    name, degree, offset, gamma
+        As the user gave them.
+    X : array, shape (n, p)
+        Rows of the model, for `gamma`.
 
     Raises
     ------
@@ -111,9 +121,31 @@ def checked_kernel(
             raise OptionError(cure, "degree", degree)
         return KernelFunction(name, degree, _checked_offset(offset))
     if name == "gaussian":
-        gamma = 1.0 / p if gamma is None else check_positive("gamma", gamma)
+        gamma = usual_gamma(X) if gamma is None else check_positive("gamma", gamma)
         return KernelFunction(name, gamma=gamma)
     return KernelFunction(name)
+
+
+def usual_gamma(X: Any, weights: Vector | None = None) -> float:
+    """Return ``1 / (p var(X))``, with the variance of all entries; 1 if that is 0.
+
+    Parameters
+    ----------
+    X : array, shape (n, p)
+    weights : float64 array, shape (n,), optional
+        How many rows each row stands for.
+
+    Examples
+    --------
+    >>> usual_gamma(np.array([[1.0, 3.0], [1.0, 3.0]])), usual_gamma(np.ones((3, 2)))
+    (0.5, 1.0)
+    """
+    X = np.asarray(X, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = np.average(X, axis=0, weights=weights)
+        spread = np.average((X - means.mean()) ** 2, axis=0, weights=weights)
+        scale = X.shape[1] * float(spread.mean())
+    return 1.0 / scale if 0.0 < scale < math.inf and 1.0 / scale < math.inf else 1.0
 
 
 def _refuse(name: str, owner: str, **options: Any) -> None:

@@ -25,6 +25,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.objective import Certificate, best_intercept
 from pegasos_stats.solvers.orders import Rows
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import check_has_penalty
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sizes import check_sizes, sizes_of_steps
 from pegasos_stats.solvers.solutions import certificate_of
@@ -288,6 +289,7 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
         check_memory(BYTES_OF_ROW * size, what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
+        check_has_penalty(problem, solver)
 
 
 def shown_epochs(

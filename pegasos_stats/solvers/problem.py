@@ -13,9 +13,16 @@ from pegasos_stats.compiled import arithmetic
 from pegasos_stats.data.weights import class_log_ratio
 from pegasos_stats.errors import DataError
 from pegasos_stats.solvers.dense.blocks import largest_norm, moments
+from pegasos_stats.tables import significant
 
 LossName = Literal["hinge", "log"]
 LamRule = Literal["given", "1/n", "cv"]
+
+RULE_TEXT: dict[LamRule, str] = {
+    "given": "",
+    "1/n": " (1/n)",
+    "cv": " (by cross-validation)",
+}
 
 # Loss of the model that is all zero, the same for every row.
 ZERO_LOSS: dict[LossName, float] = {"hinge": 1.0, "log": float(np.log(2.0))}
@@ -85,6 +92,19 @@ class Problem:
     def counting(self) -> NDArray[np.int64] | None:
         """How often rows count in tables: once, of weight 0 never; None if all once."""
         return (self.row_weights > 0.0).astype(np.int64) if self.n_weightless else None
+
+    @property
+    def lambda_text(self) -> str:
+        """Lambda as people read it, with its rule.
+
+        Examples
+        --------
+        >>> X, y = np.zeros((3, 1)), np.array([-1.0, 1.0, 1.0])
+        >>> Problem(X, y, 1 / 3, lam_rule="1/n").lambda_text
+        '0.333 (1/n)'
+        """
+        digits = 6 if self.lam_rule == "given" else 3
+        return significant(self.lam, digits) + RULE_TEXT[self.lam_rule]
 
     @property
     def n_weighed(self) -> int:

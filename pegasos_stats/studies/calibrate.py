@@ -111,7 +111,7 @@ def calibrate(
             "A repeat has one fold only, so that no other gives the sigmoid for its "
             "rows; give at least two folds."
         )
-    fitting: Any = model
+    fitting: Any = validation.model.at_chosen_lambda()
     solver = for_all_rows(with_seed(validation.solver, validation.seed))
     result = fitting.fit(solver)
     y, weights = model.problem.y, model.problem.outcome_weights

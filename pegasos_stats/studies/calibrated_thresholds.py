@@ -41,7 +41,7 @@ def calibrated_parts(
     folds, problem = found.validation.folds, model.problem
     inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
     every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
-    lam = np.array([problem.lam])
+    lam = np.array([found.result.problem.lam])
     tasks = fold_fits.fold_tasks(model, every, solver, lam, rng)
     fits = fold_fits.run_tasks(tasks, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])

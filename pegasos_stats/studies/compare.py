@@ -116,7 +116,7 @@ def compare_solvers(
             f"model is of type {type(model).__name__}; give a model that is not "
             "fitted yet, such as ps.svm('y ~ .', data)."
         )
-    checked = checked_solvers(solvers)
+    checked, model = checked_solvers(solvers), model.at_chosen_lambda()
     runs = check_count("runs", runs)
     check_flag("progress", progress)
     threads = n_workers(workers)

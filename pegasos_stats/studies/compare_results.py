@@ -181,7 +181,7 @@ class SolverComparison:
         left = [
             ("Outcome:", self.model.coding.name),
             ("Loss:", problem.loss),
-            ("lambda:", significant(problem.lam, 6)),
+            ("lambda:", problem.lambda_text),
             ("Intercept:", "free" if problem.intercept else "none"),
             ("No. Observations:", f"{problem.n:,}"),
         ]

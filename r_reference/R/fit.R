@@ -1,12 +1,12 @@
 # Models by a formula, their solvers, and what a fit can do, by the names of Python.
 # Beside it stand pegasos_stats/models/linear.py and linear_results.py.
 
-svm <- function(formula, data, lam = 1, solver = Pegasos(), coding = "factor",
+svm <- function(formula, data, lam, solver = Pegasos(), coding = "factor",
                 weights = NULL) {
   linear_fit(match.call(), "hinge", formula, data, lam, solver, coding, weights)
 }
 
-logit <- function(formula, data, lam = 1, solver = Pegasos(), coding = "factor",
+logit <- function(formula, data, lam, solver = Pegasos(), coding = "factor",
                   weights = NULL) {
   linear_fit(match.call(), "log", formula, data, lam, solver, coding, weights)
 }
@@ -33,6 +33,10 @@ as_solver <- function(name, options) {
 }
 
 linear_fit <- function(call, loss, formula, data, lam, solver, coding, weights) {
+  if (missing(lam)) {
+    stop("lam has no default: Pegasos takes steps of 1/(lam t); give one, such as lam = 1",
+         call. = FALSE)
+  }
   frame <- model.frame(formula, data, na.action = na.omit)
   terms <- attr(frame, "terms")
   intercept <- attr(terms, "intercept") == 1

@@ -99,19 +99,21 @@ def test_kernel_pegasos_is_its_definition(kernel, seed, weighted, intercept):
 
 
 def test_parameters_of_kernels_have_limits_and_defaults():
+    rows = np.array([[1.0, 3.0], [1.0, 3.0]])  # of variance 1
+
     def parts(*args):
         found = checked_kernel(*args)
         return found.name, found.degree, found.offset, found.gamma
 
-    assert parts("polynomial", None, None, None, 4) == ("polynomial", 2, 1.0, None)
-    assert parts("polynomial", 1, 0, None, 4) == ("polynomial", 1, 0.0, None)
-    assert parts("gaussian", None, None, None, 4) == ("gaussian", None, None, 0.25)
-    assert parts("linear", None, None, None, 4) == ("linear", None, None, None)
+    assert parts("polynomial", None, None, None, rows) == ("polynomial", 2, 1.0, None)
+    assert parts("polynomial", 1, 0, None) == ("polynomial", 1, 0.0, None)
+    assert parts("gaussian", None, None, None, rows) == ("gaussian", None, None, 0.5)
+    assert parts("linear", None, None, None, rows) == ("linear", None, None, None)
     most = kernel_problem.MOST_DEGREES
-    assert parts("polynomial", most, 5e-324, None, 4)[1:3] == (most, 5e-324)
+    assert parts("polynomial", most, 5e-324, None)[1:3] == (most, 5e-324)
     said = f"^degree={most + 1} is not allowed; give at most {most}\\.$"
     with pytest.raises(OptionError, match=said):
-        checked_kernel("polynomial", most + 1, None, None, 4)
+        checked_kernel("polynomial", most + 1, None, None)
     for name, option, owner in (
         ("linear", "degree", "polynomial"),
         ("gaussian", "offset", "polynomial"),
@@ -119,7 +121,7 @@ def test_parameters_of_kernels_have_limits_and_defaults():
     ):
         options = {"degree": None, "offset": None, "gamma": None} | {option: 3}
         with pytest.raises(OptionError) as caught:
-            checked_kernel(name, *options.values(), 4)
+            checked_kernel(name, *options.values())
         assert str(caught.value) == (
             f"{option}=3 makes no sense for kernel={name!r}; it belongs to "
             f"kernel={owner!r}."
@@ -127,7 +129,7 @@ def test_parameters_of_kernels_have_limits_and_defaults():
     for wrong in (-5e-324, True, np.nan, "1"):
         said = "^offset is of type str" if wrong == "1" else "^offset="
         with pytest.raises(OptionError, match=said):
-            checked_kernel("polynomial", None, wrong, None, 4)
+            checked_kernel("polynomial", None, wrong, None)
 
 
 @pytest.mark.parametrize("by_pairs", [False, True])

@@ -1,7 +1,5 @@
 """What there is to say of a fit: which facts are noted, and who is told of them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,9 +46,9 @@ def test_the_hinge_that_predicts_one_level_says_so_first():
 
 
 def test_cross_validation_that_uses_no_predictor_is_the_message():
-    model = ps.SVM(Y, X, lam=1e6)
-    model.problem = replace(model.problem, lam_rule="cv")
-    result = model.fit(ps.SDCA(seed=3))
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(150) < 0.2, "a", "b")
+    result = ps.SVM(labels, rng.normal(size=(150, 3)), lam="cv").fit(ps.SDCA(seed=3))
     assert "uses no predictor" in result.summary().notes[0]
     assert "by cross-validation" in result.summary().header[2]
     assert "taken as fixed" in result.summary().notes[-1]

@@ -47,7 +47,9 @@ def back(result, folder, name="a.model"):
 
 
 def fitted(formula, frame, **options):
-    return ps.svm(formula, frame, **options).fit(ps.Pegasos(epochs=2, seed=1))
+    return ps.svm(formula, frame, **{"lam": 1.0, **options}).fit(
+        ps.Pegasos(epochs=2, seed=1)
+    )
 
 
 def check_same(loaded, result, new):

@@ -87,7 +87,7 @@ import pandas as pd
 import pegasos_stats as ps
 
 data = pd.DataFrame({"y": [0, 1] * 5, "a": range(10), "b": range(5, 15)})
-result = ps.svm("y ~ a", data).fit(ps.Pegasos(epochs=2, seed=1))
+result = ps.svm("y ~ a", data, lam=1.0).fit(ps.Pegasos(epochs=2, seed=1))
 right = []
 
 def saving():

@@ -5,16 +5,17 @@ import sys
 from pegasos_stats.output.cli import main
 
 ROWS = "y,a,b\n" + "".join(f"{i % 2},{i},{i * i % 7}\n" for i in range(20))
-FIT = ["fit", "train.csv", "--outcome", "y", "--epochs", "1"]
-REPORT = ["report", "train.csv", "--outcome", "y", "--epochs", "1"]
-DEMO = ["demo", "--epochs", "1"]
+FIT = ["fit", "train.csv", "--outcome", "y", "--lambda", "1", "--epochs", "1"]
+REPORT = ["report", "train.csv", "--outcome", "y", "--lambda", "1", "--epochs", "1"]
+DEMO = ["demo", "--lambda", "1", "--epochs", "1"]
 PREDICT = ["predict", "a.model", "train.csv"]
 PROGRAM = [sys.executable, "-m", "pegasos_stats"]
 
 
 def saved_model(folder):
     (folder / "train.csv").write_text(ROWS)
-    arguments = ["fit", str(folder / "train.csv"), "--outcome", "y", "--epochs", "1"]
+    run_of_r = ["--lambda", "1", "--epochs", "1"]
+    arguments = ["fit", str(folder / "train.csv"), "--outcome", "y", *run_of_r]
     assert main([*arguments, "--save", str(folder / "a.model")]) == 0
     return (folder / "a.model").read_bytes()
 

@@ -159,7 +159,17 @@ def test_text_predictors_become_factors(tmp_path, capsys):
 
 def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):
     fits = [
-        run(capsys, "fit", files / name, *outcome, "--json", "--epochs", 2)
+        run(
+            capsys,
+            "fit",
+            files / name,
+            *outcome,
+            "--json",
+            "--lambda",
+            1,
+            "--epochs",
+            2,
+        )
         for name, outcome in [
             ("train.csv", ["--outcome", "digit"]),
             ("train.csv.gz", ["--outcome", "digit"]),
@@ -255,7 +265,7 @@ def test_log_loss_trace_and_progress(capsys):
 )
 def test_kernels(words, options, capsys):
     train, test = ps.datasets.load_digits56()
-    model = ps.kernel_svm("digit ~ .", train, **options)
+    model = ps.kernel_svm("digit ~ .", train, lam=1.0, **options)
     expected = model.fit(ps.Pegasos(epochs=2, seed=443))
     found = json.loads(run(capsys, "demo", *words.split(), "--epochs", 2, "--json").out)
     assert found["n_support"] == expected.n_support

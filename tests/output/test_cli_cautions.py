@@ -45,11 +45,11 @@ def hinted(capsys, *options, **columns):
 
 def test_scales_and_glm_are_notes_with_options_of_the_command(capsys):
     columns = {"x": np.arange(N) * 1000.0, "z": (np.arange(N) % 2).astype(float)}
-    (line,) = hinted(capsys, **columns)
+    (line,) = hinted(capsys, "--lambda", 1, **columns)
     assert line.startswith("Predictors differ widely in scale ")
     assert "--standardize" in line
     slope = {"x": PART / 2 - (np.arange(N) % 7) / 5}
-    (line,) = hinted(capsys, "--loss", "log", **slope)
+    (line,) = hinted(capsys, "--loss", "log", "--lambda", 1, **slope)
     assert "--lambda 1e-9 " in line
     assert hinted(capsys, "--loss", "log", "--lambda", 1e-9, **slope) == []
 
@@ -124,17 +124,7 @@ def test_options_that_help_are_options_of_the_command(capsys):
 def test_json_has_them(capsys):
     columns = {"y": ["n", "p"] * 30, "x": np.arange(N)}
     pd.DataFrame(columns).to_csv("d.csv", index=False)
-    printed = run(
-        capsys,
-        "fit",
-        "d.csv",
-        "--outcome",
-        "y",
-        "--solver",
-        "pegasos",
-        "--seed",
-        443,
-        "--json",
-    )
+    given = "--outcome", "y", "--solver", "pegasos", "--lambda", 1, "--seed", 443
+    printed = run(capsys, "fit", "d.csv", *given, "--json")
     (line,) = (w for w in json.loads(printed.out)["warnings"] if "all zero" in w)
     assert line.endswith("Try --solver sdca or --refine 1e-6.")

@@ -16,10 +16,10 @@ FITS = {
     "--groups hospital --lambda 0.01": lambda data: ps.svm(
         "died ~ age + site", data, lam=0.01
     ).fit(ps.SDCA(seed=1), groups="hospital"),
-    "--cov-type none": lambda data: ps.svm("died ~ age + site", data, lam=1.0).fit(
-        ps.SDCA(seed=1), cov_type="none"
-    ),
-    "--standardize --epochs 2": lambda data: ps.svm(
+    "--cov-type none --lambda 1": lambda data: ps.svm(
+        "died ~ age + site", data, lam=1.0
+    ).fit(ps.SDCA(seed=1), cov_type="none"),
+    "--standardize --lambda 1 --epochs 2": lambda data: ps.svm(
         "died ~ age + site", data, standardize=True, lam=1.0
     ).fit(ps.Pegasos(2, seed=1)),
 }

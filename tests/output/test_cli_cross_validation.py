@@ -1,4 +1,4 @@
-"""--cv, --rule and --positive of fit and predict."""
+"""--cv, --lambda cv and --positive of fit and predict."""
 
 import numpy as np
 import pandas as pd
@@ -24,32 +24,19 @@ def small(tmp_path_factory):
 OPTIMUM = ["--outcome", "y", "--solver", "sdca", "--loss", "log"]
 
 
-def test_lambda_is_chosen_as_by_the_path(small, capsys):
+def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
     frame = pd.read_csv(small)
-    given = [*OPTIMUM, "--cv", 3, "--seed", 2, "--rule", "min"]
-    printed = run(capsys, "fit", small, *given, "--json")
-    found = strict(printed.out)
-    path = ps.lambda_path(ps.logit("y ~ .", frame, lam=1.0), folds=3, seed=2)
+    given = [*OPTIMUM, "--lambda", "cv", "--cv", 3, "--seed", 2]
+    found = strict(run(capsys, "fit", small, *given, "--json").out)
+    path = ps.lambda_path(ps.logit("y ~ .", frame), folds=10, seed=1)
     assert found["lambda"] == path.lambda_min != path.lambda_1se
-    assert found["lambda_chosen"] == (
-        "chosen among 30 values by 3-fold cross-validation of the training rows: the "
-        "best by log_loss"
-    )
-    nested = ps.cross_validate(
-        ps.logit("y ~ .", frame, lam=1.0), folds=3, seed=2, lambda_path=path, rule="min"
-    )
+    assert "30 values" in found["lambda_chosen"]
+    assert "log_loss" in found["lambda_chosen"]
+    model = ps.logit("y ~ .", frame)
+    nested = ps.cross_validate(model, folds=3, seed=2, lambda_path=True, rule="min")
     table = found["confusion"]["out-of-fold"]
     assert table["table"] == nested.confusion().table.to_numpy().tolist()
     assert (table["rows"], table["interval_exact"]) == ("out of fold", None)
-
-
-def test_with_test_data_nothing_is_told_of_folds(small, capsys):
-    given = [*OPTIMUM, "--cv", 3, "--test", small]
-    printed = run(capsys, "fit", small, *given).out
-    told = "Lambda     chosen among 30 values by 3-fold cross-validation of the "
-    told += "training rows: largest within a standard error of the best by log_loss\n"
-    assert told in printed
-    assert "Out-of-fold" not in printed
 
 
 def test_a_lambda_that_is_given_is_validated(small, capsys):

@@ -197,12 +197,13 @@ def test_what_files_cannot_do_is_said_in_one_sentence(rows, data, tmp_path, caps
         ),
     ]:
         assert refused(capsys, words) == f"{begun}{told}\n"
-    told = refused(capsys, [*train, "--solver", "pegasos"])
+    told = refused(capsys, [*train, "--solver", "pegasos", "--lambda", "1"])
     assert told == (
         f"{begun}--order shuffle takes rows from anywhere, and files are read block by "
         "block; give --order sequential or --order blocks.\n"
     )
-    told = refused(capsys, ["fit", csv, "--outcome", "y", "--order", "blocks"])
+    fit = ["fit", csv, "--outcome", "y", "--lambda", "1"]
+    told = refused(capsys, [*fit, "--order", "blocks"])
     assert told == (
         f"{begun}--order blocks is for fits from files, which ps.scan() names, and the "
         "rows are in memory; give --order shuffle.\n"

@@ -22,7 +22,7 @@ FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
-    run_of_r = "--epochs", "20"
+    run_of_r = "--lambda", "1", "--epochs", "20"
     fit = "fit", "train.csv", "--formula", formula, *run_of_r, "--json"
     printed = run(capsys, *fit)
     model = ps.svm(formula, pd.read_csv("train.csv"), lam=1.0)
@@ -40,7 +40,7 @@ def test_a_saved_formula_predicts(folder, capsys):
 
 
 def test_a_report_repeats_the_formula(folder, capsys):
-    given = ["--formula", FORMULAS[1], "--epochs", 2, "-o", "page.md"]
+    given = ["--formula", FORMULAS[1], "--lambda", "1", "--epochs", 2, "-o", "page.md"]
     run(capsys, "report", "train.csv", *given)
     page = (folder / "page.md").read_text(encoding="utf-8")
     assert "--formula 'digit ~ . - id'" in page

@@ -26,10 +26,10 @@ def test_a_column_is_an_offset_and_no_predictor(table, tmp_path, capsys):
     model = tmp_path / "fit.model"
     given = "fit", table, "--outcome", "y", "--offset", "z", "--loss", "log", "--json"
     shown = run(capsys, *given[:-1], "--solver", "sdca").out
-    assert "log loss, lambda = 1, offset z\n" in shown
+    assert "log loss, lambda = 0.025 (1/n), offset z\n" in shown
     printed = run(capsys, *given, "--solver", "sdca", "--save", model)
     frame = pd.read_csv(table)
-    alone = ps.logit("y ~ x", frame, offset="z", lam=1.0).fit(ps.SDCA(seed=2))
+    alone = ps.logit("y ~ x", frame, offset="z").fit(ps.SDCA(seed=2))
     # Two orders, each to a gap of 1e-6 by Newton steps, which end far below it.
     params = json.loads(printed.out)["params"]
     assert params == pytest.approx(alone.params.to_dict(), rel=1e-6)
@@ -59,7 +59,8 @@ def test_of_a_kernel_it_is_a_number(table, capsys):
         "--offset 'z' is no number, and kernel machines take no column as an offset; "
         "give a number, or leave --kernel out."
     )
-    assert main([*given, "--offset", "0.5", "--epochs", "2", "--seed", "1"]) == 0
+    run_of_r = "--lambda", "1", "--epochs", "2", "--seed", "1"
+    assert main([*given, "--offset", "0.5", *run_of_r]) == 0
     assert "offset 0.5" in capsys.readouterr().out
 
 

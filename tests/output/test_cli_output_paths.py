@@ -12,7 +12,7 @@ def files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     train, _ = ps.datasets.load_digits56()
     train.to_csv("train.csv", index=False)
-    fitting = ["--outcome", "digit", "--epochs", 1]
+    fitting = ["--outcome", "digit", "--lambda", "1", "--epochs", 1]
     run(capsys, "fit", "train.csv", *fitting, "--save", "a.model")
     (tmp_path / "link.csv").symlink_to("train.csv")
     return tmp_path
@@ -41,6 +41,6 @@ def test_a_file_that_is_read_is_not_written_over(case, files, capsys):
 
 def test_earlier_predictions_and_models_are_replaced(files, capsys):
     for _ in range(2):
-        run(capsys, *FIT, "--epochs", 1, "--save", "b.model")
+        run(capsys, *FIT, "--lambda", "1", "--epochs", 1, "--save", "b.model")
         run(capsys, "predict", "b.model", "train.csv", "-o", "out.csv")
     assert (files / "out.csv").read_text().startswith("row,predicted,score")

@@ -15,7 +15,7 @@ from tests.output.command_line import run, strict
 
 def saved_fit(capsys, folder, train, *options):
     path = folder / "a.model"
-    run(capsys, "fit", train, "--save", path, "--epochs", 2, *options)
+    run(capsys, "fit", train, "--save", path, "--lambda", "1", "--epochs", 2, *options)
     return path
 
 

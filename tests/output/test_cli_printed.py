@@ -35,7 +35,7 @@ FITS = {
             "Solver     SDCA, shuffle, seed 1, to a relative gap of 1e-06: {1} steps",
         ],
     ),
-    "--formula y~x --kernel gaussian --gamma 0.5 --epochs 3": (
+    "--formula y~x --kernel gaussian --gamma 0.5 --lambda 1 --epochs 3": (
         lambda: ps.kernel_svm("y ~ x", DATA, kernel="gaussian", gamma=0.5, lam=1.0).fit(
             PEGASOS
         ),
@@ -46,7 +46,7 @@ FITS = {
             "Solver     Pegasos, shuffle, 3 epochs, seed 2: {0} in {1} steps",
         ],
     ),
-    "--formula y~x --epochs 3 --refine 1e-6 --no-intercept": (
+    "--formula y~x --lambda 1 --epochs 3 --refine 1e-6 --no-intercept": (
         lambda: ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(
             PEGASOS, refine=1e-6
         ),
@@ -100,7 +100,8 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
     train.to_csv("train.csv")
     test.to_csv("test.csv")
     fit = ["fit", "train.csv", "--outcome", "digit", "--test", "test.csv"]
-    assert main([*fit, "--epochs", "20", "--seed", "443", "--save", "a.model"]) == 0
+    fit += ["--lambda", "1", "--epochs", "20", "--seed", "443"]
+    assert main([*fit, "--save", "a.model"]) == 0
     result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443))
     # 5 and 6 in these numbers are in the description of the data
     out = capsys.readouterr().out
@@ -124,7 +125,18 @@ def test_a_fit_on_test_rows_has_both_tables(capsys):
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.usefixtures("folder")
 def test_predictions_are_told_in_these_lines(labelled, capsys):
-    fit = ["fit", "small.csv", "--formula", "y~x", "--epochs", "3", "--seed", "2"]
+    fit = [
+        "fit",
+        "small.csv",
+        "--formula",
+        "y~x",
+        "--lambda",
+        "1",
+        "--epochs",
+        "3",
+        "--seed",
+        "2",
+    ]
     assert main([*fit, "--no-intercept", "--save", "l.model"]) == 0
     result = ps.svm("y ~ x", DATA, intercept=False, lam=1.0).fit(PEGASOS)
     new = DATA if labelled else DATA.drop(columns="y")

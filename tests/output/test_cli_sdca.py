@@ -52,7 +52,8 @@ def test_refine_goes_on_from_pegasos(capsys, digits):
 def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
     path = tmp_path / "train.csv"
     digits.to_csv(path, index=False)
-    printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
+    given = "--outcome", "digit", "--lambda", "1", *options, "--json"
+    printed = run(capsys, "fit", path, *given)
     result = ps.svm("digit ~ .", pd.read_csv(path), lam=1.0).fit(solver)
     assert params_of(printed) == result.params.to_dict()
 
@@ -71,15 +72,15 @@ def test_options_of_rows_in_files_are_named_as_options(capsys, digits, tmp_path)
 def test_weights_and_scaling(capsys, digits, tmp_path):
     path = tmp_path / "train.csv"
     digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
-    options = ["--outcome", "digit", "--weights", "w", "--standardize", "--epochs", 20]
-    printed = run(capsys, "fit", path, *options, "--json")
+    options = ["--weights", "w", "--standardize", "--lambda", "1", "--epochs", 20]
+    printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
     data = pd.read_csv(path)
     model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)
     result = model.fit(ps.Pegasos(seed=1))
     assert params_of(printed) == result.params.to_dict()
     facts = strict(printed.out)
     assert facts["params_original"] == result.params_original.to_dict()
-    shown = run(capsys, "fit", path, *options).out
+    shown = run(capsys, "fit", path, "--outcome", "digit", *options).out
     assert "lambda = 1, weighted rows, standardized features" in shown
 
 

@@ -48,6 +48,7 @@ def files(tmp_path_factory):
 
 ERRORS = {
     "draws without a number": "--order replace --epochs 3 --steps 5",
+    "Pegasos without a penalty": "--solver pegasos",
     "steps in order": "--steps 5 --order shuffle",
     "groups that are not there": "--groups town",
     "cluster alone": "--cov-type cluster",
@@ -133,7 +134,10 @@ WARNED = {
     "one answer": ("rare", "--lambda 10"),
     "separated": ("sure", "--lambda 1e-4 --epochs 20"),
     "kernel, one epoch": ("plain", "--kernel gaussian --epochs 1 --lambda 1e-4"),
-    "not at its end": ("plain", "--solver pegasos --tol 1e-9 --epochs 1 --seed 1"),
+    "not at its end": (
+        "plain",
+        "--lambda 1 --epochs 1 --tol 1e-9 --seed 1 --solver pegasos",
+    ),
     "kernel, not at its end": (
         "rare",
         "--kernel gaussian --solver sdca --epochs 1 --tol 1e-12 --lambda 1e-8",

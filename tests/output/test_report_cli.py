@@ -37,7 +37,8 @@ def listings(path, language):
 def test_a_page_from_two_files(digits, capsys):
     page = digits / "a page.html"
     options = ["--outcome", "digit", "--test", digits / "test.csv", "-o", page]
-    shown = run(capsys, "report", digits / "train.csv", *options, "--epochs", 2)
+    options += ["--lambda", "1", "--epochs", 2]
+    shown = run(capsys, "report", digits / "train.csv", *options)
     assert f"Report     {page}" in shown.out
     assert "Test" in shown.out
     (command,) = listings(page, "sh")
@@ -128,7 +129,7 @@ def test_the_loss_is_logistic_unless_it_is_named(tmp_path, capsys):
 
 
 def test_errors_are_out_of_fold_where_there_is_no_test(tmp_path, capsys):
-    code, page = studied(tmp_path, "--cv", "3")
+    code, page = studied(tmp_path, "--cv", "3", "--lambda", "cv")
     assert code == 0
     assert "chosen from 30 values" in page
     assert "Cross-validated error" in page

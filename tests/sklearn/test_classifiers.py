@@ -85,15 +85,18 @@ class TestEqualNumbers:
 
     def test_weights_of_rows_and_classes(self, classifier, model, rows):
         X, y, w = rows
-        found = classifier(class_weight={"well": 3.0}, random_state=4).fit(X, y, w)
+        given = {"lam": 0.02, "random_state": 4}
+        found = classifier(class_weight={"well": 3.0}, **given).fit(X, y, w)
         each = w * np.where(y == "well", 3.0, 1.0)
-        same(found, model(y, X, weights=each).fit(ps.SDCA(**NEAR, seed=4)))
-        found = classifier(class_weight="balanced", random_state=4).fit(X, y, w)
+        ours = model(y, X, lam=0.02, weights=each)
+        same(found, ours.fit(ps.SDCA(**NEAR, seed=4)))
+        found = classifier(class_weight="balanced", **given).fit(X, y, w)
         share = {
             label: w.sum() / (2 * w[y == label].sum()) for label in ("ill", "well")
         }
         each = w * np.array([share[label] for label in y])
-        same(found, model(y, X, weights=each).fit(ps.SDCA(**NEAR, seed=4)))
+        ours = model(y, X, lam=0.02, weights=each)
+        same(found, ours.fit(ps.SDCA(**NEAR, seed=4)))
 
     def test_standardized(self, classifier, model, rows):
         X, y, _ = rows

@@ -30,7 +30,6 @@ from pegasos_stats.models.inference.estimating import has_rows, why_none
 from pegasos_stats.models.notes import effects as notes_on
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.other_names import answering
-from pegasos_stats.tables import significant
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -371,7 +370,7 @@ def estimated(
         (f"{result.coding.name}:", outcomes[heights.curve]),
         ("Averaged over:", counted(rows.number, "row")),
         ("Loss:", problem.loss),
-        ("lambda:", significant(problem.lam, 6)),
+        ("lambda:", problem.lambda_text),
     ]
     table = pd.DataFrame(
         {

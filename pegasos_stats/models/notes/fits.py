@@ -225,7 +225,7 @@ def constant_prediction(
         return []
     level = str(training.levels[int(training.counts.sum(axis=0).argmax())])
     text = f"every row is predicted {level!r}"
-    if problem.lam_rule == "cv" and reach < FLAT:
+    if problem.lam_rule == "cv" and (problem.loss == "hinge" or reach < FLAT):
         text = f"the best fit by cross-validation uses no predictor: {text}"
     hinge, weights = problem.loss == "hinge", [] if problem.weighted else [BALANCED]
     words: list[str | InPython] = [text, *(HINGE if hinge else LOGISTIC)]
@@ -236,6 +236,15 @@ def constant_prediction(
         words += [" A smaller ", InPython("lam", "--lambda"), " may help too (1/n)."]
     found = said(*words)
     return [Note("predictions", "warning", found.written(), said=found)]
+
+
+def no_predictor_helps(metric: str) -> Note:
+    """Note that the best lambda of a path is one at which no predictor is used."""
+    text = (
+        "Cross-validation found no use for the predictors: at no lambda of the path is "
+        f"the mean {metric.replace('_', ' ')} smaller than without them."
+    )
+    return Note("penalty", "warning", text)
 
 
 def repeated(solver: Solver) -> list[Note]:

@@ -18,7 +18,7 @@ from pegasos_stats.models.persist.archive import Archive, Header
 from pegasos_stats.models.persist.container import Arrays
 from pegasos_stats.models.persist.header import Json, items, whole
 from pegasos_stats.models.results import Results
-from pegasos_stats.solvers.problem import ZERO_LOSS
+from pegasos_stats.solvers.problem import RULE_TEXT, ZERO_LOSS
 
 Fitted: TypeAlias = Results | Model
 
@@ -33,8 +33,10 @@ OF_DATA = {
     "offset",
     "missing",
     "balanced",
+    "lam_rule",
 }
-EARLIER_DATA: Header = {"balanced": None}  # what earlier files do not say
+# What earlier files do not say.
+EARLIER_DATA: Header = {"balanced": None, "lam_rule": "given"}
 SHA256 = re.compile("[0-9a-f]{64}")
 ROUNDING = 1e-6  # of weights, whose mean is 1, summed in another order
 SAME_SUM = 1e-9  # relative, of the weights of both classes, to rounding
@@ -55,6 +57,7 @@ def data_of(fitted: Fitted) -> Header:
         "offset": fitted.offsets and designs.packed_offset(fitted.offsets),
         "missing": [list(pair) for pair in dropped.missing],
         "balanced": problem.balanced,
+        "lam_rule": problem.lam_rule,
     }
 
 
@@ -91,6 +94,7 @@ class DataFields:
             header.real(lam, "lambda"),
             header.one_of(loss, "the loss", ZERO_LOSS),
         )
+        self.lam_rule = header.one_of(fit["lam_rule"], "the rule of lambda", RULE_TEXT)
         self.intercept = header.flag(intercept, "the intercept")
         if self.lam <= 0.0:
             raise ValueError(f"lambda is {lam}")
@@ -128,6 +132,7 @@ class DataFields:
         return {
             "y": self.y,
             "lam": self.lam,
+            "lam_rule": self.lam_rule,
             "loss": self.loss,
             "intercept": self.intercept,
             "weights": self.weights,

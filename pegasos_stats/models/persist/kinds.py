@@ -288,7 +288,7 @@ def kernel_read(
 ) -> tuple[kernel_problem.KernelFunction, int]:
     """Undo `kernel_of`."""
     options, memory = header.items(stored, "the kernel", 2)
-    kernel = kernel_problem.checked_kernel(**options, p=fields.p)
+    kernel = kernel_problem.checked_kernel(**options, X=np.ones((1, 1)))
     if kernel != kernel_problem.KernelFunction(**options) or fields.loss != "hinge":
         raise ValueError(f"no kernel has {options}")
     return kernel, header.whole(memory, "memory", 1)

@@ -30,7 +30,7 @@ from pegasos_stats.output.cli.input import (
     read_data,
     style_of,
 )
-from pegasos_stats.output.cli.options import model_of, solver_of
+from pegasos_stats.output.cli.options import PENALTIES, model_of, solver_of
 from pegasos_stats.output.cli.output_paths import (
     PREDICTIONS,
     check_places,
@@ -45,6 +45,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.keeping.saving import KEPT
 from pegasos_stats.studies.parity.check import check_against_r
+from pegasos_stats.studies.selection.cross_validation import CrossValidation
 from pegasos_stats.writing import checked_place, outputs
 
 Solver = Pegasos | SDCA
@@ -73,8 +74,8 @@ def report(options: argparse.Namespace) -> Printed:
             f"report shows single rows, and those of {train.path} are read block by "
             "block; give fit, or a file that is read at once."
         )
-    result, tests, studies = _studied_fit(formula, train, tests, options)
-    made = pages.page_of_files(result, tests, studies, options)
+    result, tests, validation = _studied_fit(formula, train, tests, options)
+    made = pages.page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
     warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
@@ -121,6 +122,8 @@ def demo(options: argparse.Namespace) -> Printed:
     """Fit the data that come with the package."""
     check_places(options)
     train, test = (Rows("digits56", frame) for frame in datasets.load_digits56())
+    if options.lam is None and options.profile not in PENALTIES:
+        options.lam = 1.0
     title = f"{PROGRAM}: handwritten fives and sixes, 8 x 8 pixels"
     given = "digit ~ .", train, {"test": test}
     if options.report is None:
@@ -209,11 +212,11 @@ def _fitted(
     tests: dict[str, Rows],
     options: argparse.Namespace,
 ) -> Printed:
-    result, tests, studies = _studied_fit(formula, train, tests, options)
+    result, tests, validation = _studied_fit(formula, train, tests, options)
     tables = _tables(result, tests, _choices(result, options))
-    if studies[1] is not None:
+    if validation is not None:
         tables["out-of-fold"] = cross_validation.out_of_fold(
-            studies[1], result, options
+            validation, result, options
         )
     if options.save is not None:
         about = {"format": train.format, "zero_based": train.zero_based}
@@ -222,7 +225,7 @@ def _fitted(
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
     warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
-    chosen = cross_validation.choice_told(studies, options)
+    chosen = cross_validation.choice_of_lambda(result)
     threshold = getattr(options, "threshold", None)  # demo has none
     given = title, result, tables, notes, warned, options.save, chosen
     shown, asked = None, getattr(options, "coefficients", False)  # demo has none
@@ -259,13 +262,12 @@ def _studied_fit(
     train: Rows,
     tests: dict[str, Rows],
     options: argparse.Namespace,
-) -> tuple[Fitted, dict[str, Rows], cross_validation.Studies]:
+) -> tuple[Fitted, dict[str, Rows], CrossValidation | None]:
     """The fit, the test data as its model takes them, and what ``--cv`` asks for."""
-    solver, studies = solver_of(options), cross_validation.NO_STUDIES
+    solver = solver_of(options)
     model = _model(formula, train, solver, options)
-    if getattr(options, "cv", None) is not None:  # demo has none
-        model, studies = cross_validation.validated(model, solver, bool(tests), options)
-    return *_fit(model, solver, tests, options), studies
+    validation = cross_validation.validated(model, solver, options)
+    return *_fit(model, solver, tests, options), validation
 
 
 def _model(

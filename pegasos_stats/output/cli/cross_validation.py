@@ -15,33 +15,20 @@ from pegasos_stats.studies.selection.cross_validation import (
     CrossValidation,
     cross_validate,
 )
-from pegasos_stats.studies.selection.lambdas import RULES
-from pegasos_stats.studies.selection.path import lambda_path
-from pegasos_stats.studies.selection.path_results import LambdaPath
 
-Studies = tuple[LambdaPath | None, CrossValidation | None]
-
-NO_STUDIES: Studies = (None, None)
 POSITIVE = (
     "positive class of sensitivity and similar statistics (default: the level coded +1)"
 )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cv`` and ``--rule``."""
+    """Add ``--cv``."""
     parser.add_argument(
         "--cv",
         type=whole,
         metavar="FOLDS",
-        help="choose lambda by cross-validation, or validate that of --lambda; without "
-        "--test the errors are those out of fold",
-    )
-    parser.add_argument(
-        "--rule",
-        choices=list(RULES),
-        default="1se",
-        help="how --cv chooses: the largest lambda within a standard error of the best "
-        "one, or the best one (default: 1se)",
+        help="estimate the errors on new rows by cross-validation; with --lambda cv "
+        "lambda is chosen anew in each fold",
     )
 
 
@@ -78,41 +65,32 @@ def out_of_fold(
     return replace(table, choices=choices)
 
 
-def choice_told(studies: Studies, options: argparse.Namespace) -> str:
-    """How ``--cv`` chose lambda, in words; empty where it did not."""
-    path, _ = studies
+def choice_of_lambda(result: Results) -> str:
+    """How ``--lambda cv`` chose lambda, in words; empty where it did not."""
+    path = result.lambda_path
     if path is None:
         return ""
-    by = "largest within a standard error of the best" if options.rule == "1se" else ""
     return (
-        f"chosen among {counted(len(path.lambdas), 'value')} by {options.cv}-fold "
-        f"cross-validation of the training rows: {by or 'the best'} by {path.metric}"
+        f"the best of {counted(len(path.lambdas), 'value')} by 10-fold "
+        f"cross-validation of the training rows, by {path.metric}"
     )
 
 
 def validated(
-    model: Any, solver: Pegasos | SDCA, tested: bool, options: argparse.Namespace
-) -> tuple[Any, Studies]:
-    """The model with the lambda that ``--cv`` chooses, and errors out of fold.
+    model: Any, solver: Pegasos | SDCA, options: argparse.Namespace
+) -> CrossValidation | None:
+    """The errors out of fold that ``--cv`` asks for.
 
-    With ``--lambda`` nothing is chosen; with test data errors are those of the test.
     Folds keep the groups of ``--groups`` whole.
 
     Parameters
     ----------
     model : Model
     solver : Pegasos or SDCA
-    tested : bool
-        Whether there are test data.
     options : Namespace
     """
+    if getattr(options, "cv", None) is None:  # demo has none
+        return None
     given = {"folds": options.cv, "groups": options.groups, "seed": options.seed}
     use = None if solver.to_optimum else solver  # those of studies are enough
-    if "lam" in options.given:
-        return model, (None, cross_validate(model, use, **given))
-    path = lambda_path(model, None, use, **given)
-    chosen = path.best_model(options.rule)
-    if tested:
-        return chosen, (path, None)
-    nested = {"lambda_path": path, "rule": options.rule}
-    return chosen, (path, cross_validate(model, use, **nested, **given))
+    return cross_validate(model, use, **given)

@@ -55,6 +55,7 @@ def model_facts(result: Fitted) -> Facts:
     return {
         "loss": problem.loss,
         "lambda": problem.lam,
+        "lambda_rule": problem.lam_rule,
         "intercept": problem.intercept,
         "kernel": str(kernel) if kernel else None,
         "weighted": problem.weights is not None,
@@ -161,7 +162,7 @@ def model_line(result: Fitted) -> str:
     """What is minimised, in a line."""
     facts = model_facts(result)
     words = [
-        f"{facts['loss']} loss, lambda = {facts['lambda']:g}",
+        f"{facts['loss']} loss, lambda = {result.problem.lambda_text}",
         *(["weighted rows"] if facts["weighted"] else []),
         *([] if result.offsets is None else [f"offset {result.offsets}"]),
         *(["standardized features"] if facts["standardized"] else []),

@@ -23,6 +23,7 @@ from pegasos_stats.solvers.kernel_problem import OFFSET, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.orders import Average
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sizes import NAMES as STEP_NAMES
 from pegasos_stats.solvers.sizes import Step
@@ -123,6 +124,11 @@ def number(text: str) -> float:
     return float(text)
 
 
+def penalty(text: str) -> Lam:
+    """Read a number, or ``cv``."""
+    return "cv" if text == "cv" else number(text)
+
+
 def average(text: str) -> Average:
     """Read ``none``, ``all``, or a number of last epochs."""
     if text in ("none", "all"):
@@ -168,6 +174,7 @@ READERS: dict[object, Callable[[str], object]] = {
     float: number,
     Average: average,
     Step: step,
+    Lam: penalty,
 }
 
 PROFILES = ("paper", "r_script", "homework", "minibatch")
@@ -259,7 +266,7 @@ def usual_solver(options: argparse.Namespace) -> str:
         value = getattr(options, name)
         if value in known[name].choices and value not in others[name].choices:
             asked.add(name)
-    return "pegasos" if asked or options.kernel is not None else "sdca"
+    return "pegasos" if asked else "sdca"
 
 
 def _given(options: argparse.Namespace, owner: type) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 import argparse
 import shlex
 
-from pegasos_stats.output.cli.cross_validation import Studies, level_of
+from pegasos_stats.output.cli.cross_validation import level_of
 from pegasos_stats.output.cli.input import Rows
 from pegasos_stats.output.cli.process import PROGRAM, no_part_left
 from pegasos_stats.output.cli.spelling import spelled_for
 from pegasos_stats.output.report.report import Report, report_of
 from pegasos_stats.output.report.subject import Fitted, checked_threshold_of
+from pegasos_stats.studies.selection.cross_validation import CrossValidation
 
 WIDTH = 76  # of a line of the command
 
@@ -16,12 +17,11 @@ WIDTH = 76  # of a line of the command
 def page_of_files(
     result: Fitted,
     tests: dict[str, Rows],
-    studies: Studies,
+    validation: CrossValidation | None,
     options: argparse.Namespace,
 ) -> Report:
     """Report a fit of files, and write the report to its file."""
     test = tests.get("test")
-    path, validation = studies
     threshold, _ = checked_threshold_of(options.threshold, result)
     made = report_of(
         result,
@@ -29,7 +29,7 @@ def page_of_files(
         title=options.title,
         image_shape=options.image_shape,
         positive=level_of(result, options.positive),
-        path=path,
+        path=result.lambda_path,
         validation=validation,
         threshold=threshold,
         command=command_line(options),

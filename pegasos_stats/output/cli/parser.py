@@ -21,6 +21,7 @@ from pegasos_stats.output.cli.process import PROGRAM, say, write_output
 from pegasos_stats.solvers.kernel_problem import NAMES, KernelFunction
 from pegasos_stats.solvers.options import Option, offered
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.penalty import Lam
 from pegasos_stats.solvers.problem import LossName
 
 SEED = 443  # of the reference run, which demo repeats
@@ -52,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
         usage=f"{PROGRAM} demo [options]",
         description="Fit handwritten fives and sixes that come with the package.",
     )
-    _add_model_options(demo)
+    _add_model_options(demo, usual_lambda="1")
     _add_solver_options(demo, SEED)
     _add_output_options(demo)
     demo.add_argument(
@@ -282,8 +283,12 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_model_options(parser: argparse.ArgumentParser, loss: str = "") -> None:
-    """Add the options of a model; `loss` has the default loss in words."""
+def _add_model_options(
+    parser: argparse.ArgumentParser,
+    loss: str = "",
+    usual_lambda: str = "1/n, n the rows",
+) -> None:
+    """Add the options of a model; defaults of loss and lambda in words."""
     group = parser.add_argument_group("model")
     usual = {name: each.default for name, each in signature(SVM).parameters.items()}
     kernels = tuple(name for name in NAMES if name != "precomputed")
@@ -291,10 +296,11 @@ def _add_model_options(parser: argparse.ArgumentParser, loss: str = "") -> None:
     for option in (
         Option(
             "lam",
-            float,
-            help="penalty, above zero",
-            default_words=_usual_penalties(usual["lam"]),
-            metavar="NUMBER",
+            Lam,
+            help="penalty, above zero; cv: the best by ten-fold cross-validation; of "
+            "pegasos, whose steps are 1/(lambda t), there is no default",
+            default_words=_usual_penalties(usual_lambda),
+            metavar="NUMBER|cv",
         ),
         Option(
             "loss",
@@ -336,10 +342,10 @@ def _add_model_options(parser: argparse.ArgumentParser, loss: str = "") -> None:
         _add_option(group, [option], option.default)
 
 
-def _usual_penalties(lam: float) -> str:
+def _usual_penalties(usual: str) -> str:
     """The default penalty, and that of each profile with one of its own."""
     own = [f"{each:g} with --profile {name}" for name, each in cli.PENALTIES.items()]
-    return "; ".join([f"{lam:g}", *own])
+    return "; ".join([usual, *own])
 
 
 def _add_error_options(parser: argparse.ArgumentParser) -> None:
@@ -355,7 +361,7 @@ def _add_solver_options(parser: argparse.ArgumentParser, seed: int = 1) -> None:
         choices=list(cli.SOLVERS),
         default="pegasos",
         help="steps as in R, or on to the optimum (default: pegasos; of fit and report "
-        "sdca, but with --kernel or options of a run of pegasos, such as --epochs)",
+        "sdca, but with options of a run of pegasos, such as --epochs)",
     )
     for name, options in cli.solver_options().items():
         if name == "seed":

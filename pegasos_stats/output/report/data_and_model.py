@@ -26,7 +26,6 @@ NAMES = {
     "hinge": "support vector machine",
     "log": "penalised logistic regression",
 }
-RULES = {"1/n": " (1/n)", "cv": " (by cross-validation)"}  # of lambda
 WORDS: list[tuple[Text, Text]] = [
     (
         "95% interval",
@@ -211,7 +210,7 @@ def _objective(subject: Subject) -> str:
 
 def _symbols(subject: Subject) -> list[tuple[Text, Text]]:
     result, problem = subject.result, subject.result.problem
-    lam = f"{number(problem.lam, 6)}{RULES.get(problem.lam_rule, '')}"
+    lam = problem.lambda_text.replace("-", "\N{MINUS SIGN}", 1)
     unknown: tuple[Text, Text] = (Math(r"\beta"), "coefficients of the predictors")
     if subject.kernel is not None:
         unknown = (Math("f"), f"a function of the kernel {subject.kernel}")

@@ -88,7 +88,7 @@ def model_arguments(subject: Subject) -> list[str]:
     pairs = ", ".join(f"{literal(name)}: {name}" for name in result.design.functions)
     return [
         *data,
-        f"lam={problem.lam!r}",
+        *_lambda(result),
         *([] if problem.intercept else ["intercept=False"]),
         *kernel,
         *([] if rule == "factor" else [f"coding={literal(rule)}"]),
@@ -102,6 +102,14 @@ def model_arguments(subject: Subject) -> list[str]:
         *(["standardize=True"] if subject.is_scaled else []),
         *([f"functions={{{pairs}}}"] if pairs else []),
     ]
+
+
+def _lambda(result: Fitted) -> list[str]:
+    """The argument for lambda; none where it is 1/n of the rows."""
+    problem = result.problem
+    if problem.lam_rule == "1/n" and problem.lam == 1.0 / problem.n_weighed:
+        return []
+    return ['lam="cv"' if result.lambda_path is not None else f"lam={problem.lam!r}"]
 
 
 def _counts(counts: Counts) -> str:

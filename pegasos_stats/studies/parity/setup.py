@@ -136,6 +136,7 @@ def setup_of(model: object, solver: Pegasos | SDCA | None) -> Setup:
             f"model is of type {type(model).__name__}; give a model that is not fitted "
             "yet, such as ps.svm(formula, data)."
         )
+    model = model.at_chosen_lambda()
     solver = model.in_columns(checked_solver(solver, Pegasos))
     _check_in_r(model, solver)
     if solver.uses_random_numbers and solver.seed is None:

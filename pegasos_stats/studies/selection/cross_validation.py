@@ -79,7 +79,8 @@ def cross_validate(
         Nested cross-validation: in each fold lambda is chosen from the training rows. A
         path gives the values, the number of folds and the metric; for a sequence of
         values, or True for those of `lambda_grid`, there are 10 folds. The estimate is
-        for the whole procedure. The model's own lambda is not used.
+        for the whole procedure. The model's own lambda is not used. It is so, with the
+        rule ``"min"``, for a model with ``lam="cv"``.
     rule : "1se" or "min", default "1se"
         Rule by which lambda is chosen, see `LambdaPath`.
     workers : int, optional
@@ -123,10 +124,13 @@ def cross_validate(
     True
     """
     model = fold_fits.checked_model(model)
+    if model.problem.lam_rule == "cv" and lambda_path is None:
+        lambda_path, rule = True, "min"
     choosing = nested.checked_choosing(lambda_path, rule, model)
     usual = fold_fits.FOLD_TOL
     default = SDCA(tol=usual) if choosing is None else SDCA(EPOCHS, tol=usual)
-    solver = fold_fits.checked_fold_solver(model, solver, default)
+    fixed = choosing is None
+    solver = fold_fits.checked_fold_solver(model, solver, default, fixed)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
@@ -365,7 +369,7 @@ class CrossValidation:
     def _lambda(self) -> str:
         """The lambda of all folds, or those that were chosen."""
         if self.choosing is None:
-            return significant(self.model.problem.lam, 6)
+            return self.model.problem.lambda_text
         low, high = (significant(v) for v in self.by_fold["lam"].agg(["min", "max"]))
         return f"{low} to {high}" if low != high else low
 

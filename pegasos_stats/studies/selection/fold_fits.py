@@ -113,7 +113,10 @@ def checked_model(model: object) -> Model:
 
 
 def checked_fold_solver(
-    model: Model, solver: Pegasos | SDCA | None, default: SDCA
+    model: Model,
+    solver: Pegasos | SDCA | None,
+    default: SDCA,
+    own_lambda: bool = True,
 ) -> Pegasos | SDCA:
     """Return the solver, checked: it suits the model and any part of its rows.
 
@@ -123,13 +126,15 @@ def checked_fold_solver(
     solver : Pegasos, SDCA or None
     default : SDCA
         Taken if `solver` is None.
+    own_lambda : bool
+        Whether the fits are at the lambda of the model.
 
     Raises
     ------
     OptionError
         If it does not suit the model, or lists the rows to visit.
     """
-    problem = model.problem
+    problem = model.problem if own_lambda else replace(model.problem, lam_rule="given")
     chosen = default if solver is None else checked_solver(solver, SDCA)
     chosen = model.in_columns(chosen)
     if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
@@ -237,6 +242,7 @@ def path_solutions(
     Dual weights are in [0, w_i] for every lambda, so those of one, also times a
     number up to 1, are a feasible start for the next.
     """
+    problem = replace(problem, lam_rule="given")
     if isinstance(problem, KernelProblem):
         return kernel_path(problem, solver, lambdas)
     found: list[Any] = []
@@ -272,7 +278,7 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:
     """Return the same model with another lambda; the data are shared."""
     other = copy(model)
-    other.problem = replace(model.problem, lam=float(lam))
+    other.problem = replace(model.problem, lam=float(lam), lam_rule="given")
     return other
 
 

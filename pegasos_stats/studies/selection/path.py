@@ -101,7 +101,7 @@ def lambda_path(
     model = fold_fits.checked_model(model)
     grid = checked_lambdas(lambdas, model)
     default = SDCA(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
-    solver = fold_fits.checked_fold_solver(model, solver, default)
+    solver = fold_fits.checked_fold_solver(model, solver, default, own_lambda=False)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     names = [known.name for known in chosen]
     if metric is None:

@@ -281,6 +281,11 @@ class LambdaPath:
             )
         return place(losses, losses, "min")
 
+    @property
+    def is_best_at_largest(self) -> bool:
+        """Whether `lambda_min` is the largest of the path."""
+        return bool(self.lambda_min == self.lambdas[0])
+
     def marks(self) -> dict[str, float]:
         """Return `lambda_min` and `lambda_1se`, where defined, by their rules."""
         marks: dict[str, float] = {}
