@@ -36,6 +36,9 @@ class Changelog(SphinxDirective):
         text = re.sub(
             r"^## (.*)$", lambda found: f"{found[1]}\n{'-' * 40}", text, flags=re.M
         )
+        text = re.sub(
+            r"^### (.*)$", lambda found: f"{found[1]}\n{'~' * 40}", text, flags=re.M
+        )
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
