@@ -6,20 +6,25 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
+from statsmodels.datasets import fair
+
 import pegasos_stats as ps
 from pegasos_stats.output.plotting.style import pyplot, styled
 
 HERE = Path(__file__).parents[1]
+FORMULA = "had ~ rate_marriage + yrs_married + educ + C(occupation)"
 
 
 def main() -> None:
-    """Fit the packaged digits and draw what was found."""
-    train, test = ps.datasets.load_digits56()
-    result = ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
+    """Fit half of the rows; draw coefficients, and the ROC curve of the others."""
+    data = fair.load_pandas().data.astype({"occupation": int})
+    data["had"] = (data["affairs"] > 0).map({False: "no", True: "yes"})
+    train, new = data.iloc[::2], data.iloc[1::2]
+    result = ps.logit(FORMULA, train).fit()
     with styled():
-        figure, axes = pyplot().subplots(1, 2, figsize=(9.0, 3.6))
-        result.plot.coefficient_image((8, 8), ax=axes[0])
-        result.plot.margins(test, ax=axes[1])
+        figure, axes = pyplot().subplots(1, 2, figsize=(10.0, 4.0))
+        result.plot.coefficients(ax=axes[0])
+        result.plot.roc(new, ax=axes[1])
         figure.savefig(HERE / "docs" / "_static" / "readme.png", dpi=110)
 
 
