@@ -92,16 +92,6 @@ def test_tables_of_training_rows_leave_them_out(model, tmp_path):
     assert len(other.augment()) == 400
 
 
-def test_a_report_counts_them_apart(tmp_path):
-    rows, both = frames()
-    other = fitted(ps.logit, both)
-    other.report(rows, path=tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Left out: weight 0" in page
-    fitted(ps.logit, rows).report(rows, path=tmp_path / "plain.html")
-    assert "weight 0" not in (tmp_path / "plain.html").read_text(encoding="utf-8")
-
-
 def test_files_count_them_for_none(tmp_path):
     rows, both = frames()
     found = []
