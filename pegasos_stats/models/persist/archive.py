@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import IO
@@ -46,7 +46,7 @@ class Archive:
         shapes = self.shapes
         header = shapes.pop("header")
         self._left = set(shapes)
-        width = max((size for shape in shapes.values() for size in shape), default=0)
+        width = _width(shapes.values())
         if len(header) != 1 or header[0] > most_bytes(width):
             raise ValueError(f"its header has the shape {header}")
         text = self._container.array("header").tobytes()
@@ -136,9 +136,15 @@ def packed_archive(header: Header, arrays: Arrays) -> bytes:
         If the header is too large.
     """
     header = {"format": FORMAT, "version": VERSION, "digest": DIGEST} | header
-    width = max((size for a in arrays.values() for size in a.shape), default=0)
+    width = _width(array.shape for array in arrays.values())
     text = np.frombuffer(text_of(header, width), dtype=np.uint8)
     return sealed({"header": text} | arrays)
+
+
+def _width(shapes: Iterable[tuple[int, ...]]) -> int:
+    """The largest dimension of arrays; those without numbers may state any."""
+    sizes = (size for shape in shapes if 0 not in shape for size in shape)
+    return max(sizes, default=0)
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.persist import header
 from pegasos_stats.models.persist.fit_fields import LARGEST_SEED
 
+ROUNDED = 1e-6  # of the largest number of a matrix
+
 
 def check_sandwich(found: Covariance) -> None:
     """Raise ValueError for numbers that no sandwich has."""
@@ -16,9 +18,14 @@ def check_sandwich(found: Covariance) -> None:
     for array in (found.matrix, found.bread, found.meat, *there):
         if not isinstance(array, np.ndarray):
             raise ValueError(f"{array!r} is no array")
+    if found.fixed is not None and found.fixed.shape != found.matrix.shape:
+        raise ValueError(f"a covariance has the shape {found.fixed.shape}")
     undefined = np.isnan(found.matrix).all()
     if not undefined and not np.isfinite(found.matrix).all():
         raise ValueError("the covariance is not finite")
+    for array in (found.matrix, found.joint, found.fixed):
+        if array is not None and np.isfinite(array).all():
+            check_variances(array)
     width = found.bandwidth
     wide = width is None or header.real(width, "the width", 0.0) > 0.0
     if not (wide or undefined):
@@ -30,6 +37,18 @@ def check_sandwich(found: Covariance) -> None:
     check_separated(found)
     header.text(found.description, "the description")
     header.text(found.why, "a reason")
+
+
+def check_variances(matrix: np.ndarray) -> None:
+    """Raise ValueError for a matrix that is not symmetric, or variances below zero.
+
+    Its other eigenvalues may be below zero: of two kinds of groups it is a difference.
+    """
+    largest = np.abs(matrix).max(initial=0.0)
+    if (np.diag(matrix) < -ROUNDED * largest).any():
+        raise ValueError("a variance is below zero")
+    if (np.abs(matrix / 2.0 - matrix.T / 2.0) > ROUNDED * largest).any():
+        raise ValueError("a covariance is not symmetric")
 
 
 def check_separated(found: Estimate) -> None:
@@ -55,8 +74,9 @@ def check_bootstrap(found: BootstrapResult) -> None:
             raise ValueError(f"{array!r} is no array")
         if not np.isfinite(array).all():
             raise ValueError("a resample is not finite")
-    if (np.diag(found.covariance) < 0.0).any():
-        raise ValueError("a variance is below zero")
+    check_variances(found.covariance)
+    if found.fixed is not None and found.fixed.shape != found.estimates.shape:
+        raise ValueError(f"other estimates have the shape {found.fixed.shape}")
     header.text(found.why, "a reason")
     left = header.whole(found.n_left_out, "a count") + len(found.estimates)
     if left != found.options.replicates:

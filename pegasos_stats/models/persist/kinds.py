@@ -33,6 +33,7 @@ from pegasos_stats.models.persist.judged import (
 from pegasos_stats.models.persist.values import packed, restored
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers import kernel_problem
+from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 
 COVARIANCES = {"Sandwich": Sandwich, "Cluster": Cluster, "Bootstrap": Bootstrap}
@@ -40,6 +41,7 @@ PREFIX = "covariance."  # of the names of its arrays
 VECTORS = "estimate", "newton_step", "tolerance", "pull", "bias", "proportional"
 APART = ("options", "notes", "later")  # fields that are written apart, or not at all
 MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
+SLACK = 1e-6  # relative, of an objective, for its rounding
 NOT_SAVED = (
     "The training rows are not in a saved model; give data, as in predict(data), and "
     "ask for standard errors, as by result.bse, before saving."
@@ -104,6 +106,7 @@ def linear_in(fields: FitFields, fit: Header, archive: Archive) -> LinearResults
     beta, dual = archive.take("beta", "f8", p), archive.take("dual", "f8", n)
     if not (np.isfinite(beta).all() and np.isfinite(dual).all()):
         raise ValueError("a coefficient is not finite")
+    check_penalty(beta, fields.problem["lam"], fields.certificate)
     cov_type = None
     if fit["cov_type"] is not None:
         name, options = header.items(fit["cov_type"], "cov_type", 2)
@@ -223,6 +226,15 @@ def _shape_of(name: str, k: int) -> tuple[int | None, ...]:
     if name == "unbounded":
         return (k, None)
     return (None if name in ("estimates", "fixed") else k, k)
+
+
+def check_penalty(beta: np.ndarray, lam: float, certificate: Certificate) -> None:
+    """Raise ValueError for coefficients whose penalty alone is above the objective."""
+    with np.errstate(over="ignore"):
+        penalty = lam / 2.0 * float(beta @ beta)
+    most = (certificate.objective + certificate.rounding) * (1.0 + SLACK)
+    if penalty > most:
+        raise ValueError(f"the penalty is {penalty}, and the objective {most}")
 
 
 def kernel_out(result: KernelResults, fit: Header) -> Arrays:
