@@ -135,11 +135,16 @@ def plain_column(column: DataColumn) -> DataColumn:
     """Give a column one of the dtypes that formulas can use.
 
     Unused categories are dropped; nullable numbers, and numbers and booleans that
-    stand in an object column, become numpy's; text becomes object.
+    stand in an object column, become numpy's, or real numbers and nullable booleans
+    where values are missing; text becomes object.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column.cat.remove_unused_categories()
+    if not isinstance(dtype, np.dtype) or dtype.kind == "O":
+        there = column.notna()
+        if not there.all():
+            return _with_missing(plain_column(column[there]), column.index)
     if pd.api.types.is_numeric_dtype(column):
         if isinstance(dtype, np.dtype):
             return column
@@ -156,6 +161,14 @@ def plain_column(column: DataColumn) -> DataColumn:
         with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
             return column.astype(np.float64)
     return column
+
+
+def _with_missing(present: DataColumn, index: pd.Index) -> DataColumn:
+    """A plain column on all rows, missing in those that it lacks."""
+    kind = present.dtype.kind
+    if kind == "b":
+        present = present.astype("boolean")
+    return (present.astype(np.float64) if kind in "iu" else present).reindex(index)
 
 
 def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:

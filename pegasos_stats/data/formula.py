@@ -21,6 +21,7 @@ from pegasos_stats.data.language.expressions import (
     Node,
     column_value,
     columns_in,
+    looks_at_missing,
 )
 from pegasos_stats.data.language.functions import KNOWN
 from pegasos_stats.data.language.reading import read_expression
@@ -200,22 +201,29 @@ def read_outcome(
 def _computed(
     tree: Node, expression: str, formula: str, data: pd.DataFrame
 ) -> DataColumn:
-    """Values of an outcome where all its variables are there; missing elsewhere."""
+    """Values of an outcome; missing where it has none."""
     variables = sorted(columns_in(tree))
     check_names(variables)
     check_columns(data, variables or [expression])
-    used = data[variables].reset_index(drop=True)
-    known = used.notna().all(axis=1)
     try:
-        rows = used[known].apply(plain_column)
-        found = column_value(tree, Evaluation(rows))
-        plain = getattr(found, "__wrapped__", found)
-        values: DataColumn = pd.Series(plain, index=rows.index, name=expression)
+        values = values_of_rows(tree, data[variables]).rename(expression)
     except Exception as error:
         raise cannot_use(formula, error) from None
+    return values.set_axis(data.index)
+
+
+def values_of_rows(tree: Node, frame: pd.DataFrame) -> DataColumn:
+    """Values of an expression in all rows, by position; missing where it has none."""
+    used = frame.reset_index(drop=True)
+    known = used.notna().all(axis=1)
+    looking = not known.all() and looks_at_missing(tree, learning=True)
+    rows = (used if looking else used[known]).apply(plain_column)
+    found = column_value(tree, Evaluation(rows, missing=looking))
+    plain = getattr(found, "__wrapped__", found)
+    values: DataColumn = pd.Series(plain, index=rows.index)
     if not known.all():
         values = values.convert_dtypes().reindex(used.index)
-    return values.set_axis(data.index)
+    return values
 
 
 def read_terms(
@@ -309,8 +317,9 @@ def variables_of(
     formula: str,
     data: pd.DataFrame,
     functions: Functions | None = None,
+    without: Collection[str] = (),
 ) -> list[str]:
-    """Columns that the terms use.
+    """Columns that the terms use; those factors left aside that stand in `without`.
 
     Raises
     ------
@@ -321,6 +330,8 @@ def variables_of(
     """
     found: set[str] = set()
     for factor in {factor for term in terms for factor in term.factors}:
+        if factor.expr in without:
+            continue
         if factor.eval_method.value == "lookup":
             found.add(str(factor.expr))
         elif factor.eval_method.value == "python":

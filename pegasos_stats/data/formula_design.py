@@ -1,7 +1,8 @@
 """Designs from formulas: terms and contrasts, kept and replayed on new data."""
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -43,8 +44,21 @@ from pegasos_stats.data.formula import (
     read_terms,
     variables_of,
 )
+from pegasos_stats.data.language.arithmetic import Value
 from pegasos_stats.data.language.complaints import cannot_use
-from pegasos_stats.data.language.expressions import BEYOND, Functions
+from pegasos_stats.data.language.expressions import (
+    BEYOND,
+    Call,
+    Computed,
+    Evaluation,
+    Functions,
+    Node,
+    columns_in,
+    looks_at_missing,
+    walked,
+)
+from pegasos_stats.data.language.missing import missing_in, taken
+from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
@@ -52,6 +66,7 @@ from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
 if TYPE_CHECKING:
     from formulaic import ModelMatrix as FormulaicMatrix
     from formulaic import ModelSpec, SimpleFormula
+    from formulaic.parser.types import Term
 
 NO_PREDICTOR = "has no predictor; add one."
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
@@ -120,7 +135,8 @@ class FormulaDesign:
         """
         functions = functions or {}
         variables = variables_of(terms, formula, data, functions)
-        used = complete_rows(data, variables, usable)
+        rows = FormulaRows.of(formula, terms, data, variables, usable, functions)
+        used, computed, absent = rows.used, rows.computed, rows.absent
         if len(used) == 0:
             empty = [name for name in variables if data[name].isna().all()]
             if empty and len(data):
@@ -133,16 +149,15 @@ class FormulaDesign:
         numbers = [v for v, k in zip(variables, kinds, strict=True) if k in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
-        coded = _materialize(terms, used, formula, functions)
+        coded = _materialize(terms, used, formula, functions, computed=computed)
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
         check_distinct((spec := coded.model_spec).column_names)
         known = data, plain_factors(spec, used), len(used), formula
         given = tuple(variables), tuple(numbers), functions
         design = cls(formula, spec, names, *given, doubtful_columns(*known))
-        complete = len(used)
-        del used  # a copy of all rows, and another one follows
-        return design, design._finished(coded, data, complete)
+        del used, computed, rows  # a copy of all rows, and another one follows
+        return design, design._finished(coded, data, absent)
 
     def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, coded as at fit.
@@ -170,16 +185,19 @@ class FormulaDesign:
         levels = levels_at_fit(self.spec, self.variables)
         data = as_at_fit(data[variables], levels, self.numeric)
         numeric_values(data[list(self.numeric)])
-        used = complete_rows(data, variables, np.ones(len(data), dtype=bool))
+        every, state = np.ones(len(data), dtype=bool), self.spec.transform_state
+        given = self.formula, self.spec.formula, data, variables, every
+        rows = FormulaRows.of(*given, self.functions, deepcopy(state))
+        used = rows.used
         if len(used) == 0:
-            given = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
-            return ModelMatrix(*given, data.index, self._absent(data))
+            none = np.empty((0, len(self.names))), np.zeros(len(data), dtype=bool)
+            return ModelMatrix(*none, data.index, rows.absent)
         _check_numbers(used[list(self.numeric)], data.index[used.index])
         check_levels(used, levels, data.index, self.doubtful)
         # A copy: formulaic writes into the specification that it is given.
-        state = self.spec.encoder_state.items()
+        coding = self.spec.encoder_state.items()
         spec = self.spec.update(
-            encoder_state={name: (kind, dict(found)) for name, (kind, found) in state},
+            encoder_state={name: (kind, dict(found)) for name, (kind, found) in coding},
             transform_state=deepcopy(self.spec.transform_state),
         )
         made = None
@@ -191,8 +209,8 @@ class FormulaDesign:
                 for name, (_, found) in spec.encoder_state.items()
                 if "categories" in found
             }
-        coded = _materialize(spec, used, self.formula, self.functions, made)
-        return self._finished(coded, data, len(used))
+        known = used, self.formula, self.functions, made, rows.computed
+        return self._finished(_materialize(spec, *known), data, rows.absent)
 
     @property
     def learns(self) -> bool:
@@ -214,15 +232,17 @@ class FormulaDesign:
         ]
         every = np.ones(len(data), dtype=bool)
         if made:
-            given = self.formula, self.spec.formula, data, every, self.functions
-            learnt = self.from_terms(*given)[0]
+            anew = self.formula, self.spec.formula, data, every, self.functions
+            learnt = self.from_terms(*anew)[0]
         else:
             levels = levels_at_fit(self.spec, self.variables)
             data = as_at_fit(data[list(self.variables)], levels, self.numeric)
-            used = complete_rows(data, list(self.variables), every)
+            in_rows = self.formula, self.spec.formula, data, list(self.variables), every
+            rows = FormulaRows.of(*in_rows, self.functions)
             kept = {name: (kind, dict(state)) for name, (kind, state) in encoders}
             spec = self.spec.update(encoder_state=kept, transform_state={})
-            coded = _materialize(spec, used, self.formula, self.functions)
+            of_fit = rows.used, self.formula, self.functions, None, rows.computed
+            coded = _materialize(spec, *of_fit)
             learnt = replace(self, spec=coded.model_spec)
         for state in learnt.spec.transform_state.values():
             state[BEYOND] = "extend"
@@ -241,7 +261,10 @@ class FormulaDesign:
         return blanked(frame, levels_at_fit(self.spec, self.variables))
 
     def _finished(
-        self, coded: pd.DataFrame, data: pd.DataFrame, complete: int
+        self,
+        coded: pd.DataFrame,
+        data: pd.DataFrame,
+        absent: Mapping[str, NDArray[np.intp]],
     ) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""
         positions, index = coded.index.to_numpy(), data.index
@@ -250,15 +273,11 @@ class FormulaDesign:
         whole = checked_rows(values, labelled.columns, labelled.index)
         kept = np.zeros(len(index), dtype=bool)
         kept[positions[whole]] = True
-        missing = self._absent(data) if complete < len(data) else {}
+        missing = dict(absent)
         if not whole.all():
             found = missing_values(values, self.names)
             missing |= {name: positions[rows] for name, rows in found.items()}
         return ModelMatrix(selected(values, whole), kept, index, missing)
-
-    def _absent(self, data: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
-        rows = {v: np.flatnonzero(data[v].isna()) for v in self.variables}
-        return {v: found for v, found in rows.items() if len(found)}
 
 
 def doubtful_in(design: Design) -> tuple[Doubtful, ...]:
@@ -364,16 +383,28 @@ def _materialize(
     formula: str,
     functions: Functions,
     levels: Mapping[str, Collection[object]] | None = None,
+    computed: Computed | None = None,
 ) -> "FormulaicMatrix":
-    """Build formulaic's model matrix; its errors become errors about the formula."""
-    from formulaic.errors import DataMismatchWarning
-
+    """Build formulaic's model matrix."""
     from pegasos_stats.data.language.materializing import Materializer
+
+    with _errors_of(formula, used):
+        maker = Materializer(used, formula, functions, levels, computed)
+        found = maker.matrix(terms)
+    maker.data = None  # it refers to itself, and to a copy of all rows
+    maker.layered_context = None
+    return found
+
+
+@contextmanager
+def _errors_of(formula: str, used: pd.DataFrame) -> Iterator[None]:
+    """Errors of formulaic, and of functions, become errors about the formula."""
+    from formulaic.errors import DataMismatchWarning
 
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error", DataMismatchWarning)
-            return Materializer(used, formula, functions, levels).matrix(terms)
+            yield
     except DataMismatchWarning:
         raise ColumnError(
             f"The data hold levels that did not occur at fit in a term of {formula!r}; "
@@ -387,13 +418,142 @@ def _materialize(
         raise cannot_use(formula, error) from None
 
 
-def complete_rows(
-    data: pd.DataFrame, variables: list[str], usable: Mask
-) -> pd.DataFrame:
-    """Rows without missing values, indexed by position, in plain dtypes."""
-    frame = data[variables].reset_index(drop=True)
-    complete = usable & frame.notna().all(axis=1).to_numpy()
-    frame = (frame if complete.all() else frame[complete]).copy(deep=False)
+@dataclass(frozen=True, eq=False)
+class FormulaRows:
+    """The rows in which every term of a formula has a value, by R's rule.
+
+    Terms are evaluated on all rows; then the rows go in which a term has no value.
+
+    Attributes
+    ----------
+    used : DataFrame
+        Those rows, indexed by position, in plain dtypes.
+    computed : Computed
+        Values in these rows of what may have one where a column has none.
+    absent : dict of str to int array
+        Rows of the data, by position, that lack a value, by the name of its column.
+    """
+
+    used: pd.DataFrame
+    computed: Computed
+    absent: dict[str, NDArray[np.intp]]
+
+    @classmethod
+    def of(
+        cls,
+        formula: str,
+        terms: "Iterable[Term]",
+        data: pd.DataFrame,
+        variables: list[str],
+        usable: Mask,
+        functions: Functions,
+        state: MutableMapping[str, dict[str, Value]] | None = None,
+    ) -> "FormulaRows":
+        """Find the rows.
+
+        Parameters
+        ----------
+        formula : str
+        terms : iterable of formulaic.Term
+        data : DataFrame, n rows
+        variables : list of str
+            Columns that the terms use.
+        usable : bool array, shape (n,)
+            Rows that have an outcome.
+        functions : dict of str to callable
+        state : dict, optional
+            What transformations found at fit; at the fit itself None.
+        """
+        lacks = {v: data[v].isna().to_numpy(dtype=bool) for v in variables}
+        lacks = {v: rows for v, rows in lacks.items() if rows.any()}
+        looking: dict[str, Node] = {}
+        if lacks or not usable.all():
+            looking = _looking(terms, formula, data, functions, state is None)
+        strict = set(variables)
+        if looking:
+            strict = set(variables_of(terms, formula, data, functions, list(looking)))
+        kept, whole = usable.copy(), data[variables].reset_index(drop=True)
+        for name in strict & set(lacks):
+            kept &= ~lacks[name]
+        absent = {v: rows for v, rows in lacks.items() if v in strict}
+        values: dict[str, tuple[Value, dict[str, dict[str, Value]]]] = {}
+        for expr, tree in looking.items():
+            own = whole[sorted(columns_in(tree))]
+            own = own if own.columns.size else whole
+            values[expr] = _on_all_rows(formula, expr, tree, own, state)
+            missing = missing_in(values[expr][0])
+            if missing is None or not missing.any():
+                continue
+            kept &= ~missing
+            known = [v for v in sorted(columns_in(tree)) if v in lacks]
+            for name in known:
+                rows = absent.get(name, np.zeros(len(data), dtype=bool))
+                absent[name] = rows | (lacks[name] & missing)
+            by_name = [lacks[name] for name in known]
+            alone = missing & ~np.logical_or.reduce([np.zeros_like(missing), *by_name])
+            if alone.any():
+                absent[expr] = alone
+        used = _plain_rows(whole, kept)
+        computed = {
+            expr: (_on_kept_rows(value, kept, looking[expr]), found)
+            for expr, (value, found) in values.items()
+        }
+        return cls(used, computed, {v: np.flatnonzero(r) for v, r in absent.items()})
+
+
+def _looking(
+    terms: "Iterable[Term]",
+    formula: str,
+    data: pd.DataFrame,
+    functions: Functions,
+    learning: bool,
+) -> dict[str, Node]:
+    """Factors that may have a value in rows in which a column has none."""
+    found = {}
+    for factor in {factor for term in terms for factor in term.factors}:
+        if factor.eval_method.value == "python":
+            tree = read_expression(factor.expr, data.columns, formula, functions)
+            if looks_at_missing(tree, learning):
+                found[str(factor.expr)] = tree
+    return dict(sorted(found.items()))
+
+
+def _on_all_rows(
+    formula: str,
+    expr: str,
+    tree: Node,
+    own: pd.DataFrame,
+    state: MutableMapping[str, dict[str, Value]] | None,
+) -> tuple[Value, dict[str, dict[str, Value]]]:
+    """Value of a factor on all rows, and what its transformations found."""
+    from pegasos_stats.data.language.materializing import evaluated
+
+    rows = _plain_rows(own, np.ones(len(own), dtype=bool))
+    numbers = [name for name, dtype in rows.dtypes.items() if dtype.kind in "fiub"]
+    _check_numbers(rows[numbers], rows.index)
+    found: dict[str, dict[str, Value]] = {} if state is None else dict(state)
+    with _errors_of(formula, rows):
+        value = evaluated(expr, tree, Evaluation(rows, found, missing=True))
+    return value, found
+
+
+def _on_kept_rows(value: Value, kept: Mask, tree: Node) -> Value:
+    """Rows of a value; of a factor without the levels of the others."""
+    found = taken(value, kept)
+    plain: Value = getattr(found, "__wrapped__", found)
+    calls = {part.name for part in walked(tree) if isinstance(part, Call)}
+    factor = isinstance(getattr(plain, "dtype", None), pd.CategoricalDtype)
+    if not factor or "cut" in calls:  # whose intervals are levels without rows too
+        return found
+    fewer = plain.cat.remove_unused_categories()
+    if plain is found:
+        return fewer
+    return type(found)(fewer, metadata=found.__formulaic_metadata__)
+
+
+def _plain_rows(frame: pd.DataFrame, kept: Mask) -> pd.DataFrame:
+    """Rows in plain dtypes."""
+    frame = (frame if kept.all() else frame[kept]).copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
             frame[name] = plain_column(frame[name])

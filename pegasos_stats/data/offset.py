@@ -7,17 +7,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.data.columns import plain_column, selected
+from pegasos_stats.arrays import Vector
+from pegasos_stats.data.columns import selected
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
+from pegasos_stats.data.formula import values_of_rows
 from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Call,
-    Evaluation,
     Functions,
     Node,
-    column_value,
     columns_in,
     walked,
 )
@@ -165,20 +164,14 @@ class Offset:
         )
 
     def _computed(self, term: str, frame: pd.DataFrame) -> Vector:
-        """Values of an expression in ``offset()``; NaN where a variable is missing."""
+        """Values of an expression in ``offset()``; NaN where it has none."""
         formula = f"offset({term})"
         tree = _read(term, frame, formula, self.functions)
-        variables = sorted(columns_in(tree))
-        used = frame[variables].reset_index(drop=True)
-        known = used.notna().all(axis=1)
-        rows = used[known].apply(plain_column)
         try:
             with np.errstate(all="ignore"):
-                found = column_value(tree, Evaluation(rows))
+                values = values_of_rows(tree, frame[sorted(columns_in(tree))])
         except Exception as error:
             raise cannot_use(formula, error) from None
-        plain = getattr(found, "__wrapped__", found)
-        values: DataColumn = pd.Series(plain, index=rows.index).reindex(used.index)
         return _plain(formula, values.set_axis(frame.index), frame, frame.index)
 
 

@@ -29,7 +29,6 @@ DATA = pd.DataFrame(
 )
 x, z, k, s, m, d = (DATA[name] for name in "xzksmd")
 
-# Rows with a missing value stay missing, whatever a function makes of them.
 VALUES = {
     "log(k, 2)": np.log2(k),
     "log(k)": np.log(k),
@@ -62,8 +61,8 @@ VALUES = {
     "k.isin([3, 10])": k.isin([3, 10]),
     "x.round(1)": [-2.5, -0.5, 0.0, 0.8, 1.5, 12.2],
     "x.abs()": x.abs(),
-    "np.nan_to_num(m, nan=7)": np.nan_to_num(m, nan=np.nan),
-    "np.nan_to_num(m, 1, 2, 3)": [1.0, np.nan, 3.0, 2.0, 3.0, 0.0],
+    "np.nan_to_num(m, nan=7)": np.nan_to_num(m, nan=7),
+    "np.nan_to_num(m, 1, 2, 3)": [1.0, 1.0, 3.0, 2.0, 3.0, 0.0],
     "x.astype('int')": x.astype(int),
     "x - mean(x)": x - x.mean(),
     "x - median(z)": x - z.median(),

@@ -126,16 +126,26 @@ def test_missing_values_and_unknown_levels_are_null(scores_in, data):
 
 
 def test_a_condition_hides_no_missing_value(scores_in, data):
-    """As in `predict`, no row with a missing value in a column of the fit has one."""
+    """As in `predict` and in R, a missing value that decides nothing does no harm."""
     formula = "y ~ ifelse(x > 5, z, 0) + I((x > 5) | (k > 4)) + C((x > 5) & (k > 4))"
     result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
     both = data.astype({"k": float}).assign(x=8.0), data.assign(x=2.0, k=2.0)
-    for holes in both:
+    for holes, decides in zip(both, [True, False], strict=True):
         for row, column in enumerate(["x", "k", "z"]):
             holes.loc[row, column] = np.nan
         scores = result.decision_function(holes)
-        assert np.isnan(scores).tolist() == [True] * 3 + [False] * 37
+        assert np.isnan(scores).tolist() == [True, True, decides] + [False] * 37
         np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
+
+
+def test_a_missing_value_is_in_no_list(scores_in, data):
+    formula = "y ~ I(k in [1, 2, 3]) + I(g not in ['u']) + x"
+    result = ps.svm(formula, data, lam=0.1).fit(ps.SDCA(seed=1))
+    holes = data.astype({"k": float, "g": object})
+    holes.loc[0, "k"], holes.loc[1, "g"] = np.nan, None
+    scores = result.decision_function(holes)
+    assert not np.isnan(scores).any()
+    np.testing.assert_allclose(scores_in(result, holes), scores, **CLOSE)
 
 
 def test_nan_is_missing_in_duckdb_which_takes_it_for_a_large_number(data):

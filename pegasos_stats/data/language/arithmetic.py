@@ -143,8 +143,10 @@ def as_numbers(value: Value) -> Value:
 
     numpy would add them by "or", and take functions of them in half precision.
     """
-    logical = is_column(value) and value.dtype == np.bool_
-    return value.astype(np.int64) if logical else value
+    if not is_column(value) or value.dtype.kind != "b":
+        return value
+    lacking = isinstance(value.dtype, pd.BooleanDtype) and value.isna().any()
+    return value.astype(np.float64 if lacking else np.int64)
 
 
 def in_range(compute: Compute, values: Sequence[Value]) -> Value:

@@ -21,8 +21,16 @@ from pegasos_stats.data.language.arithmetic import (
     widened,
 )
 from pegasos_stats.data.language.functions import CONTRASTS, Function
+from pegasos_stats.data.language.missing import (
+    LOOKING,
+    connected,
+    missing_in,
+    where_present,
+)
 
 Functions = Mapping[str, Compute]
+# Values of expressions, by their text, and what transformations in them found.
+Computed = Mapping[str, tuple[Value, Mapping[str, dict[str, Value]]]]
 
 MOST = 1000
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
@@ -99,6 +107,55 @@ def walked(node: Node) -> Iterator[Node]:
             yield from walked(part)
 
 
+def looks_at_missing(node: Node, learning: bool = False) -> bool:
+    """Whether an expression may have a value in a row in which a column has none.
+
+    Parameters
+    ----------
+    node : Node
+    learning : bool
+        Whether functions that learn count too: they do so from all rows in which their
+        own variable is there.
+
+    Examples
+    --------
+    >>> from pegasos_stats.data.language.reading import read_expression
+    >>> texts = "log(x)", "np.isnan(x)", "scale(x)"
+    >>> trees = [read_expression(text, ["x"], "y ~ x") for text in texts]
+    >>> [looks_at_missing(tree) for tree in trees]
+    [False, True, False]
+    >>> looks_at_missing(trees[2], learning=True)
+    True
+    """
+    return any(_looks(part, learning) for part in walked(node))
+
+
+def _looks(part: Node, learning: bool) -> bool:
+    if isinstance(part, Operation):
+        return part.operator in ("&", "|")
+    if isinstance(part, Comparison):
+        return len(part.operators) > 1 or _is_lookup(part)
+    if isinstance(part, Call) and part.name not in ("I", "Q"):
+        return (
+            part.name in LOOKING
+            or _is_of_caller(part)
+            or (learning and bool(part.function.state))
+        )
+    return False
+
+
+def _is_lookup(node: Comparison) -> bool:
+    """Whether a comparison is with a list, in which a missing value is not."""
+    lists = [
+        isinstance(p, Constant) and isinstance(p.value, list) for p in node.operands
+    ]
+    return any(lists)
+
+
+def _is_of_caller(call: Call) -> bool:
+    return call.function.open and call.name not in ("pmin", "pmax")
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Computes trees on the rows of a frame.
@@ -106,10 +163,12 @@ class Evaluation:
     Attributes
     ----------
     frame : DataFrame, n rows
-        Complete rows in plain dtypes.
+        Rows in plain dtypes.
     state : mapping of str to dict
         What transformations found at fit, by the text of their calls. New ones are
         added.
+    missing : bool
+        Whether rows may have missing values.
 
     Examples
     --------
@@ -122,6 +181,7 @@ class Evaluation:
 
     frame: pd.DataFrame
     state: MutableMapping[str, dict[str, Value]] = field(default_factory=dict)
+    missing: bool = False
 
     def value(self, node: Node) -> Value:
         """Value of a tree: a constant, or something with one entry for each row."""
@@ -131,14 +191,42 @@ class Evaluation:
             case Column():
                 return widened(self.frame[node.name])
             case Operation():
-                return operated(node.operator, self._plain(node.operands))
+                return self._operated(node)
             case Comparison():
-                return compared(node.operators, self._plain(node.operands))
+                return self._compared(node)
             case Call():
                 found = self._called(node)
                 if type(found) is pd.Series and len(found) == len(self.frame):
                     return found.set_axis(self.frame.index)  # some come without labels
                 return found
+
+    def _operated(self, node: Operation) -> Value:
+        values = self._plain(node.operands)
+        if not self.missing:
+            return operated(node.operator, values)
+        masks = [missing_in(value) for value in values]
+        lacking = any(mask is not None and mask.any() for mask in masks)
+        if lacking and node.operator in ("&", "|"):
+            return connected(node.operator, values)
+
+        def compute(*present: Value) -> Value:
+            return operated(node.operator, present)
+
+        return where_present(compute, values, {}, self.frame.index)
+
+    def _compared(self, node: Comparison) -> Value:
+        values = self._plain(node.operands)
+        if not self.missing or _is_lookup(node):
+            return compared(node.operators, values)
+        found = []
+        for i, name in enumerate(node.operators):
+
+            def compute(left: Value, right: Value, name: str = name) -> Value:
+                return compared([name], [left, right])
+
+            pair = values[i : i + 2]
+            found.append(where_present(compute, pair, {}, self.frame.index))
+        return found[0] if len(found) == 1 else connected("&", found)
 
     def _plain(self, nodes: tuple[Node, ...]) -> list[Value]:
         """Values without the wrapper that formulaic puts around `C` and `poly`."""
@@ -146,11 +234,22 @@ class Evaluation:
         return [getattr(value, "__wrapped__", value) for value in values]
 
     def _called(self, node: Call) -> Value:
-        function = node.function
         arguments = [self.value(argument) for argument in node.arguments]
+        keywords = {name: self.value(value) for name, value in node.keywords}
+        if not self.missing or node.name in LOOKING or _is_of_caller(node):
+            return self._result(node, arguments, keywords)
+
+        def compute(*present: Value, **others: Value) -> Value:
+            return self._result(node, list(present), others)
+
+        return where_present(compute, arguments, keywords, self.frame.index)
+
+    def _result(
+        self, node: Call, arguments: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        function = node.function
         if function.elementwise:
             arguments = [as_numbers(argument) for argument in arguments]
-        keywords = {name: self.value(value) for name, value in node.keywords}
         self._check(node, arguments, keywords)
         if function.elementwise:
             return in_range(function.resolved, arguments)

@@ -32,7 +32,13 @@ from formulaic.parser.utils import merge_operator_tokens, replace_tokens
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.language.arithmetic import Value, as_real
-from pegasos_stats.data.language.expressions import Evaluation, Functions, column_value
+from pegasos_stats.data.language.expressions import (
+    Computed,
+    Evaluation,
+    Functions,
+    Node,
+    column_value,
+)
 from pegasos_stats.data.language.reading import formatted, read_expression
 from pegasos_stats.data.language.syntax import check_names, unusable
 from pegasos_stats.errors import FormulaError, listing
@@ -156,8 +162,10 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
         formula: str,
         functions: Functions,
         levels: Levels | None = None,
+        computed: Computed | None = None,
     ) -> None:
         super().__init__(frame)
+        self._computed = {} if computed is None else computed  # in these rows
         self._levels = levels or {}  # of factors whose rows of others are left out
         self._formula = formula
         self._functions = functions
@@ -176,23 +184,14 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
     def _evaluate(
         self, expr: str, metadata: object, spec: ModelSpec
     ) -> tuple[Value, set[str]]:
+        if expr in self._computed:
+            value, found = self._computed[expr]
+            spec.transform_state.update(found)
+            return as_real(value), set()
         columns = self.data.columns
         tree = read_expression(expr, columns, self._formula, self._functions)
-        known = spec.transform_state
-        splines = [each for name, each in known.items() if name in expr]
-        ranges = [s for s in splines if {"knots", "lower_bound"} <= s.keys()]  # of fits
-        try:
-            return as_real(column_value(tree, Evaluation(self.data, known))), set()
-        except ValueError as error:
-            if not ranges:
-                raise FactorEvaluationError(f"{expr}: {error}") from error
-            low, high = ranges[0]["lower_bound"], ranges[0]["upper_bound"]
-            raise FactorEvaluationError(
-                f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
-                "at fit; leave such rows out, or fit with extrapolation='clip' in it"
-            ) from error
-        except Exception as error:
-            raise FactorEvaluationError(f"{expr}: {error}") from error
+        evaluation = Evaluation(self.data, spec.transform_state)
+        return as_real(evaluated(expr, tree, evaluation)), set()
 
     def _evaluate_factor(
         self, factor: Factor, spec: ModelSpec, drop_rows: set[int]
@@ -269,6 +268,24 @@ class Materializer(PandasMaterializer):  # type: ignore[misc]
             raise unusable(self._formula, _too_many("columns", MOST_COLUMNS))
         found: Columns = super()._get_columns_for_term(factors, spec, scale)
         return found
+
+
+def evaluated(expr: str, tree: Node, evaluation: Evaluation) -> Value:
+    """Value of a factor; errors name it."""
+    splines = [each for name, each in evaluation.state.items() if name in expr]
+    ranges = [s for s in splines if {"knots", "lower_bound"} <= s.keys()]  # of fits
+    try:
+        return column_value(tree, evaluation)
+    except ValueError as error:
+        if not ranges:
+            raise FactorEvaluationError(f"{expr}: {error}") from error
+        low, high = ranges[0]["lower_bound"], ranges[0]["upper_bound"]
+        raise FactorEvaluationError(
+            f"{expr} has no value below {low:.6g} or above {high:.6g}, the range "
+            "at fit; leave such rows out, or fit with extrapolation='clip' in it"
+        ) from error
+    except Exception as error:
+        raise FactorEvaluationError(f"{expr}: {error}") from error
 
 
 def _too_many(what: str, most: int) -> str:

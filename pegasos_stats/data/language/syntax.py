@@ -25,6 +25,7 @@ OF_R = {
     "as.integer": "as_integer",
     "as.logical": "as_logical",
     "as.character": "as_character",
+    "is.na": "is_na",
 }
 CALLED = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, OF_R))})\(")
 PACKAGE = re.compile(r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()")

@@ -14,6 +14,7 @@ from pegasos_stats.data.language.arithmetic import (
     Value,
     as_numbers,
     as_real,
+    is_column,
     is_text,
 )
 from pegasos_stats.errors import listing, shown
@@ -61,10 +62,63 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
         raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
     if is_text(yes) != is_text(no):
         raise TypeError("ifelse() has text and numbers to choose from; give one kind")
-    found: Value = np.where(test, yes, no)
-    if found.dtype.kind in "biuf":
+    unknown = np.asarray(pd.isna(test))
+    index = getattr(test, "index", None)
+    chosen = np.asarray(test, dtype=object) if unknown.any() else np.asarray(test)
+    chosen = np.where(unknown, False, chosen).astype(bool)
+    found: Value = np.where(chosen, _plain_truth(yes), _plain_truth(no))
+    if found.dtype.kind not in "biuf":
+        found = pd.Series(found.astype(object), index=index)
+    if not unknown.any():
         return found
-    return pd.Series(found.astype(object), index=getattr(test, "index", None))
+    return pd.Series(found, index=index).mask(unknown)
+
+
+def _plain_truth(value: Value) -> Value:
+    """Return nullable booleans as numbers; anything else as it is."""
+    nullable = isinstance(getattr(value, "dtype", None), pd.BooleanDtype)
+    return as_numbers(value) if nullable else value
+
+
+def is_missing(x: Value) -> Value:
+    """``is.na(x)``: whether a value is missing."""
+    return column_of(x).isna()
+
+
+def is_there(x: Value) -> Value:
+    """Whether a value is not missing."""
+    return column_of(x).notna()
+
+
+def filled(x: Value, value: Value) -> Value:
+    """``x.fillna(value)``: a level that is new comes after the others."""
+    column = column_of(x)
+    if isinstance(column.dtype, pd.CategoricalDtype) and not is_column(value):
+        if value not in column.cat.categories:
+            column = column.cat.add_categories([value])
+        return column.fillna(value)
+    known = column.notna().any()
+    if value is None or (known and is_text(value) != is_text(column)):
+        raise TypeError("a missing value is filled by text in text, else by a number")
+    found = column.fillna(value)
+    return found.astype(bool) if found.dtype.kind == "b" else found
+
+
+def first_there(*columns: Value) -> Value:
+    """``coalesce(x, z, ...)``: the first that is not missing, row by row."""
+    if not columns or not is_column(columns[0]):
+        raise TypeError("coalesce() takes a column first, then what fills it")
+    found = columns[0]
+    for column in columns[1:]:
+        found = filled(found, column)
+    return found
+
+
+def with_level_of_missing(x: Value) -> Value:
+    """``addNA(x)``: a factor in which missing values are the last level, ``NA``."""
+    column = column_of(x).astype("category")
+    name = "<NA>" if "NA" in column.cat.categories else "NA"
+    return column.cat.add_categories([name]).fillna(name)
 
 
 def smallest(*columns: Value) -> Value:

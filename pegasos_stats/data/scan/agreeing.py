@@ -24,9 +24,10 @@ from pegasos_stats.data.formula import (
 from pegasos_stats.data.formula_design import (
     NO_PREDICTOR,
     FormulaDesign,
-    complete_rows,
+    FormulaRows,
 )
 from pegasos_stats.data.labels import Coding, LabelCoding
+from pegasos_stats.data.language.arithmetic import Value
 from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
     Evaluation,
@@ -248,11 +249,14 @@ class Telling:
         new = set(self.variables) - self.held
         held = {name for name in new if frame[name].notna().any()}
         self.add({name: int(each.sum()) for name, each in lacking.items()}, held)
-        complete = complete_rows(frame, self.variables, usable)
+        given = self._given[0], self.terms, frame, self.variables, usable
+        known: dict[str, dict[str, Value]] = {}
+        rows = FormulaRows.of(*given, {}, known)
+        complete = rows.used
         if len(complete) == 0:
             return complete, column, complete.index
         begin = complete.index[: BEGIN if first else 0]
-        return complete, column, self._factors.new_rows(complete).union(begin)
+        return complete, column, self._factors.new_rows(rows).union(begin)
 
     def fresh(self) -> "Telling":
         """One that has seen nothing."""
@@ -347,13 +351,18 @@ class Factors:
                     self._trees[name] = tree
         self.watched = bool(self._by_name)
 
-    def new_rows(self, complete: pd.DataFrame) -> pd.Index:
+    def new_rows(self, rows: FormulaRows) -> pd.Index:
         """Row labels, at least one for each level that was not seen before."""
+        complete = rows.used
         found = {name: complete[name] for name in self._by_name}
         for expression, tree in self._trees.items():
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused later
-                    value = column_value(tree, Evaluation(complete))
+                    value = (
+                        rows.computed[expression][0]
+                        if expression in rows.computed
+                        else column_value(tree, Evaluation(complete))
+                    )
             except Exception as error:
                 told = ValueError(f"{expression}: {error}")
                 raise cannot_use(self._formula, told) from None

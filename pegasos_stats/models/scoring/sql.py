@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.errors import OptionError, shown
-from pegasos_stats.models.scoring.terms import Level, Tree, columns_of, terms_of
+from pegasos_stats.models.scoring.terms import Level, Tree, terms_of
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -57,15 +57,20 @@ class Writer:
     def value(self, tree: Tree) -> str:
         """A number, computed in double precision."""
         operation, *given = tree
-        if operation == "column":
-            return f"CAST({self.name(str(given[0]))} AS {DOUBLE[self.dialect]})"
+        if operation in ("column", "known"):
+            number = f"CAST({self.name(str(given[0]))} AS {DOUBLE[self.dialect]})"
+            if operation == "column" or self.dialect not in WITH_NAN:
+                return number
+            return f"NULLIF({number}, CAST('NaN' AS {DOUBLE[self.dialect]}))"
         if operation == "number":
             return self.number(cast("float", given[0]))
         if operation == "levels":
             return self._by_level(*cast("_Coded", given))
         trees = cast("list[Tree]", given)
         if operation == "if":
-            return self._chosen(*trees)
+            return self._chosen(*map(_null_if_nan, trees))
+        if operation in ("least", "greatest"):
+            trees = [_null_if_nan(part) for part in trees]
         values = [self.value(part) for part in trees]
         if operation in INFIX:
             return f"({values[0]} {operation} {values[1]})"
@@ -75,7 +80,7 @@ class Writer:
             sign = "<" if operation == "least" else ">"
             first, second = values
             return (
-                f"CASE {self._nan(tree)}WHEN {first} {sign}= {second} THEN {first} "
+                f"CASE WHEN {first} {sign}= {second} THEN {first} "
                 f"WHEN {second} {sign} {first} THEN {second} END"
             )
         if operation == "**":
@@ -93,7 +98,10 @@ class Writer:
         if operation == "in":
             inner, levels = cast("tuple[Tree, list[Level]]", given)
             each = [self.equal(inner, level) for level in levels]
-            return f"({' OR '.join(each)})"
+            there = self.name(str(inner[1])) if _is_plain(inner) else self.value(inner)
+            if _is_plain(inner) and not any(isinstance(v, str | bool) for v in levels):
+                there = self.value(inner)
+            return f"({there} IS NOT NULL AND ({' OR '.join(each)}))"
         left, right = cast("list[Tree]", given)
         if operation in ("==", "!="):
             if left[0] == "text":
@@ -114,7 +122,7 @@ class Writer:
 
     def equal(self, tree: Tree, level: Level) -> str:
         """Whether a tree gives a level; text is compared letter by letter."""
-        plain = tree[0] == "column"
+        plain = _is_plain(tree)
         if isinstance(level, bool):
             if plain and self.dialect in WITH_BOOLEANS:
                 return f"({self.name(str(tree[1]))} = {str(level).upper()})"
@@ -162,25 +170,10 @@ class Writer:
 
     def _chosen(self, test: Tree, yes: Tree, no: Tree) -> str:
         known = self.condition(test)
-        chosen = (
-            f"WHEN {known} THEN {self.value(yes)} "
+        return (
+            f"CASE WHEN {known} THEN {self.value(yes)} "
             f"WHEN NOT {known} THEN {self.value(no)} END"
         )
-        whole: Tree = ["if", test, yes, no]
-        names = dict.fromkeys(name for name, _ in columns_of(whole))
-        if len(names) > 1:  # the others may decide alone
-            missing = " OR ".join(f"{self.name(name)} IS NULL" for name in names)
-            chosen = f"WHEN {missing} THEN NULL {chosen}"
-        return f"CASE {self._nan(whole)}{chosen}"
-
-    def _nan(self, tree: Tree) -> str:
-        """The case of a number that is NaN, which comparisons take for a large one."""
-        if self.dialect not in WITH_NAN:
-            return ""
-        names = dict.fromkeys(name for name, number in columns_of(tree) if number)
-        nan = f"CAST('NaN' AS {DOUBLE[self.dialect]})"
-        each = [f"{self.value(['column', name])} = {nan}" for name in names]
-        return f"WHEN {' OR '.join(each)} THEN NULL " if each else ""
 
     def _power(self, exponent: Tree, base: str, power: str) -> str:
         if exponent == ["number", 2.0]:
@@ -196,6 +189,20 @@ class Writer:
 
 
 _Coded = tuple[Tree, list[Level], list[float]]
+
+
+def _is_plain(tree: Tree) -> bool:
+    """Whether a tree is a column as it is."""
+    return tree[0] in ("column", "known")
+
+
+def _null_if_nan(tree: Tree) -> Tree:
+    """A tree in which NaN, which comparisons take for a large number, is NULL."""
+    if tree[0] == "column":
+        return ["known", *tree[1:]]
+    nested = tree[:2] if tree[0] in ("in", "levels") else tree
+    parts = [_null_if_nan(p) if isinstance(p, list) else p for p in nested]
+    return [*parts, *tree[len(nested) :]]
 
 
 def _unwritable(what: str, text: str) -> OptionError:
