@@ -320,6 +320,8 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
     if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
         wrong = wrong if wrong.any() else ~np.isnan(found)
         strange = column[wrong]
+        words = pd.to_numeric(strange.astype(object), errors="coerce").isna()
+        strange = strange[words] if words.any() else strange  # beside numbers as text
         texts = (v if isinstance(v, str) else shown(v) for v in strange.array)
         raise ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "

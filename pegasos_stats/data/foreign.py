@@ -268,6 +268,8 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     check_is_ours(labels)
     with refusing(refused):
         labels = column_of_frame(labels)
+        if isinstance(labels, np.ndarray) and labels.shape[1:] == (1,):
+            labels = labels[:, 0]
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
         column = in_known_types(series_of(labels))

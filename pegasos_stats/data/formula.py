@@ -26,6 +26,7 @@ from pegasos_stats.data.language.expressions import (
 from pegasos_stats.data.language.functions import KNOWN
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import (
+    QUOTED,
     check_names,
     expressions_in,
     is_word,
@@ -78,6 +79,8 @@ def split_formula(formula: str) -> tuple[str, str]:
             f"has {len(text):,} letters, and at most {MOST_LETTERS:,} are read; write "
             "'y ~ .' for all columns.",
         )
+    if "``" in QUOTED.split(text):
+        raise unusable(text, "there is no name between ``; write one, or take them out")
     parts = sides(text)
     if len(parts) != 2 or not all(parts):
         raise refused(

@@ -29,6 +29,7 @@ Levels = Sequence[Any]
 MODES = ("sens_spec", "prec_recall", "everything")
 EVENT_LEVELS = ("second", "first")
 SUM_TOLERANCE = 1e-6  # of the probabilities of a row
+MOST_OTHERS = 10  # predicted labels that are no actual label; more are numbers
 LARGEST_BETA = 1e100  # of the F measure; its square is a number
 
 
@@ -63,6 +64,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
 
     Raises
     ------
+    OptionError
+        If more than `MOST_OTHERS` predicted levels are no actual level.
     LabelError
         If the values have no order.
     """
@@ -70,7 +73,15 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
     for side in ("actual", "predicted"):
         if isinstance(pairs[side].dtype, pd.CategoricalDtype):
             return [plain(v) for v in pairs[side].cat.categories]
-        levels += [plain(value) for value in distinct(pairs[side].dropna())]
+        found = [plain(value) for value in distinct(pairs[side].dropna())]
+        others = [value for value in found if levels and value not in levels]
+        if len(others) > MOST_OTHERS:
+            raise OptionError(
+                f"There are {len(others):,} predicted labels that are no actual label, "
+                f"{listing(others)}; give labels, of probabilities those at a "
+                "threshold, as np.where(p > threshold, second, first), or levels=[...]."
+            )
+        levels += found
     try:
         return sorted(set(levels))
     except Exception:  # values of others may raise what they like

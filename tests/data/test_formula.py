@@ -390,3 +390,19 @@ def test_a_column_called_like_a_level_or_an_interaction_is_not_lost():
         )
     alone = ps.logit("y ~ `a:b` + a + `g[T.v]`", data, lam=0.1).fit()
     assert list(alone.coef.index) == ["a:b", "a", "g[T.v]"]
+
+
+@pytest.mark.parametrize(
+    "formula", ["y ~ x + `` + z", "y ~ ``", "`` ~ x", "y ~ log(``)", "y ~ x:``"]
+)
+def test_backticks_without_a_name_are_refused(data, formula):
+    with pytest.raises(FormulaError, match="no name between"):
+        ps.svm(formula, data.assign(z=1.0), lam=0.1)
+
+
+def test_only_the_values_that_are_no_numbers_are_named():
+    frame = pd.DataFrame({"x": np.arange(20.0), "y": ["a", "b"] * 10})
+    result = ps.svm("y ~ x", frame, lam=0.1).fit(ps.SDCA(seed=1))
+    new = pd.DataFrame({"x": ["0.1", "0.2", ".", "0.3", "7"]}, index=list("abcde"))
+    with pytest.raises(ColumnError, match=r"it holds '\.' in 1 row \('c'\)"):
+        result.predict(new)

@@ -164,3 +164,18 @@ def test_without_a_label_there_are_no_levels(labels):
     )
     table = ps.confusion(labels, labels, levels=["a", "b"]).table
     assert (table.to_numpy() == 0).all()
+
+
+def test_probabilities_are_no_predicted_labels():
+    probabilities = np.linspace(0.0, 1.0, 100)
+    with pytest.raises(OptionError, match="threshold"):
+        ps.confusion([0, 1] * 50, probabilities)
+    labels = (probabilities > 0.5).astype(int)
+    assert ps.confusion([0, 1] * 50, labels).counts.sum() == 100
+    assert ps.confusion([0, 1] * 10, list(range(12)) + [0] * 8).table.shape == (12, 12)
+
+
+def test_an_array_of_one_column_is_a_column():
+    column = np.array([0, 1, 1, 0]).reshape(-1, 1)
+    flat = ps.confusion(column.ravel(), [0, 1, 0, 0])
+    assert ps.confusion(column, np.array([[0], [1], [0], [0]])).table.equals(flat.table)
