@@ -169,6 +169,8 @@ def test_packed_csv_and_svmlight_give_the_same_fit(files, capsys):
             1,
             "--epochs",
             2,
+            "--seed",
+            1,
         )
         for name, outcome in [
             ("train.csv", ["--outcome", "digit"]),

@@ -45,8 +45,8 @@ def test_refine_goes_on_from_pegasos(capsys, digits):
         ([], ps.SDCA()),
         (["--start", "zero"], ps.SDCA()),
         (["--start", "sgd"], ps.SDCA(start="sgd")),
-        (["--start", "random"], ps.Pegasos(start="random", seed=1)),
-        (["--epochs", "2"], ps.Pegasos(2, seed=1)),
+        (["--start", "random", "--seed", "1"], ps.Pegasos(start="random", seed=1)),
+        (["--epochs", "2", "--seed", "1"], ps.Pegasos(2, seed=1)),
     ],
 )
 def test_options_say_which_solver_of_a_file(capsys, digits, tmp_path, options, solver):
@@ -72,7 +72,17 @@ def test_options_of_rows_in_files_are_named_as_options(capsys, digits, tmp_path)
 def test_weights_and_scaling(capsys, digits, tmp_path):
     path = tmp_path / "train.csv"
     digits.assign(w=[1, 2] * 100).to_csv(path, index=False)
-    options = ["--weights", "w", "--standardize", "--lambda", "1", "--epochs", 20]
+    options = [
+        "--weights",
+        "w",
+        "--standardize",
+        "--lambda",
+        "1",
+        "--epochs",
+        20,
+        "--seed",
+        1,
+    ]
     printed = run(capsys, "fit", path, "--outcome", "digit", *options, "--json")
     data = pd.read_csv(path)
     model = ps.svm("digit ~ . - w", data, weights="w", standardize=True, lam=1.0)

@@ -23,9 +23,9 @@ def check_sandwich(found: Covariance) -> None:
     undefined = np.isnan(found.matrix).all()
     if not undefined and not np.isfinite(found.matrix).all():
         raise ValueError("the covariance is not finite")
-    for array in (found.matrix, found.joint, found.fixed):
-        if array is not None and np.isfinite(array).all():
-            check_variances(array)
+    for square in (found.matrix, found.joint, found.fixed):
+        if square is not None and np.isfinite(square).all():
+            check_variances(square)
     width = found.bandwidth
     wide = width is None or header.real(width, "the width", 0.0) > 0.0
     if not (wide or undefined):

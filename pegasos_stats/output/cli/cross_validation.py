@@ -91,6 +91,8 @@ def validated(
     """
     if getattr(options, "cv", None) is None:  # demo has none
         return None
-    given = {"folds": options.cv, "groups": options.groups, "seed": options.seed}
+    given = {"folds": options.cv, "groups": options.groups}
+    if options.seed is not None:
+        given["seed"] = options.seed
     use = None if solver.to_optimum else solver  # those of studies are enough
     return cross_validate(model, use, **given)

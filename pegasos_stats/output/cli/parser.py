@@ -354,7 +354,9 @@ def _add_error_options(parser: argparse.ArgumentParser) -> None:
         _add_option(group, [option], None)
 
 
-def _add_solver_options(parser: argparse.ArgumentParser, seed: int = 1) -> None:
+def _add_solver_options(
+    parser: argparse.ArgumentParser, seed: int | None = None
+) -> None:
     group = parser.add_argument_group("solver")
     group.add_argument(
         "--solver",
@@ -365,7 +367,8 @@ def _add_solver_options(parser: argparse.ArgumentParser, seed: int = 1) -> None:
     )
     for name, options in cli.solver_options().items():
         if name == "seed":
-            _add_option(group, [replace(options[0], default=seed)], seed)
+            words = "1; a run of pegasos draws its own" if seed is None else f"{seed}"
+            _add_option(group, [replace(options[0], default_words=words)], seed)
         else:  # None: not given, and left to the solver
             _add_option(group, options, None)
         if name in cli.BESIDE:
