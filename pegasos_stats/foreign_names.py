@@ -125,8 +125,9 @@ def missing_in_module(
         near = near or nearest(folded(name), suggestions("names"), ALIKE)
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
         instead = instead or of_a_word(name)
-    tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
-    instead = instead.replace(*tables)
+    if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
+        tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
+        instead = instead.replace(*tables)
     if not instead:
         return MissingAttributeError(text)
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"

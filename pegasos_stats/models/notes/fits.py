@@ -75,7 +75,7 @@ def about_fit(
         *probabilities(problem),
         *diverged(problem, certificate, solver, cure),
         *not_converged(problem, certificate, shortfall, cure),
-        *constant_prediction(problem, training, reach),
+        *constant_prediction(problem, training, reach, standardized),
         *repeated(solver),
     )
 
@@ -218,7 +218,7 @@ def not_converged(
 
 
 def constant_prediction(
-    problem: Problem, training: ConfusionMatrix, reach: float
+    problem: Problem, training: ConfusionMatrix, reach: float, standardized: bool
 ) -> list[Note]:
     """Note that all training rows are predicted as one level, if they are."""
     if not is_constant(training):
@@ -232,6 +232,9 @@ def constant_prediction(
     if weights:
         words += ["; for a balanced rule " if hinge else " or ", *weights]
     words.append(".")
+    if isinstance(problem, KernelProblem) and not standardized:
+        scaled = InPython("standardize=True", "--standardize")
+        words += [" Predictors on different scales need ", scaled, "."]
     if problem.lam_rule == "given" and problem.lam * problem.n > 1.0:
         words += [" A smaller ", InPython("lam", "--lambda"), " may help too (1/n)."]
     found = said(*words)
