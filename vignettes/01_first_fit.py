@@ -112,8 +112,8 @@ with styled():
 # %% [markdown]
 # ## The report
 #
-# One line writes all of this, with figures and the R code that repeats the fit, as a
-# separate page: `result.report(test, "digits.html")`.
+# One line writes a page to hand in: the error rate, the strongest pixels and a figure
+# first, the rest folded below: `result.report(test, "digits.html")`.
 #
 # ## Session
 

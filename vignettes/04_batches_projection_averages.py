@@ -12,7 +12,7 @@
 # and it hardly comes back. Then averages and a refitted intercept do not help, but
 # batches, projection or centred predictors do, and so does `refine=`, which continues
 # to the minimum in any case. The gap is an upper bound in all cases; where the
-# intercept ran away it is about as large as the objective, and the fit should not be
+# intercept diverged it is about as large as the objective, and the fit should not be
 # used.
 
 # %% tags=["remove-input"]
@@ -278,13 +278,13 @@ for remedy, (name, solver) in remedies.items():
 pd.DataFrame(found).T.round(4).astype({"test errors": int})
 
 # %% [markdown]
-# No fit hides it: the gap of the runaway fits is as large as their objective. Where
+# No fit hides it: the gap of the diverged fits is as large as their objective. Where
 # the objective is above that of the model that is all zero, the summary warns. Of the
 # cures that it names, SDCA is the one that always works.
 
 # %%
-runaway = models["digits"][0].fit(ps.Pegasos(epochs=1, seed=443))
-print(textwrap.fill(runaway.summary().notes[0], 80))
+diverged = models["digits"][0].fit(ps.Pegasos(epochs=1, seed=443))
+print(textwrap.fill(diverged.summary().notes[0], 80))
 
 # %% [markdown]
 # ## Other sizes of the steps
@@ -423,7 +423,7 @@ panels = study.plot(excess=True)
 
 # %% [markdown]
 # The errors on new rows are settled after a few passes, long before the objective is.
-# For predictions a plain run will do, unless its gap says that the intercept ran away.
+# For predictions a plain run will do, unless its gap says that the intercept diverged.
 # For coefficients that are to be interpreted, or for standard errors, the minimum is
 # what theory speaks of.
 #
@@ -465,7 +465,7 @@ else:
 # | `average="all"` | worse: the first iterates are in it | those of the last iterate | a sum in each step |
 # | `average=k` | less noise, if $k$ is about half of the epochs | those of the last iterate, so the gap hides most of the gain | a sum in each step |
 # | `refit_intercept=True` | never worse; little if the coefficients are wrong too | unchanged | a sort at the end |
-# | centred predictors | cures an intercept that ran away | the same as for any data | sparse columns become dense |
+# | centred predictors | cures an intercept that diverged | the same as for any data | sparse columns become dense |
 # | `step=` | the size decides; smaller first steps save the intercept | poor where steps are small | a size to choose |
 # | `start=`, `first_step=` | goes on from another run | those of the new steps alone | none |
 # | `tol=`, `change_tol=` | ends in time | what `tol` looks at | a pass over the rows for each gap |

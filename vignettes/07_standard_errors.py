@@ -139,10 +139,10 @@ print(result.wald_test("educ = 0, children = 0"))
 #
 # The formulas hold at the optimum. By strong convexity no coefficient but the
 # intercept, which is not penalised, is further from it than
-# $\sqrt{2\,\mathrm{gap}/\lambda}$, so the duality gap tells when that may matter; if it may, the summary continues the fit for a moment and checks how far
-# coefficients move. After a few epochs of Pegasos they are far from the optimum
-# compared with the standard errors, and the summary says so; `refine=` continues to the
-# optimum.
+# $\sqrt{2\,\mathrm{gap}/\lambda}$, so the duality gap tells when that may matter; if it may,
+# the fit is continued for a moment to see how far coefficients move. After a few epochs of
+# Pegasos they are far from the optimum compared with the standard errors, and
+# `summary(details=True)` says so; `refine=` continues to the optimum.
 
 # %%
 rough = model.fit(ps.Pegasos(epochs=2, seed=443))
@@ -159,7 +159,7 @@ pd.DataFrame(
 )
 
 # %%
-(note,) = (n for n in rough.summary().notes if "standard errors. " in n)
+(note,) = (n for n in rough.summary(details=True).notes if "from its optimum" in n)
 print(textwrap.fill(note, 80))
 
 # %% [markdown]
@@ -199,7 +199,7 @@ pd.DataFrame({"truth": truth, "coverage": pd.DataFrame(held).mean()}).round(3)
 # nothing, the best $\beta$ is 0, or next to it, and no density at the margin tells how
 # far that of a sample is from it: tests by the formula then reject far too often, also
 # with equal classes and with `weights="balanced"`. The default is the symmetric bootstrap
-# there, and the summary says that the predictors lower the loss by too little. Its
+# there, and `summary(details=True)` says that the predictors lower the loss by little. Its
 # intervals are wide; a logistic model, whose coefficients are others, finds more.
 #
 # ## Beside logistic regression

@@ -105,7 +105,8 @@ print(validation.summary())
 #
 # ## The report
 #
-# Question, data, fit, certificate and errors out of fold go on one page.
+# Errors out of fold, the strongest predictors and a figure come first on the page; data,
+# method and certificate are folded below.
 
 # %%
 page = result.report(validation=validation, title="Who survived the Titanic?")

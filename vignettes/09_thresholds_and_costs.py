@@ -124,7 +124,7 @@ display(
 # `predict` and `confusion` take the threshold; a fit itself is not changed by it.
 
 # %%
-print(result.confusion(test, threshold=found.threshold, positive="malignant"))
+print(result.confusion(test, threshold=found.threshold))
 
 # %% [markdown]
 # Without `cost=` a metric chooses: `metric="balanced_accuracy"`, the default, or "f1",

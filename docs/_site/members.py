@@ -25,7 +25,7 @@ PURPOSES = {
         *["augment", "table", "overall", "by_class", "training_table", "plot"],
         *["plot_coefficients", "notes", "report", "trace"],
         *["apparent", "estimate", "mean", "std_error", "best", "gamma", "lam"],
-        *["lambda_min", "lambda_1se", "by", "marks", "nobs"],
+        *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs"],
     ],
     "How near to the minimum": [
         *["objective", "dual_objective", "gap", "relative_gap", "converged"],
@@ -48,7 +48,7 @@ PURPOSES = {
 }
 # Public for other rooms of the package, not for those who use it.
 HIDDEN = {
-    *["certificate", "coefficient_cells", "coefficient_table", "counted", "cures"],
+    *["certificate", "coefficient_cells", "coefficient_table", "counted"],
     *["estimated", "groups", "has_covariance", "lines", "nearness"],
     *["notes_on_errors", "refinement"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
@@ -56,7 +56,8 @@ HIDDEN = {
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],
     *["order_name", "reached", "stops", "sums", "to_optimum", "uses_random_numbers"],
     *["words", "averages", "for_columns", "passes", "choices", "scored", "choosing"],
-    *["get_metadata_routing", "without_scores", "logits", "counts"],
+    *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
+    "at_chosen_lambda",
 }
 REFERENCE = Path(__file__).parents[1] / "reference.rst"
 Grouped = dict[str, list[tuple[str, str]]]
