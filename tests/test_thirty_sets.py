@@ -63,16 +63,3 @@ def test_liblinear_is_timed_at_our_objective(trial, monkeypatch):
     assert trial.time_to(0.5 * goal, problem, X, 1.0, 1) == float("inf")  # below all
     tried = 100 - len(list(seconds))
     assert 2 < tried <= 2 + len(trial.EPOCHS) * len(trial.TOLERANCES)
-
-
-def test_what_a_warning_names_is_done(trial):
-    given = trial.SETS["rare"](), "hinge", 0.1, True, False, False
-    case = trial.Case(*given)
-    result, found = trial.told(case)
-    assert set(found) == {"predictions"}
-    named = found["predictions"].alternatives
-    assert trial.left_standing(case, found) == []
-    assert trial.replace(case, settings=named[0]).model().problem != result.problem
-    # Where nothing is changed the warning stands.
-    same = trial.Cure(((),))
-    assert trial.left_standing(case, {"predictions": same}) == ["predictions: "]

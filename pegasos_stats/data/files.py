@@ -39,8 +39,8 @@ ZIPPED = {  # what else a zip file is, by a file in it
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
-    "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding, such as "
-    "--encoding latin-1"
+    "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
+    "command line --encoding latin-1)"
 )
 EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")

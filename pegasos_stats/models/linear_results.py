@@ -346,15 +346,15 @@ class LinearResults(Results, LinearInference):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
-        >>> print(model.fit(ps.SDCA(seed=1)).summary())
+        >>> print(model.fit(ps.SDCA(tol=1e-9, seed=1)).summary())
         Penalised logistic regression          digit: 5 (-1) 100 rows, 6 (+1) 100 rows
         n 200 (0 dropped)    training error 29.5% (always "5" 50.0%)
         lambda 0.01    converged    logLik -116.3    AIC 238.7    pseudo R2 0.161
         ------------------------------------------------------------------------------
                         coef    std err          p     [0.025     0.975]
-        Intercept    0.33020     0.4390      0.452    -0.5302      1.191
-        p34         -0.14715    0.03498     <0.001    -0.2157   -0.07858
-        p43         0.048602    0.03126      0.120   -0.01267     0.1099
+        Intercept    0.33021     0.4390      0.452    -0.5302      1.191
+        p34         -0.14715    0.03498     <0.001    -0.2157   -0.07859
+        p43         0.048603    0.03126      0.120   -0.01267     0.1099
         ------------------------------------------------------------------------------
         Standard errors: HC0; intervals are for penalised coefficients at this lambda.
         More: summary(details=True)

@@ -8,6 +8,7 @@ from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NEARLY = 0.99  # of the weight of a class
+ROUNDING = 1e-12  # of an objective, a sum over the rows
 NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
 
 
@@ -48,7 +49,7 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
             (zero, found.alpha),
         )
     )
-    if not there <= at:
+    if not there <= at * (1.0 + ROUNDING):
         return found
     return replace(found, beta=zero, alpha=found.alpha if here <= there else alone)
 

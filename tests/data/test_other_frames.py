@@ -229,8 +229,8 @@ def test_a_frame_of_one_column_is_a_column():
     for of in (rows.select, frame.select, lambda name: pandas[[name]]):
         y, X, w = of("y"), of("b"), of("w")
         for option in ("weights", "freq_weights", "offset"):
-            found = ps.SVM(y, X, **{option: w}).fit(ps.Pegasos(seed=1))
-            same = ps.SVM(Y_OF_7, X_OF_7["b"], **{option: frame["w"]})
+            found = ps.SVM(y, X, lam=1.0, **{option: w}).fit(ps.Pegasos(seed=1))
+            same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0, **{option: frame["w"]})
             assert found.params.equals(same.fit(ps.Pegasos(seed=1)).params)
         found = ps.cross_validate(ps.SVM(y, X, lam=1.0), folds=of("fold"), seed=1)
         same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0)

@@ -59,7 +59,7 @@ def test_models_say_what_is_minimised(data, logit):
     assert f"{WICKED} (20 rows)" in text
     assert "lambda: 0.01 " in text
     assert "Solver: not fitted yet: see fit()" in text
-    kernel = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=1.0)
+    kernel = ps.KernelSVM(data[WICKED], data.drop(columns=WICKED), lam=1.0, gamma=0.5)
     assert "Kernel: gaussian, gamma 0.5" in shown(kernel)
 
 

@@ -93,11 +93,12 @@ def test_rows_of_weight_zero_are_not_there():
     X, y = rings()
     w = np.where(np.arange(len(y)) < 60, 1.0, 0.0)
     order = np.tile(RRandom(1).permutation(120), (5, 1))
-    result = ps.KernelSVM(y, X, lam=0.1, weights=w).fit(ps.Pegasos(order=order))
+    given = {"lam": 0.1, "gamma": 0.5, "weights": w}
+    result = ps.KernelSVM(y, X, **given).fit(ps.Pegasos(order=order))
     assert result.n_support == (result.counts[:60] > 0).sum()
     moved = X.copy()
     moved[60:] += 1.0
-    other = ps.KernelSVM(y, moved, lam=0.1, weights=w).fit(ps.Pegasos(order=order))
+    other = ps.KernelSVM(y, moved, **given).fit(ps.Pegasos(order=order))
     assert other.counts[:60].tolist() == result.counts[:60].tolist()
     # the mean of 1 of the weights and the scores are the same numbers
     assert other.intercept == result.intercept

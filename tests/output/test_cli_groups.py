@@ -28,7 +28,7 @@ def test_the_kind_of_errors_can_be_named(table, capsys):
     out = table.parent / "page.md"
     given = "--formula", "died ~ age", "--cov-type", "HC3", "--loss", "log"
     run(capsys, "report", table, *given, "-o", out)
-    assert "Standard errors: sandwich, HC3." in out.read_text()
+    assert "HC3" in out.read_text()
 
 
 @pytest.mark.parametrize(

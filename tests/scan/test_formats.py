@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats.data.files import NOT_UTF8
 from pegasos_stats.data.scan import files, formats, formats_npy
 from pegasos_stats.data.scan.formats import of_equal_size
 from pegasos_stats.errors import ColumnError, DataError, OptionError
@@ -302,7 +303,7 @@ def test_labels_of_rows_that_pandas_wrote_are_no_columns(ending, tmp_path):
 
 def test_what_is_wrong_with_a_csv_file_is_told_as_in_memory(tmp_path):
     good = "".join(f"{'ab'[i % 2]},{i}.5,c\n" for i in range(8))
-    begin, utf8 = "y,x,g\n" + good, "it is not text in UTF-8; save it as 'CSV UTF-8'"
+    begin, utf8 = "y,x,g\n" + good, NOT_UTF8
     fields = (
         "are expected; a cell that holds the separator stands in quotes, and one "
         "without a value is left empty"

@@ -183,10 +183,14 @@ def summarised(
     estimates = np.ascontiguousarray(estimates[:, first:])
     tolerance = tolerance_of(problem)[first:]
     hinge = problem.loss == "hinge"
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
+    if not np.isfinite(covariance).all():
+        covariance = np.full_like(covariance, np.nan)
     return BootstrapResult(
         estimate=np.concatenate([[solution.alpha], solution.beta])[first:],
         estimates=estimates,
-        covariance=np.atleast_2d(np.cov(estimates, rowvar=False)),
+        covariance=covariance,
         seed=seed,
         n_left_out=n_left_out,
         n_not_converged=int((gaps > options.tol).sum()),

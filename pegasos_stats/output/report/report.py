@@ -361,7 +361,8 @@ def report_of(
     predictors = counted(len(result.design.names), "predictor")
     lead = f"{model_name(subject).capitalize()}, {rows}, {predictors}"
     if held_out is not None:
-        lead += f"; {counted(int(held_out.table.n_classified), 'new row')}"
+        kind = "new row" if held_out.is_new else "test row"
+        lead += f"; {counted(int(held_out.table.n_classified), kind)}"
     low, high = result.coding.levels
     version = session_info().versions["pegasos_stats"]
     document = Document(

@@ -214,7 +214,8 @@ class HingeSteps:
             if high == math.inf:
                 t *= 2.0
             else:
-                share = -low_slope / (high_slope - low_slope)
+                apart = high_slope - low_slope  # 0 where the slopes overflow
+                share = -low_slope / apart if apart > 0.0 else 0.5
                 t = low + (high - low) * min(0.9, max(0.1, share))
         return t
 
