@@ -2,6 +2,7 @@
 
 import bz2
 import codecs
+import csv
 import gzip
 import io
 import json
@@ -24,6 +25,7 @@ from pegasos_stats.errors import (
     DataError,
     OptionError,
     PegasosStatsError,
+    counted,
     listing,
 )
 from pegasos_stats.writing import checked_path, shown_path
@@ -117,14 +119,19 @@ class Watched(io.BufferedIOBase):
         found = self._handle.read(-1 if size is None else size)
         self._seen += len(found)
         if b"\0" in found and not self._zeros:
-            raise DataError(
-                f"The file {shown_path(self._name)} cannot be read as CSV: it holds "
-                "bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF-8'."
-            )
+            raise bytes_of_zero(self._name)
         check_size(self._name, self._seen, self._most)
         return found
 
     read1 = read
+
+
+def bytes_of_zero(name: str) -> DataError:
+    """The error for a file that is no text."""
+    return DataError(
+        f"The file {shown_path(name)} cannot be read as CSV: it holds bytes of zero, "
+        "so it is not text in UTF-8; save it as 'CSV UTF-8'."
+    )
 
 
 def most_unpacked(name: str) -> float:
@@ -233,6 +240,9 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 low_memory=False,
             )
         _check_fields(path, data)
+        short = data.shape[1] > 1 and data.iloc[:, -1].isna().any()
+        if short and (why := uneven_line(path, style.sep, style.encoding)):
+            raise ValueError(why)
     except PegasosStatsError:
         raise
     except (*UNREADABLE, ValueError) as error:
@@ -305,6 +315,24 @@ def _check_fields(path: str, data: pd.DataFrame) -> None:
     )
 
 
+def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
+    """What is wrong with the first line that has not the fields of the header."""
+    coded = encoding.lower().replace("_", "-")
+    coded = "utf-8-sig" if coded in ("utf-8", "utf8") else coded
+    with opened(path) as handle, suppress(csv.Error, *UNREADABLE):
+        text = io.TextIOWrapper(handle, coded, "replace", newline="")
+        lines = csv.reader(text, delimiter=sep)
+        due = len(next(lines, []))
+        for line in lines:
+            if line and len(line) != due:
+                return (
+                    f"line {lines.line_num} has {counted(len(line), 'field')} where "
+                    f"{due} are expected; a cell that holds the separator stands in "
+                    "quotes, and one without a value is left empty"
+                )
+    return ""
+
+
 def _with_long_numbers(data: pd.DataFrame, decimal: str) -> pd.DataFrame:
     """Make floats, as R does, of columns with whole numbers beyond 64 bits."""
     mark = re.escape(decimal)
@@ -351,8 +379,9 @@ def _reason(error: Exception) -> str:
         return f"a quote that line {int(found[1]) + 1} opens is never closed"
     if found := FIELDS.search(reason):
         return (
-            f"line {found[2]} has {found[3]} fields where {found[1]} are expected; "
-            "quote cells that hold the separator"
+            f"line {found[2]} has {found[3]} fields where {found[1]} are expected; a "
+            "cell that holds the separator stands in quotes, and one without a value "
+            "is left empty"
         )
     if isinstance(error, pd.errors.EmptyDataError):
         return EMPTY

@@ -15,6 +15,7 @@ from pegasos_stats.errors import (
     DataError,
     LabelError,
     PegasosStatsError,
+    listing,
     plain,
     shown,
 )
@@ -164,6 +165,7 @@ def in_known_types(data: Data) -> Data:
     """
     if isinstance(data, pd.Series):
         dtype = data.dtype
+        _check_valid(data)
         if _is_known(dtype):
             return data
         if isinstance(dtype, np.dtype):
@@ -172,9 +174,32 @@ def in_known_types(data: Data) -> Data:
         found = in_pandas(array.__arrow_array__())
         return pd.Series(found.array, index=data.index, name=data.name)
     if all(map(_is_known, data.dtypes)):
+        for j, dtype in enumerate(data.dtypes):
+            if _is_of_arrow(dtype):
+                _check_valid(data.iloc[:, j])
         return data
     columns = [in_known_types(data.iloc[:, j]) for j in range(data.shape[1])]
     return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
+
+
+def _is_of_arrow(dtype: object) -> bool:
+    kept = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+    return kept or isinstance(dtype, pd.ArrowDtype)
+
+
+def _check_valid(column: DataColumn) -> None:
+    """Raise `DataError` for text that is not UTF-8, or places beyond what is there."""
+    if not _is_of_arrow(column.dtype):
+        return
+    array: Any = column.array
+    try:
+        array.__arrow_array__().validate(full=True)
+    except Exception as error:  # of pyarrow
+        reason = " ".join(str(error).split()).rstrip(".")[:120]
+        raise DataError(
+            f"Column {listing([column.name])} is damaged, or is not text in UTF-8 "
+            f"({reason}); read it with the encoding that it has, or write it again."
+        ) from None
 
 
 def _is_known(dtype: object) -> bool:

@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 
 BLOCK = 1 << 22  # bytes of text parsed at a time
 LARGEST_INDEX = 2**31 - 2
+LARGEST_VALUE = 2.0**511  # from which squares overflow
 SAMPLE_LINES = 100
 LABEL_NAME = "label"
 COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
@@ -40,6 +41,7 @@ COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
 NUMBER = rb"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|nan|inf)"
 LABEL = re.compile(NUMBER)
 PAIR = re.compile(rb"\d+:" + NUMBER)
+LIKE_PAIR = re.compile(rb"[+-]?\d+:[^\s,;]+")
 ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
 
 
@@ -146,7 +148,7 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     False
     """
     name = checked_path(path)
-    first = [b""]
+    first, begins = [b""], True
     with opened(name) as handle:
         try:
             for _ in range(SAMPLE_LINES):
@@ -154,9 +156,14 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
                 if len(words) > 1:
                     first = words
                     break
+                begins = begins and not words
         except UNREADABLE as error:
             raise DataError(unreadable(name, error)) from None
-    return bool(LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])))
+    if LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])):
+        return True
+    # The first line of a CSV file names its columns; what is no label is told later.
+    meant = begins and len(first) > 1 and not set(first[0]) & set(b',;|"')
+    return meant and all(map(LIKE_PAIR.fullmatch, first[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +208,23 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
                     raise DataError(_diagnosis(block, line, name))
+                _check_squares(entries, name)
                 yield entries
                 line += block.count(b"\n")
         except UNREADABLE as error:
             raise DataError(unreadable(name, error)) from None
+
+
+def _check_squares(entries: Entries, name: str) -> None:
+    """Raise `DataError` for a finite value whose square overflows."""
+    far = (np.abs(entries.values) >= LARGEST_VALUE) & np.isfinite(entries.values)
+    if far.any():
+        at = int(far.argmax())
+        rows = np.repeat(entries.lines, entries.lengths)
+        raise DataError(
+            f"Line {rows[at]} of {name} holds the value {entries.values[at]:g}, whose "
+            "square overflows; bring the features to a common scale."
+        )
 
 
 def _blocks(handle: IO[bytes], name: str, kept: bool) -> Iterator[bytes]:

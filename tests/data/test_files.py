@@ -63,8 +63,8 @@ WRONG = {
     "d.xlsx": "is a workbook of Excel; save its sheet as 'CSV UTF-8'",
     "d.ods": "is a document of LibreOffice; save its sheet as CSV in UTF-8",
     "saved": "is one that pegasos_stats saved, and no table; give a file of rows",
-    "ragged.csv": f"{NO_CSV} line 3 has 4 fields where 2 are expected; quote cells "
-    "that hold the separator",
+    "ragged.csv": f"{NO_CSV} line 3 has 4 fields where 2 are expected; a cell "
+    "that holds the separator stands in quotes, and one without a value is left empty",
     "empty.csv": f"{NO_CSV} it is empty; give a header and rows",
     "nul.csv": f"{NO_CSV} {ZEROS}",
     "quote.csv": f"{NO_CSV} a quote that line 3 opens is never closed",

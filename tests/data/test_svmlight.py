@@ -194,3 +194,21 @@ def test_an_infinite_label_is_refused(label, tmp_path):
     assert str(caught.value) == (
         f"Line 2 of {path} has the label {label!r}; give finite ones."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("spam 1:0.5 2:1\nham 1:1\n", True),  # labels are text
+        ("1:0.5 2:1\n1:1 2:2\n", True),  # there are none
+        ("1 +1:2.5 2:1\n-1 1:1\n", True),  # an index has a sign
+        ("# of a study\n1 1:2.5\n", True),
+        ("when\n2024-01-01 12:30\n", False),
+        ("y,when\n5,2024-01-01 12:30\n", False),
+        ("y 1:0,x\n5,2\n", False),
+    ],
+)
+def test_what_is_meant_as_svmlight_is_told_as_such(text, is_one, tmp_path):
+    file = tmp_path / "rows.txt"
+    file.write_text(text)
+    assert looks_like_svmlight(file) == is_one

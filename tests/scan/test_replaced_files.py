@@ -186,3 +186,51 @@ def test_damaged_batches_are_refused_in_any_order_too(what, tmp_path, monkeypatc
     sections = sections_of(str(file))
     with pytest.raises(pa.ArrowInvalid):
         list(of_equal_size(sections.rows(["g", "d"], 90, 20), 20))
+
+
+@pytest.mark.parametrize("levels", [["a", None, "b"], ["a", "b", "a"], [1, 2, 1]])
+def test_levels_that_are_missing_or_stand_twice(levels, tmp_path):
+    """A dictionary of Arrow may hold them; they mean what their values mean."""
+    places = pa.array(np.arange(120) % 3, pa.int32())
+    rng = np.random.default_rng(2)
+    table = pa.table(
+        {
+            "y": pa.array(np.where(rng.random(120) < 0.5, "no", "yes")),
+            "x": rng.standard_normal(120),
+            "g": pa.DictionaryArray.from_arrays(places, pa.array(levels)),
+        }
+    )
+    file = tmp_path / "rows.arrow"
+    with pa.ipc.new_file(str(file), table.schema) as writer:
+        writer.write_table(table)
+    plain = table.select(["y", "x"]).to_pandas()
+    plain["g"] = pd.Categorical([levels[i % 3] for i in range(120)])
+    for formula in ("y ~ x + g", "g ~ x"):
+        due = ps.logit(formula, plain, lam=0.1)
+        found = ps.logit(formula, ps.scan(file), lam=0.1)
+        assert (found.names, found.problem.n) == (due.names, due.problem.n)
+        assert found.coding.levels == due.coding.levels
+
+
+def test_what_pandas_wrote_may_be_nested_without_end(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.Table.from_pandas(rows_of(1), preserve_index=False)
+    file = tmp_path / "rows.parquet"
+    pq.write_table(table.replace_schema_metadata({"pandas": "[" * 100_000}), file)
+    assert ps.svm("label ~ x1 + x2", ps.scan(file), lam=0.1).problem.n == 300
+
+
+@pytest.mark.parametrize("kind", ["arrow", "str"])
+@pytest.mark.parametrize("formula", ["y ~ x + g", "g ~ x"])
+def test_columns_of_pandas_whose_text_is_damaged(kind, formula):
+    n = 40
+    places = pa.array(["ab"] * n).buffers()[1]
+    text = [None, places, pa.py_buffer(b"a\xff" * n)]
+    bad = pa.chunked_array([pa.Array.from_buffers(pa.string(), n, text)])
+    data = pd.DataFrame({"y": ["no", "yes"] * (n // 2), "x": np.arange(n)})
+    data["g"] = pd.Series(pd.arrays.ArrowExtensionArray(bad))
+    if kind == "str":
+        large = bad.cast(pa.large_string())
+        data["g"] = pd.Series(pd.arrays.ArrowStringArray(large))
+    with pytest.raises(DataError, match="'g' is damaged, or is not text in UTF-8"):
+        ps.svm(formula, data, lam=0.1)

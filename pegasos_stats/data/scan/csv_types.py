@@ -11,11 +11,14 @@ from pegasos_stats.data.scan.formats import (
     FALSE,
     SEPARATORS,
     TRUE,
+    check_is_text,
     csv_batches,
     csv_header,
     csv_names,
     ending_of,
+    trimmed,
     unreadable,
+    unsigned,
 )
 from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
@@ -90,6 +93,7 @@ def agreed_types(
             last = None
             for batch in csv_batches(file, wanted, 0, as_text, sep):
                 for name, column in zip(wanted, batch.columns, strict=True):
+                    check_is_text(file, column)
                     kinds[name] = widened(kinds[name], column)
                 last = batch if batch.num_rows else last
             if last is not None and names[-1] in wanted:
@@ -196,11 +200,17 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     if kind == BOOLEANS:
         words = pa.array([*TRUE, *FALSE])
         return bool(pc.all(pc.is_in(values, value_set=words)).as_py())
-    number = pa.int64() if kind == WHOLE else pa.float64()
+    plain = trimmed(values)
+    if kind == WHOLE:
+        # Arrow takes 0x1f for a whole number; in memory it is text.
+        if pc.any(pc.match_substring(plain, "x", ignore_case=True)).as_py():
+            return False
+        plain = unsigned(plain)
+    # Of words, NAN for one, only those of `MISSING` are no text in memory.
+    elif pc.any(pc.match_substring_regex(plain, "^[+-]?(?i:nan)")).as_py():
+        return False
     try:
-        pc.cast(pc.utf8_trim_whitespace(values), number)
+        pc.cast(plain, pa.int64() if kind == WHOLE else pa.float64())
     except pa.ArrowInvalid:
         return False
-    # Arrow takes 0x1f for a whole number; in memory it is text.
-    signed = pc.match_substring(values, "x", ignore_case=True)
-    return kind != WHOLE or not pc.any(signed).as_py()
+    return True

@@ -373,7 +373,7 @@ def row_labels(schema: "pa.Schema") -> list[str]:
     """
     try:
         found = (schema.pandas_metadata or {}).get("index_columns")
-    except (ValueError, AttributeError):  # what others wrote
+    except (ValueError, AttributeError, RecursionError):  # what others wrote
         return []
     if not isinstance(found, list):
         return []

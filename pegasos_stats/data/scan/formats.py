@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegasos_stats.data.files import EMPTY, NOT_UTF8
+from pegasos_stats.data.files import EMPTY, NOT_UTF8, bytes_of_zero, uneven_line
 from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
 from pegasos_stats.data.scan.formats_svmlight import (
     SVMLIGHT,
@@ -143,8 +143,44 @@ def csv_batches(
     file: str, columns: Sequence[str], rows: int, types: "Types", sep: str
 ) -> "Iterator[pa.RecordBatch]":
     """The rows of a CSV file, columns of these types."""
-    if columns:  # none would be all
-        yield from _csv(file, sep, {name: types[name] for name in columns})
+    import pyarrow as pa
+
+    if not columns:  # none would be all
+        return
+    whole = {name for name in columns if types[name] == pa.int64()}
+    read = {name: pa.string() if name in whole else types[name] for name in columns}
+    for batch in _csv(file, sep, read):
+        found = {
+            name: unsigned(trimmed(column)).cast(pa.int64())
+            if name in whole
+            else column
+            for name, column in zip(columns, batch.columns, strict=True)
+        }
+        yield pa.RecordBatch.from_arrays([*found.values()], names=[*found])
+
+
+def trimmed(values: "pa.StringArray") -> "pa.StringArray":
+    """Without the blanks around a number, as Arrow and pandas have them."""
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim(values, " \t")
+
+
+def unsigned(values: "pa.StringArray") -> "pa.StringArray":
+    """Without a plus in front of a digit, which Arrow takes for no whole number."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(values, r"^\+(\d)", r"\1")
+
+
+def check_is_text(file: str, values: "pa.StringArray") -> None:
+    """Raise `DataError` if text holds bytes of zero."""
+    import pyarrow.compute as pc
+
+    text = values.buffers()[2]
+    suspect = text is not None and b"\0" in memoryview(text).tobytes()
+    if suspect and pc.any(pc.match_substring(values, "\0")).as_py():
+        raise bytes_of_zero(file)
 
 
 def _csv(file: str, sep: str, types: "Types") -> Any:
@@ -215,6 +251,10 @@ def _of_csv(file: str, reason: str) -> str:
             return "it is packed by gzip; let its name end in .gz"
         if begin in (b"\xff\xfe", b"\xfe\xff"):
             return NOT_UTF8
+    if "Expected" in reason and (
+        why := uneven_line(file, SEPARATORS[ending_of(file) or ".csv"])
+    ):
+        return why
     found = ((re.search(pattern, reason), why) for pattern, why in OF_CSV.items())
     return next((match.expand(why) for match, why in found if match), "")
 

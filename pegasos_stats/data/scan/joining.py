@@ -22,7 +22,9 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
     import pyarrow as pa
 
     columns = [
-        column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+        column.cast(pa.float64())
+        if pa.types.is_decimal(column.type)
+        else _with_levels(column)
         for column in piece.columns
     ]
     plain = pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
@@ -33,6 +35,23 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
             lacking = column.is_null().to_numpy(zero_copy_only=False).copy()
             found[name] = pd.arrays.IntegerArray(numbers, lacking)
     return found
+
+
+def _with_levels(column: "pa.Array") -> "pa.Array":
+    """A dictionary whose levels are there, each once; other columns as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    levels = column.dictionary
+    known = levels.unique().drop_null()
+    if pa.types.is_floating(known.type):
+        known = known.filter(pc.invert(pc.is_nan(known)))
+    if len(known) == len(levels):
+        return column
+    places = pc.index_in(column.cast(column.type.value_type), value_set=known)
+    return pa.DictionaryArray.from_arrays(places, known, ordered=column.type.ordered)
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:

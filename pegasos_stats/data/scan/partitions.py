@@ -11,7 +11,7 @@ from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.scan.files import rows_of_piece
 from pegasos_stats.data.scan.kinds import kind_of_dtype
 from pegasos_stats.data.scan.partition_columns import for_arrow
-from pegasos_stats.data.scan.workers import computed
+from pegasos_stats.data.scan.workers import computed, of_partitions
 from pegasos_stats.errors import ColumnError, listing
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ class Partitions:
             dask.delayed(_counted)(part, self.memory, sent)
             for part in self.parts(measuring.agreed.rows.columns(measuring.wanted))
         ]
-        there = dask.persist(*tasks)
+        with of_partitions():
+            there = dask.persist(*tasks)
         return list(there), computed(there)
 
     def mapped(self, call: Callable[[Any, pd.DataFrame], Any], given: Any) -> list[Any]:

@@ -1,12 +1,12 @@
 """Results of tasks of Dask, unless nobody works on them."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
-from pegasos_stats.errors import DataError, counted
+from pegasos_stats.errors import DataError, PegasosStatsError, counted
 
 PATIENCE = 300.0  # seconds in which no worker works on anything
 LOOK = 5.0  # seconds between two looks at the workers
@@ -28,7 +28,8 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
 
     client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
     if not hasattr(client, "gather") or _is_task():
-        return list(dask.compute(*tasks))
+        with of_partitions():
+            return list(dask.compute(*tasks))
     futures = client.compute(list(tasks))
     found = asyncio.run_coroutine_threadsafe(
         client.gather(futures, asynchronous=True), client.loop.asyncio_loop
@@ -36,7 +37,7 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
     busy = monotonic()
     try:
         while not found.done():
-            with suppress(TimeoutError):
+            with suppress(TimeoutError), of_partitions():
                 return list(found.result(LOOK))
             if any(client.processing().values()):
                 busy = monotonic()
@@ -45,6 +46,21 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
         return list(found.result())
     finally:  # also after Ctrl-C
         found.cancel()
+
+
+@contextmanager
+def of_partitions() -> Iterator[None]:
+    """Say of partitions that are not as their frame says what is wrong with them."""
+    try:
+        yield
+    except PegasosStatsError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")[:160]
+        raise DataError(
+            f"A partition of the Dask frame cannot be read ({reason}); let all have "
+            "the columns and types that the frame says."
+        ) from error
 
 
 def _nobody_works(workers: int) -> DataError:

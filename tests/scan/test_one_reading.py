@@ -1,0 +1,146 @@
+"""One file has one reading: at once in memory, and block by block."""
+
+import numpy as np
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError, PegasosStatsError
+from pegasos_stats.output.cli.input import read_data
+
+pytest.importorskip("pyarrow")
+
+
+def lines_of(n=40):
+    rng = np.random.default_rng(11)
+    y = np.resize(["no", "yes", "yes", "no"], n)
+    numbers = np.round(rng.standard_normal((n, 2)) + (y == "yes")[:, None], 2)
+    return [[label, *map(str, row)] for label, row in zip(y, numbers, strict=True)]
+
+
+def one_cell(text, column=1):
+    def change(rows):
+        rows[4][column] = text
+
+    return change
+
+
+def every_cell(*texts, column=0):
+    def change(rows):
+        for i, row in enumerate(rows):
+            row[column] = texts[i % len(texts)]
+
+    return change
+
+
+def every_number(before="", after=""):
+    def change(rows):
+        for row in rows:
+            row[1] = f"{before}{row[1]}{after}"
+
+    return change
+
+
+def short(rows):
+    rows[6].pop()
+
+
+def long(rows):
+    rows[6].append("1")
+
+
+# What the column of labels, and the terms, are in both readings.
+READ = {
+    "plus and minus one": (every_cell("+1", "-1"), (-1, 1), 2),
+    "one and plus two": (every_cell("1", "+2"), (1, 2), 2),
+    "halves": (every_cell("+0.5", "1"), (0.5, 1.0), 2),
+    "leading zeros": (every_cell("01", "02"), (1, 2), 2),
+    "blanks around numbers": (every_number(" ", "  "), ("no", "yes"), 2),
+    "a tab before a number": (one_cell("\t1.5"), ("no", "yes"), 2),
+    "plus": (one_cell("+1.5"), ("no", "yes"), 2),
+    "quoted": (one_cell('"1.5"'), ("no", "yes"), 2),
+    "no digits after the point": (one_cell("1."), ("no", "yes"), 2),
+    "missing": (one_cell("NA"), ("no", "yes"), 2),
+    "text": (one_cell("abc"), ("no", "yes"), None),
+    "a point": (one_cell("."), ("no", "yes"), None),
+    "a no-break space": (one_cell("\u00a01.5"), ("no", "yes"), None),
+    "a no-break space alone": (one_cell("\u00a0"), ("no", "yes"), None),
+    "no-break spaces": (every_number("\u00a0"), ("no", "yes"), None),
+    "NAN": (one_cell("NAN"), ("no", "yes"), None),
+    "nan and a blank": (one_cell("nan "), ("no", "yes"), None),
+    "hexadecimal": (one_cell("0x1f"), ("no", "yes"), None),
+    "underscores": (one_cell("1_000"), ("no", "yes"), None),
+    "an exponent of Fortran": (one_cell("1d3"), ("no", "yes"), None),
+    "booleans": (every_cell("True", "False", column=1), ("no", "yes"), 2),
+    "booleans and numbers": (every_cell("True", "1", column=1), ("no", "yes"), 2),
+}
+REFUSED = {
+    "a byte of zero": (one_cell("1.\x005"), "bytes of zero"),
+    "a label with a byte of zero": (one_cell("n\x00o", 0), "bytes of zero"),
+    "a short row": (short, "line 8 has 2 fields where 3 are expected"),
+    "a long row": (long, "line 8 has 4 fields where 3 are expected"),
+    "a row that ends early": (one_cell("1.5\r"), "line 6 has 2 fields where 3"),
+}
+
+
+def written(folder, change):
+    rows = lines_of()
+    change(rows)
+    text = "".join(",".join(row) + "\n" for row in [["y", "x", "z"], *rows])
+    (folder / "rows.csv").write_bytes(text.encode())
+    return str(folder / "rows.csv")
+
+
+def model_of(file, memory):
+    return ps.logit("y ~ .", read_data(file, memory=memory).X, lam=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.ColumnWarning")
+@pytest.mark.parametrize("what", READ)
+def test_cells_are_read_alike(what, tmp_path):
+    change, levels, width = READ[what]
+    file = written(tmp_path, change)
+    whole, parts = (model_of(file, memory) for memory in (None, "64MiB"))
+    assert whole.problem.n == parts.problem.n
+    assert whole.names == parts.names
+    assert width in (None, len(whole.names))
+    assert width is not None or len(whole.names) > 20  # a factor
+    for model in (whole, parts):
+        found = model.coding.levels
+        assert found == levels
+        assert [isinstance(v, float) for v in found] == [
+            isinstance(v, float) for v in levels
+        ]
+    fits = [m.fit(ps.SDCA(tol=1e-9, seed=1)).params for m in (whole, parts)]
+    np.testing.assert_allclose(*fits, atol=1e-3)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_files_that_are_no_table_are_refused_alike(what, tmp_path):
+    change, due = REFUSED[what]
+    file, said = written(tmp_path, change), []
+    for memory in (None, "64MiB"):
+        with pytest.raises(DataError, match=due) as found:
+            model_of(file, memory)
+        said.append(str(found.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("value", ["1e155", "-1e200", "1e308"])
+def test_features_whose_squares_overflow_are_refused_alike(value, tmp_path):
+    """Such a fit has no certificate; in memory and by blocks it went astray apart."""
+    file = tmp_path / "rows.svm"
+    file.write_text(f"+1 1:0.5 2:1\n-1 1:{value} 2:0.5\n+1 1:1\n-1 2:2\n")
+    for door in (ps.read_svmlight, lambda f: ps.svm("label ~ .", ps.scan(f), lam=0.1)):
+        with pytest.raises(PegasosStatsError, match=r"^Line 2 of .* overflows"):
+            door(file)
+
+
+@pytest.mark.parametrize("labels", [("+1", "-1"), ("1", "0"), ("+1.5", "2")])
+def test_labels_of_svmlight_are_read_alike(labels, tmp_path):
+    file = tmp_path / "rows.svm"
+    one, two = labels
+    file.write_text(f"{one} 1:0.5 2:1\n{two} 1:2 2:0.5\n{one} 1:1\n{two} 2:2\n")
+    y, X = ps.read_svmlight(file)
+    whole = ps.SVM(y, X, lam=0.1)
+    parts = ps.svm("label ~ .", ps.scan(file), lam=0.1)
+    assert repr(whole.coding.levels) == repr(parts.coding.levels)
