@@ -77,9 +77,10 @@ def report(options: argparse.Namespace) -> Printed:
     result, tests, validation = _studied_fit(formula, train, tests, options)
     made = pages.page_of_files(result, tests, validation, options)
     tables = _tables(result, tests, _choices(result, options))
-    warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
+    threshold = options.threshold
+    warned = [*cautions(result, spelled_for(options), threshold), *_unseen_in(tests)]
     title = f"{PROGRAM}: {options.train}"
-    given = title, result, tables, warned, made, options.threshold
+    given = title, result, tables, warned, made, threshold
     return Printed(printed.printed_report(*given))
 
 
@@ -224,9 +225,9 @@ def _fitted(
         with no_part_left():
             save(result, options.save, about=about, overwrite=options.overwrite)
     notes = [rows.note for rows in tests.values() if rows.note]
-    warned = [*cautions(result, spelled_for(options)), *_unseen_in(tests)]
-    chosen = cross_validation.choice_of_lambda(result)
     threshold = getattr(options, "threshold", None)  # demo has none
+    warned = [*cautions(result, spelled_for(options), threshold), *_unseen_in(tests)]
+    chosen = cross_validation.choice_of_lambda(result)
     given = title, result, tables, notes, warned, options.save, chosen
     shown, asked = None, getattr(options, "coefficients", False)  # demo has none
     if asked and isinstance(result, LinearResults):

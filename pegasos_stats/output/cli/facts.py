@@ -197,10 +197,19 @@ def objective_line(result: Fitted) -> str:
     return f"Objective  {significant(least, 6)}, {where}"
 
 
-def cautions(result: Fitted, spell: Spelling = as_options) -> list[str]:
-    """What to look at before a fit is believed, one after the other."""
-    notes = [note for note in result.notes if note.severity == "warning"]
-    return [note.written(spell) for note in notes]
+def cautions(
+    result: Fitted, spell: Spelling = as_options, threshold: float | None = None
+) -> list[str]:
+    """What to look at before a fit is believed, one after the other.
+
+    With a threshold rows are not predicted as the fit alone predicts them.
+    """
+    return [
+        note.written(spell)
+        for note in result.notes
+        if note.severity == "warning"
+        and (threshold is None or note.topic != "predictions")
+    ]
 
 
 def hints(result: Fitted) -> list[str]:
