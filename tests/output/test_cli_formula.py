@@ -22,7 +22,7 @@ FORMULAS = ["digit ~ p34 + p43", "digit ~ . - id", "digit ~ p34 * C(p43)"]
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_a_formula_gives_the_fit_of_python(formula, folder, capsys):
-    run_of_r = "--lambda", "1", "--epochs", "20"
+    run_of_r = "--lambda", "1", "--epochs", "20", "--seed", "1"
     fit = "fit", "train.csv", "--formula", formula, *run_of_r, "--json"
     printed = run(capsys, *fit)
     model = ps.svm(formula, pd.read_csv("train.csv"), lam=1.0)

@@ -47,7 +47,18 @@ def test_the_exit_code_says_whether_all_is_the_same(
         return made(same)
 
     monkeypatch.setattr(commands, "check_against_r", check)
-    words = ["parity", file, "--outcome", "y", "--epochs", "3", "--lambda", "0.5"]
+    words = [
+        "parity",
+        file,
+        "--outcome",
+        "y",
+        "--epochs",
+        "3",
+        "--lambda",
+        "0.5",
+        "--seed",
+        "1",
+    ]
     assert main([*words, "--via", "Rscript"]) == code
     out = capsys.readouterr().out
     assert out.startswith(f"pegasos-stats: {file}\n\nPegasos in Python and in R\n")

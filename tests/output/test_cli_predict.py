@@ -15,7 +15,8 @@ from tests.output.command_line import run, strict
 
 def saved_fit(capsys, folder, train, *options):
     path = folder / "a.model"
-    run(capsys, "fit", train, "--save", path, "--lambda", "1", "--epochs", 2, *options)
+    given = "--lambda", "1", "--epochs", 2, "--seed", 1
+    run(capsys, "fit", train, "--save", path, *given, *options)
     return path
 
 

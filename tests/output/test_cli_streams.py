@@ -12,7 +12,18 @@ import pytest
 from pegasos_stats.output.cli import main, process
 
 ROWS = "y,a\nß,1\nä,2\nß,3\nä,5\n"
-FIT = ["fit", "d.csv", "--outcome", "y", "--lambda", "1", "--epochs", "1"]
+FIT = [
+    "fit",
+    "d.csv",
+    "--outcome",
+    "y",
+    "--lambda",
+    "1",
+    "--epochs",
+    "1",
+    "--seed",
+    "1",
+]
 
 
 @pytest.fixture
