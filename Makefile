@@ -95,7 +95,7 @@ $(VENV)/.package: setup.cfg pyproject.toml
 	@$(BIN)/pip --version >/dev/null 2>&1 || { \
 		sh scripts/prerequisites.sh $(PYTHON) $(VENV) && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); }
 	@echo "Installing pegasos_stats into $(VENV) (the first time takes about a minute)"
-	@$(PIP_INSTALL) --editable '.[plot]'
+	@$(PIP_INSTALL) --editable '.[report]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package $(CONSTRAINTS)/dev.txt
