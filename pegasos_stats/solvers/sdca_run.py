@@ -1,6 +1,7 @@
 """The run of SDCA: draws rows, calls kernels, checks the gap, makes the solution."""
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +18,8 @@ from pegasos_stats.solvers.centring import (
     on_one_scale,
     without_constants,
 )
+from pegasos_stats.solvers.dense.run import DenseRun
+from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.methods import choose_method
 from pegasos_stats.solvers.objective import certificate
 from pegasos_stats.solvers.pegasos_run import Observer, check_solver
@@ -92,7 +95,8 @@ def run_sdca(
         beta, alpha = without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
-    found, reached = run_epochs(*given, shown)
+    with one_thread() if isinstance(run, DenseRun) else nullcontext():
+        found, reached = run_epochs(*given, shown)
     if solver.sums == "fast":  # the others are the bits of R
         found = zero_where_best(problem, found, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):

@@ -17,13 +17,6 @@ SMALLEST = -1074  # exponent of the smallest double
 
 
 @kernel
-def clip(a: Vector, weights: Vector) -> None:
-    """Clip every weight to [0, w_i] in place; what is no number becomes 0."""
-    for i in range(a.shape[0]):
-        a[i] = min(a[i], weights[i]) if a[i] > 0.0 else 0.0
-
-
-@kernel
 def balance(a: Vector, y: Vector) -> None:
     """Lower the weights of a class in place, until both have exactly the same sum.
 

@@ -10,14 +10,13 @@ Ogita, Rump & Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific
 Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the dots).
 """
 
-import math
 from typing import TypeVar
 
 import numpy as np
 
 from pegasos_stats.compiled.arithmetic.lanes import Lanes, Numbers, Vector
 from pegasos_stats.compiled.arithmetic.rows import CSR, Rows, by_type_of_rows
-from pegasos_stats.compiled.compiling import inlined, kernel
+from pegasos_stats.compiled.compiling import inlined
 
 Number = TypeVar("Number", float, Lanes)
 SPLITTER = 134217729.0  # 2^27 + 1
@@ -112,33 +111,3 @@ def sparse_add_exactly(X: CSR, i: int, d: float, high: Vector, low: Vector) -> f
 
 by_type_of_rows(row_dot_exactly, dense_dot_exactly, sparse_dot_exactly)
 by_type_of_rows(row_add_exactly, dense_add_exactly, sparse_add_exactly)
-
-
-@kernel
-def sum_of_squares(high: Vector, low: Vector) -> tuple[float, int]:
-    """``m, k``: ``sum_j (high_j + low_j)^2 = m 4^k`` to some units in the last place.
-
-    ``|low_j|`` is much smaller than ``|high_j|``; an empty `low` is 0. If a number is
-    not finite, nor is ``m``.
-    """
-    largest = 0.0
-    for j in range(high.shape[0]):
-        if abs(high[j]) > largest:
-            largest = abs(high[j])
-        elif math.isnan(high[j]):
-            return math.nan, 0
-    if not 0.0 < largest < math.inf:
-        return largest, 0
-    power = math.frexp(largest)[1]
-    total = rest = 0.0
-    half = power // 2  # 1 / 2^power itself may overflow
-    first, second = math.ldexp(1.0, -half), math.ldexp(1.0, half - power)
-    for j in range(high.shape[0]):
-        value = high[j] * first * second
-        square, left = two_product(value, value)
-        if low.shape[0] > 0:
-            left += 2.0 * value * (low[j] * first * second)
-        rest += left
-        total, left = two_sum(total, square)
-        rest += left
-    return total + rest, power

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
+from pegasos_stats.solvers.dense.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 HALF_BLOCK = 2**15  # the same, where a second block is made of it
@@ -119,6 +120,7 @@ def largest_norm(X: Dense) -> float:
     return math.sqrt(largest)
 
 
+@one_thread()
 def moments(X: Dense) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns.
 

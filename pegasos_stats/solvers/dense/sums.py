@@ -12,6 +12,7 @@ from pegasos_stats.solvers.dense.blocks import (
     image,
     total,
 )
+from pegasos_stats.solvers.dense.threads import one_thread
 
 UNIT = 2.0**-53  # rounding of one operation, relative
 
@@ -62,6 +63,7 @@ def dense_products(p: int) -> float:
     return p + 2.0
 
 
+@one_thread()
 def risk_and_image(
     X: Dense,
     y: Vector,

@@ -1,0 +1,219 @@
+"""Dense rows with few columns: fits and certificates by numpy."""
+
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from pegasos_stats.solvers.dense.run import DenseRun
+from pegasos_stats.solvers.dense.threads import LIMIT, library, one_thread
+from pegasos_stats.solvers.methods import MOST_COLUMNS, choose_method
+from pegasos_stats.solvers.objective import certificate, feasible
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_steps import Narrow, run_epochs
+from tests.solvers.exactly import TEN, fractions, log_loss, risk, rows_of
+
+TOL = 1e-7
+LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
+
+
+def rows(n, p=4, seed=5, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    scores = X @ rng.standard_normal(p) - 0.5 + noise * rng.logistic(size=n)
+    return X, np.where(scores > 0.0, 1.0, -1.0)
+
+
+def problems(loss, n):
+    X, y = rows(n)
+    rng = np.random.default_rng(6)
+    weights = rng.exponential(size=n)
+    weights[:20] = 0.0
+    weights /= weights.mean()
+    offset = 3.0 * rng.standard_normal(n)
+    twice = np.column_stack([X, X[:, 0], np.ones(n), np.zeros(n)])
+    apart, sides = rows(n, noise=0.0)
+    rare = np.where(np.arange(n) % 97 == 3, 1.0, -1.0)
+    yield "plain", Problem(X, y, 1e-3, loss)
+    yield "single", Problem(X.astype(np.float32), y, 1e-3, loss)
+    yield "through zero", Problem(X, y, 1e-5, loss, intercept=False)
+    yield "weights", Problem(X, y, 1e-5, loss, weights=weights)
+    yield "offset", Problem(X, y, 1e-5, loss, offset=offset)
+    both = {"weights": weights, "offset": offset}
+    yield "both", Problem(X, y, 1e-3, loss, intercept=False, **both)
+    yield "scales", Problem(X * 10.0 ** np.arange(-3, 4, 2), y, 1e-3, loss)
+    yield "repeated", Problem(twice, y, 1e-6, loss)
+    yield "discrete", Problem(np.round(X), y, 1e-2, loss)
+    yield "sorted", Problem(X[np.argsort(y)], np.sort(y), 1e-5, loss)
+    yield "rare", Problem(X + 0.5 * rare[:, None], rare, 1e-2, loss)
+    yield "large penalty", Problem(X, y, 1e6, loss)
+    yield "small penalty", Problem(X, y, 1e-9, loss)
+    yield "separable", Problem(apart, sides, 1e-6, loss)
+
+
+CASES = [
+    pytest.param(problem, id=f"{problem.loss}-{n}-{name}")
+    for n in (400, 4000)
+    for loss in ("hinge", "log")
+    for name, problem in problems(loss, n)
+]
+
+
+@pytest.mark.parametrize("problem", CASES)
+def test_the_optimum_is_that_of_compiled_steps(problem):
+    solver = SDCA(tol=TOL, seed=1)
+    assert choose_method(problem, solver, None) is DenseRun
+    runs = DenseRun, Narrow
+    found, other = (
+        run_epochs(run(problem, solver, None), problem.n, solver)[0] for run in runs
+    )
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert 0.0 <= at.gap <= TOL * at.objective
+    assert (found.dual >= 0.0).all()
+    assert (found.dual <= problem.row_weights).all()
+    assert problem.intercept or found.alpha == 0.0
+    there = certificate(problem, other.beta, other.alpha, other.dual)
+    assert at.dual_objective <= there.objective  # both bound the same minimum
+    assert there.dual_objective <= at.objective
+
+
+@pytest.mark.parametrize("problem", CASES)
+def test_equal_calls_have_equal_bits_and_no_seed_matters(problem):
+    one, two = (run_sdca(problem, SDCA(tol=1e-4, seed=seed)) for seed in (1, 2))
+    np.testing.assert_array_equal(one.beta, two.beta)
+    np.testing.assert_array_equal(one.dual, two.dual)
+    assert one.alpha == two.alpha
+
+
+def exact_dual(problem, a):
+    """``D`` at dual weights in balance, a fraction."""
+    n, lam = problem.n, Fraction(problem.lam)
+    y = [int(sign) for sign in problem.y]
+    a, w = fractions(a), fractions(problem.row_weights)
+    known = fractions(problem.row_offsets)
+    image = [
+        sum(ai * s * x for ai, s, x in zip(a, y, column, strict=True))
+        for column in zip(*rows_of(problem.X), strict=True)
+    ]
+    reward = -sum(ai * s * z for ai, s, z in zip(a, y, known, strict=True))
+    if problem.loss == "hinge":
+        reward += sum(a)
+    else:  # the entropy is the least of log_loss(m) + t m, which is at m = log(1/t - 1)
+        for ai, wi in zip(a, w, strict=True):
+            if 0 < ai < wi:
+                t = ai / wi
+                odds = (1 - t) / t
+                m = Fraction(
+                    TEN.ln(
+                        TEN.divide(Decimal(odds.numerator), Decimal(odds.denominator))
+                    )
+                )
+                reward += wi * (log_loss(m) + t * m)
+    return reward / n - sum(v * v for v in image) / (2 * lam * n * n)
+
+
+@LOSSES
+@pytest.mark.parametrize("kind", ["plain", "weights", "offset"])
+@pytest.mark.parametrize("away", [0.0, 30.0, 1e7])
+def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
+    """Of many rows, so that sums have blocks; of rough fits and of close ones."""
+    n = 700
+    X, y = rows(n, 3)
+    rng = np.random.default_rng(9)
+    given = {"weights": rng.integers(1, 3, n) * 1.0, "offset": rng.standard_normal(n)}
+    given = {name: value for name, value in given.items() if name == kind}
+    problem = Problem(X + away, y, 1e-4, loss, **given)
+    for tol in (1e-1, 1e-6, 1e-11):
+        found = run_sdca(problem, SDCA(tol=tol, seed=1), warn=False)
+        at = certificate(problem, found.beta, found.alpha, found.dual, tol)
+        w, known = fractions(problem.row_weights), fractions(problem.row_offsets)
+        rows_, beta = rows_of(problem.X), fractions(found.beta)
+        moved = [
+            [*row, z] for row, z in zip(rows_, known, strict=True)
+        ]  # an offset is a column of coefficient 1 that has no penalty
+        P = risk(
+            moved, y, problem.lam, loss, w, [*beta, Fraction(1)], Fraction(found.alpha)
+        )
+        P -= Fraction(problem.lam) / 2
+        a = feasible(found.dual, y, True, problem.weights)
+        assert float(P) == pytest.approx(at.objective, rel=1e-9)
+        D = exact_dual(problem, a)
+        assert Fraction(at.dual_objective) <= D  # and so are both below the minimum
+        assert Fraction(at.gap) >= P - D
+
+
+def test_columns_and_starts_decide_the_method():
+    solver = SDCA(seed=1)
+    for loss, most in MOST_COLUMNS.items():
+        for p, is_dense in ((most, True), (most + 1, False)):
+            problem = Problem(*rows(300, p), 1e-2, loss)
+            assert (choose_method(problem, solver, None) is DenseRun) == is_dense
+    problem = Problem(*rows(100), 1e-2)
+    for other in (SDCA(start="sgd"), SDCA(tol=0.0), SDCA(algorithm="perm")):
+        assert choose_method(problem, other, None) is not DenseRun
+
+
+@LOSSES
+def test_a_start_is_gone_on_from(loss):
+    problem = Problem(*rows(2000), 1e-3, loss)
+    found = run_sdca(problem, SDCA(tol=1e-9, seed=1))
+    again = run_sdca(problem, SDCA(tol=1e-8, seed=1), dual=found.dual)
+    at = certificate(problem, again.beta, again.alpha, again.dual)
+    assert at.gap <= 1e-8 * at.objective
+    assert again.n_iter < found.n_iter
+
+
+@LOSSES
+def test_compiled_steps_go_on_where_those_of_numpy_end(loss):
+    problem = Problem(*rows(300), 1e-3, loss)
+    solver = SDCA(tol=1e-9, seed=1)
+    run = DenseRun(problem, solver, None)
+    run._walk = islice(run._walk, 2)
+    found, reached = run_epochs(run, problem.n, solver)
+    assert reached
+    assert isinstance(run._further, Narrow)
+    at = certificate(problem, found.beta, found.alpha, found.dual)
+    assert at.gap <= 1e-9 * at.objective
+
+
+ALONE = """
+import sys
+import numpy as np, pandas as pd
+import pegasos_stats as ps
+rng = np.random.default_rng(0)
+d = pd.DataFrame(rng.normal(size=(1000, 10)), columns=[f"x{j}" for j in range(10)])
+d["y"] = np.where(d.x0 + rng.normal(size=1000) > 0, "a", "b")
+result = ps.{model}("y ~ .", d, lam=1e-3{options}).fit()
+assert result.relative_gap <= 1e-6
+result.params, result.predict(d), result.confusion(), repr(result)
+late = "numba", "statsmodels", "scipy.stats", "scipy.interpolate"
+print([name for name in late if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize("model", ["svm", "logit"])
+@pytest.mark.parametrize("options", ["", ", weights='balanced'", ", intercept=False"])
+def test_a_fit_of_few_columns_compiles_nothing(model, options):
+    code = ALONE.replace("{model}", model).replace("{options}", options)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "[]"
+
+
+def test_one_thread_is_a_limit_until_the_last_fit_has_ended():
+    found = library()
+    if found is None:
+        pytest.skip("numpy has another BLAS")
+    before = found.threads()
+    with one_thread():
+        with one_thread():
+            assert (found.threads(), LIMIT.fits) == (1, 2)
+        assert found.threads() == 1
+    assert (found.threads(), LIMIT.fits) == (before, 0)
