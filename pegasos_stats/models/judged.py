@@ -70,7 +70,8 @@ class Judged(ABC):
 
         The dual point is the one the solver ended with; `shortfall` has better bounds.
         """
-        return certificate_of(self.problem, self.solution)
+        solver = self.solver if self.refinement is None else self.refinement
+        return certificate_of(self.problem, self.solution, solver.tol)
 
     @cached_property
     def shortfall(self) -> Shortfall:

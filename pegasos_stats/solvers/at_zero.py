@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pegasos_stats.solvers.objective import best_intercept, certificate
+from pegasos_stats.solvers.objective import best_intercept, mean_loss
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NEARLY = 0.99  # of the weight of a class
@@ -40,16 +40,10 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
         return found
     if not _lighter_is_wrong(problem, found):
         return found
-    zero, alone = np.zeros(problem.p), _alone(problem)
-    at, there, here = (
-        certificate(problem, beta, alpha, found.dual).objective
-        for beta, alpha in (
-            (found.beta, found.alpha),
-            (zero, alone),
-            (zero, found.alpha),
-        )
-    )
-    if not there <= at * (1.0 + ROUNDING):
+    zero, alone, known = np.zeros(problem.p), _alone(problem), problem.row_offsets
+    at = mean_loss(problem, problem.X @ found.beta + known, found.alpha) + penalty
+    there, here = (mean_loss(problem, known, alpha) for alpha in (alone, found.alpha))
+    if not there <= at + ROUNDING * at:
         return found
     return replace(found, beta=zero, alpha=found.alpha if here <= there else alone)
 

@@ -16,9 +16,13 @@ from pegasos_stats.solvers.wide import Wide
 
 PAIRED_COLUMNS = 100  # of dense rows, where pairs are quick
 FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept
-# Columns up to which numpy takes about the time of compiled steps. With 60 columns the
-# hinge takes 1.8 times as long, with 100 twice; the log loss 1.3 and 1.5 to 2.2 times.
-MOST_COLUMNS: dict[LossName, int] = {"hinge": 40, "log": 60}
+# Columns up to which numpy takes about the time of compiled steps, or 1 ms more. The
+# hinge takes 1.8 times as long with 60 columns, the log loss 1.3, and 1.5 to 2.2 with
+# 100; in 300 rows of 30 columns the hinge takes 2 ms more.
+MOST_COLUMNS: dict[LossName, int] = {"hinge": 30, "log": 60}
+FEW_ROWS, MOST_OF_FEW = 2000, 20  # the same of the hinge, with fewer rows than these
+# Share of a class, and rows, of which the hinge is quicker compiled: 1.2 to 3 times.
+RARE, RARE_ROWS = 0.05, 10_000
 
 
 def choose_method(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
@@ -36,12 +40,29 @@ def choose_method(problem: Problem, solver: SDCA, a: Vector | None) -> Any:
     if is_wide(problem):
         return Wide
     is_plain = solver.start == "zero" and solver.stops
-    is_moderate = 0 < problem.p <= MOST_COLUMNS[problem.loss]
-    if is_plain and is_moderate and isinstance(problem.X, np.ndarray):
+    if is_plain and isinstance(problem.X, np.ndarray) and has_few_columns(problem):
         return DenseRun
     if Descending.serves(problem, solver, a):
         return Descending
     return Narrow
+
+
+def has_few_columns(problem: Problem) -> bool:
+    """Whether numpy alone is as quick as compiled steps.
+
+    Examples
+    --------
+    >>> X, y = np.ones((120, 30)), np.tile([-1.0, 1.0], 60)
+    >>> [has_few_columns(Problem(X, y, 1.0, loss)) for loss in ("hinge", "log")]
+    [False, True]
+    """
+    most = MOST_COLUMNS[problem.loss]
+    if problem.loss == "hinge":
+        if problem.n >= RARE_ROWS and problem.lightest < RARE * problem.n:
+            return False
+        if problem.n < FEW_ROWS:
+            most = MOST_OF_FEW
+    return 0 < problem.p <= most
 
 
 def is_wide(problem: Problem) -> bool:

@@ -42,6 +42,7 @@ LIBRARY = {"hinge": 4.0 * UNIT, "log": 24.0 * UNIT}  # of a loss, all its operat
 STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
 CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
 SMALL, SMALLEST = 1e-11, 1e-14  # of an objective, what rounding may do to it
+DIGITS = 1e-9  # the same, where a gap that is asked for says what is enough
 SHARE = 0.1  # the same, of a gap
 MARGIN = 1.01  # for what is left out of a bound: higher powers, its own rounding
 LAST = 8.0 * UNIT  # of the last few operations
@@ -293,7 +294,7 @@ def are_close(
     if reward.above > cost.below:
         off += reward.error + cost.error
     if enough > 0.0:
-        return off <= SHARE * max(gap, enough * objective)
+        return off <= min(DIGITS * objective, SHARE * max(gap, enough * objective))
     return off <= max(SMALLEST * objective, min(SMALL * objective, SHARE * gap))
 
 

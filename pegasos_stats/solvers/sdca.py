@@ -54,13 +54,15 @@ class SDCA(Solver):
     they are (Hsieh et al. 2008), ``16 n`` per epoch, for as long as these are taken to
     close the gap sooner than Newton steps.
 
-    Dense rows with up to 40 columns (hinge) or 60 (log loss), and no more columns than
-    rows, are fitted by numpy alone, which draws no rows: the hinge by Newton steps for
-    the proximal point, each an epoch, or with 3,000 rows or more by reads of the rows:
-    a sample is solved; rows far from the margin are fixed, the others solved, until no
-    row is on the wrong side. The log loss takes Newton steps, with many rows those of
-    L-BFGS from the solution of a sample. Where these come to a stand, it goes on as
-    above. Equal calls give equal bits on one machine.
+    Dense rows with up to 30 columns (hinge; 20 with fewer than 2,000 rows) or 60 (log
+    loss), and no more columns than rows, are fitted by numpy alone, which draws no
+    rows; not by the hinge where a class is rarer than one in twenty of 10,000 rows or
+    more. The hinge takes Newton steps for the proximal point, each an epoch. With 3,000
+    rows or more an epoch is a read of the rows: a sample is solved; rows far from the
+    margin are fixed, the others solved, until no row is on the wrong side. The log loss
+    takes Newton steps, with many rows those of L-BFGS from the solution of a sample.
+    Where these come to a stand, it goes on as above. Equal calls give equal bits on one
+    machine.
 
     The log loss with more columns, but no more than rows, draws none either: its Newton
     steps begin at zero. With 5,000 rows or more, ten or more to a column, a sample is

@@ -19,8 +19,13 @@ from pegasos_stats.solvers.problem import Problem, Solution, kernel_rows
 AnySolution = Solution | KernelSolution
 
 
-def certificate_of(problem: Problem, found: AnySolution) -> Certificate:
+def certificate_of(
+    problem: Problem, found: AnySolution, enough: float = 0.0
+) -> Certificate:
     """Primal and dual objective of a solution, and the gap between them.
+
+    Beside a relative gap of `enough` rounding has to be small, and no smaller; as for
+    `certificate`.
 
     Examples
     --------
@@ -30,7 +35,7 @@ def certificate_of(problem: Problem, found: AnySolution) -> Certificate:
     0.375
     """
     if isinstance(found, Solution):
-        return certificate(problem, found.beta, found.alpha, found.dual)
+        return certificate(problem, found.beta, found.alpha, found.dual, enough)
     assert isinstance(problem, KernelProblem)
     return kernel_certificate(problem, found)
 

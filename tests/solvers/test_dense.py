@@ -152,8 +152,14 @@ def test_columns_and_starts_decide_the_method():
     solver = SDCA(seed=1)
     for loss, most in MOST_COLUMNS.items():
         for p, is_dense in ((most, True), (most + 1, False)):
-            problem = Problem(*rows(300, p), 1e-2, loss)
+            problem = Problem(*rows(2000, p), 1e-2, loss)
             assert (choose_method(problem, solver, None) is DenseRun) == is_dense
+    assert choose_method(Problem(*rows(1999, 21), 1e-2), solver, None) is Narrow
+    X, y = rows(10_000)
+    rare = np.where(np.arange(10_000) % 21 == 0, 1.0, -1.0)
+    assert choose_method(Problem(X, y, 1e-2), solver, None) is DenseRun
+    assert choose_method(Problem(X, rare, 1e-2), solver, None) is Narrow
+    assert choose_method(Problem(X, rare, 1e-2, "log"), solver, None) is DenseRun
     problem = Problem(*rows(100), 1e-2)
     for other in (SDCA(start="sgd"), SDCA(tol=0.0), SDCA(algorithm="perm")):
         assert choose_method(problem, other, None) is not DenseRun

@@ -55,6 +55,7 @@ SMALLEST = 1e-6  # gamma
 MOVE = 2.0  # of the intercept, while no row is active
 FLAT, TRIALS = 0.05, 40  # share of the slope that a line search leaves; its trials
 READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
+RARE = 0.05  # share of a class beside which most rows are near the margin
 SHARE, FEWEST, FEWEST_TO_A_COLUMN = 10, 1500, 30  # rows of a sample
 SAMPLED_GAP = 1e-3
 WIDTHS = 4.0  # of ``sqrt(p / m)``, the error of a margin by a sample of m rows
@@ -266,7 +267,8 @@ class Hinge:
     def steps(self, goal: "Goal") -> Iterator[None]:
         """Take a Newton step each time; or solve the rows kept, and read all."""
         n, p = self._problem.n, self._problem.p
-        if n < max(READ, TO_A_COLUMN * p) or self._start is not None:
+        is_rare = self._problem.lightest < RARE * n
+        if n < max(READ, TO_A_COLUMN * p) or is_rare or self._start is not None:
             return self._over_all()
         return self._over_few(goal)
 
