@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.dense.run import DenseRun
 from pegasos_stats.solvers.descending import Descending
+from pegasos_stats.solvers.methods import has_few_columns
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.problem import LossName, Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -110,6 +111,8 @@ def table(loss: LossName, most: int, seconds: float) -> None:
             continue
         for kind in KINDS:
             X, y = rows(kind, n, p)
+            if not has_few_columns(Problem(X, y, 1.0, loss)):
+                continue  # compiled
             line = f"{loss:5} {n:7,} x {p:3} {kind:11}"
             for name, lam in LAMBDAS.items():
                 new, old = compare(Problem(X, y, lam or 1.0 / n, loss), seconds)
