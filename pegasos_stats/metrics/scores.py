@@ -104,6 +104,29 @@ def area_under_curve(
     return ratio(u, m * (w.sum() - m))
 
 
+def areas_under_curves(codes: Codes, scores: Matrix, weights: Vector) -> Vector:
+    """`area_under_curve` of each line of scores, shape (m, n).
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.4, 0.4, 0.8], [0.1, 0.5, 0.4, 0.8]])
+    >>> areas_under_curves(np.array([0, 0, 1, 1]), scores, np.ones(4))
+    array([0.875, 0.75 ])
+    """
+    order = np.argsort(scores, axis=1)
+    sizes, at = weights[order], np.take_along_axis(scores, order, axis=1)
+    middles = np.cumsum(sizes, axis=1) - sizes / 2
+    second = weights * (codes == 1)
+    m, total = float(second.sum()), float(weights.sum())
+    u = (middles * second[order]).sum(axis=1) - m * m / 2
+    if not m * (total - m) > 0.0:
+        return np.full(len(scores), np.nan)
+    found = np.asarray(u / (m * (total - m)))
+    for line in np.flatnonzero((at[:, 1:] == at[:, :-1]).any(axis=1)):  # ties
+        found[line] = area_under_curve(codes, scores[line], weights)
+    return found
+
+
 def log_loss(
     codes: Codes, probabilities: Matrix, weights: Vector | None = None
 ) -> float:

@@ -27,7 +27,35 @@ MOST_STEPS = 200  # each at most half as long as the one before
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Gap:
+    """Objective of a fit, and a lower bound of the least one.
+
+    Attributes
+    ----------
+    objective : float
+        ``P(beta, alpha)`` at the fit, intercept included.
+    dual_objective : float
+        ``D(a)`` at a feasible dual point, less a bound of rounding; 0 if it is below.
+    """
+
+    objective: float
+    dual_objective: float
+
+    @property
+    def gap(self) -> float:
+        """``objective - dual_objective``, never below 0."""
+        return self.objective - self.dual_objective
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / objective``; of an objective of 0, 0 if the gap is, else infinite."""
+        if self.objective == 0.0:
+            return 0.0 if self.gap == 0.0 else float("inf")
+        return self.gap / self.objective
+
+
+@dataclass(frozen=True)
+class Certificate(Gap):
     """How far a fit is from the optimum, at most.
 
     For the regularised risk ``P`` in real arithmetic, at the numbers that are reported,
@@ -52,8 +80,6 @@ class Certificate:
         0 where `dual_objective` is above 0, and nearly always.
     """
 
-    objective: float
-    dual_objective: float
     errors: int
     at_zero: tuple[int, int] = (0, 0)
     rounding: float = 0.0
@@ -69,13 +95,6 @@ class Certificate:
             decided = n - sum(self.at_zero)
             return self.errors / decided if decided else float("nan")
         return (self.errors + self.at_zero[ties == "negative"]) / n
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / objective``; of an objective of 0, 0 if the gap is, else infinite."""
-        if self.objective == 0.0:
-            return 0.0 if self.gap == 0.0 else float("inf")
-        return self.gap / self.objective
 
 
 def feasible(

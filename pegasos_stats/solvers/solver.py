@@ -8,7 +8,7 @@ from pegasos_stats.checks import check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom, SampleKind, checked_seed
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.options import declared, given, values_of
 
 Arithmetic = Literal["reference", "fast"]
@@ -145,7 +145,7 @@ class Solver(ABC):
         """Whether a fit has reached the tolerance; None if none is set."""
         return self.reached(at) or settled if self.may_end_early else None
 
-    def reached(self, at: Certificate) -> bool:
+    def reached(self, at: Gap) -> bool:
         """Whether a certificate meets a tolerance, so that the run may stop."""
         if self.tol > 0.0 and at.gap <= self.tol * at.objective:
             return True

@@ -12,6 +12,7 @@ from pegasos_stats.studies.platt import base_rate, fit_sigmoid
 from pegasos_stats.studies.selection import fold_fits
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.nested import within
+from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.studies.threshold_results import Part
 from pegasos_stats.studies.thresholds import INNER, inside_rows, rows_of
 
@@ -43,7 +44,7 @@ def calibrated_parts(
     every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
     lam = np.array([found.result.problem.lam])
     tasks = fold_fits.fold_tasks(model, every, solver, lam, rng)
-    fits = fold_fits.run_tasks(tasks, workers, progress)
+    fits = run_tasks(tasks, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     fitting = base_rate if found.without_scores else fit_sigmoid
     logits, parts = found.logits.to_numpy(), []

@@ -37,6 +37,7 @@ from pegasos_stats.studies.selection.fold_fits import Fitted
 from pegasos_stats.studies.selection.folds import Folds, drawn_folds, whole_groups
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.nested import within
+from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.studies.threshold_results import (
     Part,
     Thresholds,
@@ -130,7 +131,7 @@ def out_of_fold(
     inner = [within(model, folds, s, INNER, 1, rng) for s in folds.splits]
     every = Folds(tuple(s for each in inner for s in each.splits), folds.n)
     tasks += fold_fits.fold_tasks(model, every, solver, lam, rng)
-    fits = fold_fits.run_tasks(tasks, workers, progress)
+    fits = run_tasks(tasks, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     outer, rest = fits[: len(folds)], fits[len(folds) :]
     parts = []

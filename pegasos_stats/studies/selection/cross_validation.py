@@ -17,11 +17,12 @@ from pegasos_stats.models.predicting import predicted
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics, nested
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.lambdas import EPOCHS, Rule
+from pegasos_stats.studies.selection.side_by_side import run_tasks
 from pegasos_stats.tables import Fields, Summary, significant
 
 if TYPE_CHECKING:
@@ -127,29 +128,27 @@ def cross_validate(
     if model.problem.lam_rule == "cv" and lambda_path is None:
         lambda_path, rule = True, "min"
     choosing = nested.checked_choosing(lambda_path, rule, model)
-    usual = fold_fits.FOLD_TOL
-    default = SDCA(tol=usual) if choosing is None else SDCA(EPOCHS, tol=usual)
-    fixed = choosing is None
-    solver = fold_fits.checked_fold_solver(model, solver, default, fixed)
+    default = SDCA(DEFAULT_EPOCHS if choosing is None else EPOCHS, fold_fits.FOLD_TOL)
+    solver = fold_fits.checked_fold_solver(model, solver, default, choosing is None)
     chosen = fold_metrics.checked_metrics(metrics, model.problem.loss)
     rng = RRandom(seed, sample_kind=solver.sample_kind)
     drawn = checked_folds(folds, repeats, model._sample, rng, groups)
     if choosing is None:
-        grid, lams = np.array([model.problem.lam]), None
-        tasks = fold_fits.fold_tasks(model, drawn, solver, grid, rng)
-        fits = fold_fits.run_tasks(tasks, workers, progress)
+        given = model, drawn, solver, np.array([model.problem.lam]), rng
+        fits = run_tasks(fold_fits.fold_tasks(*given), workers, progress)
     else:
-        given = model, drawn, solver, choosing, rng
-        fits, lams = nested.nested_fits(*given, workers, progress)
+        parts = model, drawn, solver, choosing, rng
+        fits, lams = nested.nested_fits(*parts, workers, progress)
     fold_fits.warn_of_gaps(solver, [fit.certificates[0] for fit in fits])
     scores = np.full((model.problem.n, drawn.repeats), np.nan)
     for split, fit in zip(drawn.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores[0]
     columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
     by_fold = fold_metrics.fold_lines(model, drawn, fits, chosen, solver.ties)
-    if lams is not None:
+    if choosing is not None:
         by_fold.insert(2, "lam", lams)
-    found = CrossValidation(
+    fold_metrics.warn_undefined(by_fold, chosen)
+    return CrossValidation(
         model=model,
         solver=solver,
         folds=drawn,
@@ -159,8 +158,6 @@ def cross_validate(
         scores_by_repeat=pd.DataFrame(scores, model._sample.index, columns),
         choosing=choosing,
     )
-    fold_metrics.warn_undefined(by_fold, chosen)
-    return found
 
 
 @suggest_names("validation")

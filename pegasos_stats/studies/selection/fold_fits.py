@@ -1,15 +1,15 @@
 """Fits on parts of the rows: which solver, which seeds, and how they are run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pegasos_stats.arrays import Predictors, Rows, Vector
-from pegasos_stats.checks import LARGEST_INTEGER, check_flag
+from pegasos_stats.checks import LARGEST_INTEGER
 from pegasos_stats.data.columns import Mask, selected
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.formula_design import FormulaDesign
@@ -25,13 +25,12 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.models.base import Model, checked_solver
-from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.kernel_run import check_kernel_solver
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import check_solver, with_progress
+from pegasos_stats.solvers.pegasos_run import check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.refining import kernel_path, run_linear
 from pegasos_stats.solvers.sdca import DEFAULT_TOL, SDCA
@@ -65,26 +64,34 @@ class Task:
     lambdas: Vector
 
 
+class Coefficients(NamedTuple):
+    """Coefficients, shape (p,), and intercept of a linear fit."""
+
+    beta: Vector
+    alpha: float
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What the fits of a `Task` gave.
 
     Attributes
     ----------
-    certificates : tuple of Certificate, one for each lambda
+    certificates : tuple of Gap, one for each lambda
+        Certificates of fits on all rows.
     steps : tuple of int
     seed : int or None
     scores : float64 array, shape (m, n_test)
         Of the rows held out.
-    solutions : tuple of Solution or KernelSolution
+    solutions : tuple of Coefficients or KernelSolution
         Only of fits on all rows.
     """
 
-    certificates: tuple[Certificate, ...]
+    certificates: tuple[Gap, ...]
     steps: tuple[int, ...]
     seed: int | None
     scores: Vector
-    solutions: tuple[AnySolution, ...]
+    solutions: tuple[Coefficients | KernelSolution, ...]
 
     def only(self, at: int) -> "Fitted":
         """The same of one lambda alone, by its position."""
@@ -179,18 +186,7 @@ def fold_tasks(
     return [Task(model, split, use, lambdas) for split, use in pairs]
 
 
-def run_tasks(
-    tasks: Sequence[Task], workers: int | None, progress: bool
-) -> list[Fitted]:
-    """Run all fits, several at the same time; numbers do not depend on the workers."""
-    check_flag("progress", progress)
-    found: Iterable[Fitted] = map_in_order(fitted, tasks, n_workers(workers))
-    if progress:
-        found = with_progress(found, len(tasks), "fold")
-    return list(found)
-
-
-def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Certificate]) -> None:
+def warn_of_gaps(solver: Pegasos | SDCA, certificates: Sequence[Gap]) -> None:
     """Warn, in one warning, of all fits that have not reached their tolerance.
 
     Nothing is said of Pegasos with `change_tol`, which the certificates do not tell.
@@ -230,8 +226,15 @@ def fitted(task: Task) -> Fitted:
         tuple(int(found.n_iter) for found in solutions),
         solutions[0].seed,
         scores,
-        tuple(solutions) if held_out is None else (),
+        () if held_out is not None else tuple(map(_kept, solutions)),
     )
+
+
+def _kept(found: AnySolution) -> Coefficients | KernelSolution:
+    """What is kept of a solution: of a linear one the coefficients."""
+    if isinstance(found, Solution):
+        return Coefficients(found.beta, found.alpha)
+    return found
 
 
 def path_solutions(
@@ -321,6 +324,19 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     return replace(whole, **given, balanced=False), held_out, scored
 
 
+def _learning(model: Model) -> FormulaDesign | None:
+    """The formula of the model, if it has a transform that learns from the rows."""
+    design = model.design
+    if isinstance(design, ScaledDesign):
+        design = design.design
+    return design if isinstance(design, FormulaDesign) and design.learns else None
+
+
+def learns(model: Model) -> bool:
+    """Whether each fold has predictors of its own, beside their scaling."""
+    return _learning(model) is not None
+
+
 def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] | None:
     """Rows to fit and rows held out, by what transforms find in the rows to fit.
 
@@ -331,10 +347,8 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
     DataError
         As for `training`.
     """
-    design, lines = model.design, model._sample.lines
-    if isinstance(design, ScaledDesign):
-        design = design.design
-    if not isinstance(design, FormulaDesign) or not design.learns:
+    design, lines = _learning(model), model._sample.lines
+    if design is None:
         return None
     if lines is None:  # of a model from a file: taking its rows is refused
         return None

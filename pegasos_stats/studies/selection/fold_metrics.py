@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.errors import (
@@ -20,7 +20,7 @@ from pegasos_stats.errors import (
     shown,
     warn_caller,
 )
-from pegasos_stats.metrics import area_under_curve
+from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.base import Model
 from pegasos_stats.solvers.problem import LossName
 from pegasos_stats.studies.selection.fold_fits import Fitted
@@ -45,46 +45,72 @@ class Metric:
     measure: Measure
     larger_is_better: bool = False
 
+    def of_each(self, y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
+        """The number for each line of scores, shape (m, n)."""
+        if isinstance(self.measure, BuiltIn):
+            return self.measure.of_each(y, scores, weights, ties)
+        return np.array([self.measure(y, line, weights, ties) for line in scores])
 
-def error_rate(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
-    """Share of rows with a score on the wrong side of 0, of those that are decided.
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A measure of the package, which is computed of many lines of scores at once.
 
     Examples
     --------
     >>> error_rate(np.array([1.0, -1, 1]), np.array([2.0, 1, 0]), np.ones(3), "na")
     0.5
     """
+
+    of_each: Callable[[Vector, Matrix, Vector, Ties], Vector]
+
+    def __call__(self, y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+        """The number for one line of scores."""
+        return float(self.of_each(y, scores[None], weights, ties)[0])
+
+
+@BuiltIn
+def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
+    """Share of rows with a score on the wrong side of 0, of those that are decided."""
     signs = signs_of(scores, ties)
     decided = ~np.isnan(signs)
-    return _mean((signs != y)[decided], weights[decided])
+    return _shares((decided & (signs != y)) @ weights, decided @ weights)
 
 
-def hinge_loss(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+@BuiltIn
+def hinge_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``max(0, 1 - y score)``."""
-    return _mean(np.maximum(0.0, 1.0 - y * scores), weights)
+    return _means(np.maximum(0.0, 1.0 - y * scores), weights)
 
 
-def log_loss(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+@BuiltIn
+def log_loss(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``log(1 + exp(-y score))``, the log loss of logistic scores."""
-    return _mean(np.logaddexp(0.0, -y * scores), weights)
+    return _means(np.logaddexp(0.0, -y * scores), weights)
 
 
-def brier_score(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+@BuiltIn
+def brier_score(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Mean of ``(p - [y = 1])^2`` of logistic ``p = 1 / (1 + exp(-score))``."""
     from scipy.special import expit
 
-    return _mean(np.square(expit(-y * scores)), weights)
+    return _means(np.square(expit(-y * scores)), weights)
 
 
-def auc(y: Vector, scores: Vector, weights: Vector, ties: Ties) -> float:
+@BuiltIn
+def auc(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
     """Area under the ROC curve; NaN where a level has no row."""
-    return area_under_curve((y > 0).astype(np.intp), scores, weights)
+    return areas_under_curves((y > 0).astype(np.intp), scores, weights)
 
 
-def _mean(values: Any, weights: Vector) -> float:
-    """Weighted mean, NaN without any weight."""
-    total = float(weights.sum())
-    return float(values @ weights) / total if total > 0.0 else float("nan")
+def _means(values: Matrix, weights: Vector) -> Vector:
+    """Weighted mean of each line, NaN without any weight."""
+    return _shares(values @ weights, np.full(len(values), weights.sum()))
+
+
+def _shares(parts: Vector, totals: Vector) -> Vector:
+    found = np.full(len(parts), np.nan)
+    return np.asarray(np.divide(parts, totals, out=found, where=totals > 0.0))
 
 
 MEASURES: dict[str, Measure] = {
@@ -209,28 +235,36 @@ def fold_lines(
 
     Rows without a score, for which a transform has no value, are in no metric.
     """
-    lines = []
     y, weights = model.problem.y, model.problem.row_weights
+    lines: dict[str, list[Any]] = {}
+
+    def add(name: str, values: Any) -> None:
+        lines.setdefault(name, []).extend(values)
+
     for split, fit in zip(folds.splits, fits, strict=True):
-        test = split.test
-        for scores, at, steps in zip(
-            fit.scores, fit.certificates, fit.steps, strict=True
-        ):
-            line = {
-                "repeat": split.repeat,
-                "fold": split.fold,
-                "n_train": split.n_train,
-                "n_test": len(test),
-                "weight": float(weights[test].sum()),
-                "decided": float(weights[test] @ ~np.isnan(signs_of(scores, ties))),
-                "seed": fit.seed,
-                "steps": steps,
-                "objective": at.objective,
-                "relative_gap": at.relative_gap,
-            }
-            known = ~np.isnan(scores)
-            given = y[test][known], scores[known], weights[test][known], ties
-            lines.append(line | {m.name: m.measure(*given) for m in metrics})
+        test, count = split.test, len(fit.scores)
+        own = {
+            "repeat": split.repeat,
+            "fold": split.fold,
+            "n_train": split.n_train,
+            "n_test": len(test),
+            "weight": float(weights[test].sum()),
+        }
+        for name, value in own.items():
+            add(name, [value] * count)
+        add("decided", (~np.isnan(signs_of(fit.scores, ties)) @ weights[test]).tolist())
+        add("seed", [fit.seed] * count)
+        add("steps", fit.steps)
+        add("objective", [at.objective for at in fit.certificates])
+        add("relative_gap", [at.relative_gap for at in fit.certificates])
+        known = ~np.isnan(fit.scores)
+        alike = known if (known != known[:1]).any() else known[:1]
+        for metric in metrics:
+            for at, line in enumerate(alike):
+                part = slice(at, at + 1) if len(alike) > 1 else slice(None)
+                scores = fit.scores[part] if line.all() else fit.scores[part][:, line]
+                given = y[test][line], scores, weights[test][line], ties
+                add(metric.name, metric.of_each(*given).tolist())
     return pd.DataFrame(lines)
 
 
@@ -267,20 +301,29 @@ def mean_and_error(
     >>> mean_and_error(np.array([0.25, 0.75]), np.ones(2), np.ones(2, int))
     (0.5, 0.25)
     """
+    mean, error = means_and_errors(values[:, None], weights[:, None], repeats)
+    return float(mean[0]), float(error[0])
+
+
+def means_and_errors(
+    values: Matrix, weights: Matrix, repeats: Rows
+) -> tuple[Vector, Vector]:
+    """`mean_and_error` of each column, shape (folds, m)."""
     kept = ~np.isnan(values)
-    if not kept.any():
-        return float("nan"), float("nan")
-    parts = [kept & (repeats == r) for r in np.unique(repeats[kept])]
-    means, errors = [], []
-    for part in parts:
-        v, w = values[part], weights[part]
-        mean = float(w @ v / w.sum())
-        variance = np.nan
-        if len(v) > 1:
-            variance = w @ np.square(v - mean) / w.sum() / (len(v) - 1)
-        means.append(mean)
-        errors.append(float(np.sqrt(variance)))
-    return float(np.mean(means)), float(np.sqrt(np.square(errors).mean()))
+    v, w = np.where(kept, values, 0.0), np.where(kept, weights, 0.0)
+    means, squares, used = [], [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for repeat in np.unique(repeats):
+            part = repeats == repeat
+            count, total = kept[part].sum(axis=0), w[part].sum(axis=0)
+            mean = (w[part] * v[part]).sum(axis=0) / total
+            apart = (w[part] * np.square(v[part] - mean)).sum(axis=0) / total
+            apart = np.where(count > 1, apart / (count - 1.0), np.nan)
+            used.append(count > 0)
+            means.append(np.where(count > 0, mean, 0.0))
+            squares.append(np.where(count > 0, apart, 0.0))
+        number = np.sum(used, axis=0)
+        return np.sum(means, axis=0) / number, np.sqrt(np.sum(squares, axis=0) / number)
 
 
 def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
@@ -301,14 +344,28 @@ def estimates(lines: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     DataFrame
         Columns ``term, estimate, std_error``.
     """
-    repeats = lines["repeat"].to_numpy(dtype=np.int64)
-    pairs = []
-    for name in names:
-        by = "decided" if name == "error_rate" else "weight"
-        values, weights = lines[[name, by]].to_numpy(dtype=np.float64).T
-        pairs.append(mean_and_error(values, weights, repeats))
-    rows = [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+    found = [(name, *curve(lines, name)) for name in names]
+    rows = [(name, float(mean[0]), float(error[0])) for name, mean, error in found]
     return pd.DataFrame(rows, columns=["term", "estimate", "std_error"])
+
+
+def curve(lines: pd.DataFrame, name: str, count: int = 1) -> tuple[Vector, Vector]:
+    """Estimate and standard error of a metric for each lambda, as `estimates`.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Those of one fold after the other, `count` of each.
+    name : str
+    count : int, default 1
+        Number of lambdas.
+    """
+    by = "decided" if name == "error_rate" else "weight"
+    values, weights = (
+        lines[column].to_numpy(dtype=np.float64).reshape(-1, count)
+        for column in (name, by)
+    )
+    return means_and_errors(values, weights, lines["repeat"].to_numpy()[::count])
 
 
 def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:

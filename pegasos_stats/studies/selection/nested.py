@@ -25,6 +25,7 @@ from pegasos_stats.studies.selection.folds import (
 )
 from pegasos_stats.studies.selection.lambdas import RULES, Rule, checked_lambdas, place
 from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.selection.side_by_side import run_tasks
 
 INNER = 10  # folds, unless an earlier path says how many
 
@@ -102,7 +103,7 @@ def nested_fits(
     splits = [*folds.splits, *(split for each in inner for split in each.splits)]
     every = Folds(tuple(splits), folds.n)
     tasks = fold_fits.fold_tasks(model, every, solver, choosing.lambdas, rng)
-    fits = fold_fits.run_tasks(tasks, workers, progress)
+    fits = run_tasks(tasks, workers, progress)
     outer, rest = fits[: len(folds)], iter(fits[len(folds) :])
     found, chosen = [], []
     for fit, part in zip(outer, inner, strict=True):
@@ -181,11 +182,5 @@ def _place(
     """Position of the lambda that the folds choose."""
     metric, lambdas = choosing.metric, choosing.lambdas
     lines = fold_metrics.fold_lines(model, folds, fits, (metric,), ties)
-    at = np.tile(np.arange(len(lambdas)), len(folds))
-    found = [
-        fold_metrics.estimates(lines[at == j], [metric.name]).iloc[0]
-        for j in range(len(lambdas))
-    ]
-    mean = np.array([float(line["estimate"]) for line in found])
-    error = np.array([float(line["std_error"]) for line in found])
+    mean, error = fold_metrics.curve(lines, metric.name, len(lambdas))
     return place(-mean if metric.larger_is_better else mean, error, choosing.rule)

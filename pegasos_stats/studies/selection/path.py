@@ -10,13 +10,14 @@ from pegasos_stats.models.base import Model
 from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
+from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.problem import Solution
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection import fold_fits, fold_metrics
 from pegasos_stats.studies.selection.given_folds import checked_folds
 from pegasos_stats.studies.selection.lambdas import EPOCHS, checked_lambdas
 from pegasos_stats.studies.selection.path_results import LambdaPath
+from pegasos_stats.studies.selection.side_by_side import run_tasks
 
 
 @answering
@@ -36,10 +37,12 @@ def lambda_path(
 ) -> LambdaPath:
     """Fit a model for many values of lambda, and cross-validate each of them.
 
-    SDCA starts with the largest lambda, and each further fit with the dual weights of
-    the one before, times the best factor; this is a feasible point for every lambda.
-    Pegasos starts each fit at zero, as its first steps discard any start. The same is
-    done for all rows and for those of each fold; each fit reports its gap.
+    With SDCA the fits of all folds are made side by side, from the largest lambda on,
+    by passes over the rows that they share: with dense rows of up to 300 columns, three
+    or more to a column, 20 for the hinge, and no transform that is computed from the
+    rows of a fold. Otherwise each fold is fitted alone, each fit starting with the dual
+    weights of the one before, times the best factor. Pegasos starts each fit at zero,
+    as its first steps discard any start. Each fit reports its gap.
 
     Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
     on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
@@ -126,7 +129,7 @@ def lambda_path(
     tasks = [fold_fits.Task(model, None, use, grid)]  # all rows, then those of folds
     if drawn is not None:
         tasks += fold_fits.fold_tasks(model, drawn, solver, grid, rng)
-    whole, *parts = fold_fits.run_tasks(tasks, workers, progress)
+    whole, *parts = run_tasks(tasks, workers, progress)
     certificates = [at for fit in (whole, *parts) for at in fit.certificates]
     fold_fits.warn_of_gaps(solver, certificates)
     by_fold = None
@@ -155,6 +158,7 @@ def _fits(
     for lam, at, steps, found in zip(
         grid, whole.certificates, whole.steps, whole.solutions, strict=True
     ):
+        assert isinstance(at, Certificate)
         line = {
             "lam": lam,
             "objective": at.objective,
@@ -162,7 +166,7 @@ def _fits(
             "training_error": at.error_rate(model.problem.n, solver.ties),
             "steps": steps,
         }
-        if isinstance(found, Solution):
+        if isinstance(found, fold_fits.Coefficients):
             line["norm"] = float(np.linalg.norm(found.beta))
         else:
             assert isinstance(model.problem, KernelProblem)
@@ -175,7 +179,7 @@ def _coefficients(
     model: Model, grid: Vector, whole: fold_fits.Fitted
 ) -> pd.DataFrame | None:
     """One line for each lambda, of a linear model."""
-    linear = [found for found in whole.solutions if isinstance(found, Solution)]
+    linear = [f for f in whole.solutions if isinstance(f, fold_fits.Coefficients)]
     if not linear:
         return None
     values = np.array([found.beta for found in linear])

@@ -16,7 +16,7 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import at_lambda, for_all_rows
-from pegasos_stats.studies.selection.fold_metrics import Metric, estimates
+from pegasos_stats.studies.selection.fold_metrics import Metric, curve
 from pegasos_stats.studies.selection.folds import Folds
 from pegasos_stats.studies.selection.lambdas import RULES, Rule, place
 from pegasos_stats.tables import Fields, Summary, significant
@@ -92,14 +92,17 @@ class LambdaPath:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        lines = self._validated()
+        lines, count = self._validated(), len(self.lambdas)
         names = [metric.name for metric in self.metrics]
-        parts = []
-        for lam in self.lambdas:
-            found = estimates(lines[lines["lam"] == lam], names)
-            found.insert(0, "lam", lam)
-            parts.append(found)
-        return pd.concat(parts, ignore_index=True)
+        curves = [curve(lines, name, count) for name in names]
+        estimate, error = np.array(curves).transpose(1, 2, 0)  # a line for each lambda
+        columns = {
+            "lam": np.repeat(self.lambdas, len(names)),
+            "term": names * count,
+            "estimate": estimate.ravel(),
+            "std_error": error.ravel(),
+        }
+        return pd.DataFrame(columns)
 
     @cached_property
     def table(self) -> pd.DataFrame:

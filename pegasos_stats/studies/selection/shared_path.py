@@ -1,0 +1,193 @@
+"""Which fits of folds are found side by side, and what is found of them."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.data.columns import Mask
+from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.objective import Gap
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
+from pegasos_stats.solvers.shared.folded_rows import FoldedRows
+from pegasos_stats.solvers.shared.hinge_path import hinge_path
+from pegasos_stats.solvers.shared.log_path import log_path
+from pegasos_stats.studies.selection.folds import Split
+
+TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
+PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
+COLUMNS = 300  # at most
+CONSTANT = 1e-6  # of a mean: a deviation that sums of squares do not tell from 0
+
+
+class SharedFits(NamedTuple):
+    """The fits of one task, a line for each lambda.
+
+    Attributes
+    ----------
+    beta : float64 array, shape (m, p)
+        Of the columns of the problem, as they are there.
+    alpha : float64 array, shape (m,)
+    gaps : tuple of Gap
+    reads : int array, shape (m,)
+    certified : bool array, shape (m,)
+    """
+
+    beta: Vector
+    alpha: Vector
+    gaps: tuple[Gap, ...]
+    reads: Rows
+    certified: Mask
+
+    def scores(self, X: Vector, offset: Vector | None) -> Vector:
+        """Scores of rows by all fits, shape (m, rows)."""
+        found = self.beta @ X.T
+        found += self.alpha[:, None]
+        if offset is not None:
+            found += offset
+        return np.asarray(found)
+
+
+class _Set(NamedTuple):
+    """Splits that share their rows, each of which one of them holds out at most.
+
+    Attributes
+    ----------
+    rows : int array
+        All rows that they fit or hold out, sorted.
+    places : list of int
+        Places of the splits.
+    fold : int array, shape (rows,)
+        Which of the splits holds a row out.
+    """
+
+    rows: Rows
+    places: list[int]
+    fold: Rows
+
+
+def suits(problem: Problem, solver: object) -> bool:
+    """Whether fits of these rows by this solver may be found side by side.
+
+    Those of SDCA by Newton steps, to a relative gap, on dense rows of few columns.
+    """
+    return (
+        type(problem) is Problem
+        and isinstance(problem.X, np.ndarray)
+        and problem.p <= COLUMNS
+        and isinstance(solver, SDCA)
+        and (solver.algorithm, solver.start) == ("newton", "zero")
+        and solver.epochs >= DEFAULT_EPOCHS
+        and solver.tol >= TIGHTEST
+        and not solver.gap_tol
+        and problem.in_few_entries is problem
+    )
+
+
+def shared_fits(
+    problem: Problem,
+    splits: Sequence[Split | None],
+    lambdas: Vector,
+    tol: float,
+    standardized: bool,
+) -> list[SharedFits | None]:
+    """Fit splits that hold out different rows of the same ones, side by side.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that `suits`.
+    splits : sequence of Split or None
+        None for a fit on all rows, which is found if there are splits of all rows.
+    lambdas : float64 array, shape (m,)
+        Largest first.
+    tol : float
+    standardized : bool
+        Whether each split has a scaling of its own.
+
+    Returns
+    -------
+    list of SharedFits or None, one for each split
+        None for a split that shares too little, or fits fewer rows to a column than
+        `PER_COLUMN`.
+    """
+    found: list[SharedFits | None] = [None] * len(splits)
+    wholes = [at for at, split in enumerate(splits) if split is None]
+    for each in _sets(problem, splits):
+        scales = _scales(problem, each) if standardized else None
+        of_rows = problem if len(each.rows) == problem.n else problem.of_rows(each.rows)
+        rows = FoldedRows(of_rows, each.fold, len(each.places), scales)
+        path = {"hinge": hinge_path, "log": log_path}[problem.loss](rows, lambdas, tol)
+        theta = np.array([point.theta for point in path])
+        objective = np.array([point.objective for point in path])
+        dual = np.array([point.dual for point in path])
+        reads = np.array([point.reads for point in path])
+        certified = np.array([point.certified(tol) for point in path])
+        places = [*enumerate(each.places)]
+        if len(each.rows) == problem.n:
+            places += [(rows.k, at) for at in wholes]
+            wholes = []
+        for j, at in places:
+            alpha = theta[:, j, -1] if rows.intercept else np.zeros(len(path))
+            pairs = zip(objective[:, j].tolist(), dual[:, j].tolist(), strict=True)
+            gaps = tuple(Gap(P, max(0.0, D)) for P, D in pairs)
+            beta = theta[:, j, : rows.p]
+            found[at] = SharedFits(beta, alpha, gaps, reads[:, j], certified[:, j])
+    return found
+
+
+def _sets(problem: Problem, splits: Sequence[Split | None]) -> Iterator[_Set]:
+    """Sets of two splits or more with enough rows to fit."""
+    least = PER_COLUMN[problem.loss] * (problem.p + 1)
+    together: dict[object, list[int]] = {}
+    for at, split in enumerate(splits):
+        if split is not None and split.n_train >= least:
+            every = None if split.given is None else _rows_of(split).tobytes()
+            together.setdefault((split.repeat, every), []).append(at)
+    for places in together.values():
+        given = [split for at in places if (split := splits[at]) is not None]
+        rows = _rows_of(given[0])
+        held_out = np.concatenate([split.test for split in given])
+        if len(given) < 2 or np.unique(held_out).size < held_out.size:
+            continue
+        if held_out.size < rows.size:  # rows that no split holds out
+            continue
+        fold = np.empty(problem.n, dtype=np.int64)
+        for j, split in enumerate(given):
+            fold[split.test] = j
+        yield _Set(rows, places, fold[rows])
+
+
+def _rows_of(split: Split) -> Rows:
+    """Rows that a split fits or holds out."""
+    if split.given is None:
+        return np.arange(split.n)
+    return np.sort(np.concatenate([split.given, split.test]))
+
+
+def _scales(problem: Problem, of: _Set) -> Vector:
+    """What columns are divided by in each split, shape (splits, p): `Scaling.scale`.
+
+    From the sums of each fold; where these leave it open whether a column is constant,
+    from its rows.
+    """
+    X, k = problem.X[of.rows], len(of.places)
+    n = np.bincount(of.fold, minlength=k)
+    sums, squares = np.zeros((2, k, problem.p))
+    for j in range(k):
+        part = X[of.fold == j]
+        sums[j], squares[j] = part.sum(axis=0), np.square(part).sum(axis=0)
+    left = (len(X) - n)[:, None]
+    means = (sums.sum(axis=0) - sums) / left
+    total = squares.sum(axis=0) - squares - left * means * means
+    deviations = np.sqrt(np.maximum(total, 0.0) / (left - 1.0))
+    sizes = np.sqrt(squares.sum(axis=0) / len(X))
+    found = np.ones((k, problem.p))
+    for j in range(k):
+        if (deviations[j] <= CONSTANT * sizes).any():
+            found[j] = Scaling.of(X[of.fold != j], problem.intercept).scale
+        else:
+            found[j] = deviations[j]
+    return found
