@@ -172,7 +172,9 @@ class _Newton:
         """Inverse of the Hessian of the objective."""
         rows = self.rows
         free = rows.free[fit]
-        H = hessian / rows.total[fit] * np.outer(free, free)
-        H[~free, ~free] = 1.0
+        H = hessian / rows.total[fit]
+        if not free.all():
+            H *= np.outer(free, free)
+            H[~free, ~free] = 1.0
         H[np.diag_indices(rows.q)] += lam * rows.squares[fit]
         return np.asarray(np.linalg.inv(H))

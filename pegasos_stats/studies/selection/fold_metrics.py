@@ -68,6 +68,10 @@ class BuiltIn:
         """The number for one line of scores."""
         return float(self.of_each(y, scores[None], weights, ties)[0])
 
+    def __reduce__(self) -> str:
+        """Pickled by its name in this module."""
+        return self.of_each.__name__
+
 
 @BuiltIn
 def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:

@@ -265,9 +265,7 @@ class LambdaPath:
 
     def _curve(self, name: str) -> tuple[Vector, Vector]:
         """Mean and standard error of a metric, for each lambda."""
-        found = self._estimates
-        lines = found[found["term"] == name]
-        return lines["estimate"].to_numpy(), lines["std_error"].to_numpy()
+        return curve(self._validated(), name, len(self.lambdas))
 
     def _signed(self, mean: Vector) -> Vector:
         """The metric as a loss: smaller is better."""
