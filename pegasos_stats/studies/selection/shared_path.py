@@ -8,6 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
@@ -19,6 +20,7 @@ from pegasos_stats.studies.selection.folds import Split
 TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
 PER_COLUMN = {"hinge": 20, "log": 3}  # rows of a fit, at least
 COLUMNS = 300  # at most
+PATHS = {"hinge": hinge_path, "log": log_path}
 CONSTANT = 1e-6  # of a mean: a deviation that sums of squares do not tell from 0
 
 
@@ -76,7 +78,7 @@ def suits(problem: Problem, solver: object) -> bool:
     return (
         type(problem) is Problem
         and isinstance(problem.X, np.ndarray)
-        and problem.p <= COLUMNS
+        and 0 < problem.p <= COLUMNS
         and isinstance(solver, SDCA)
         and (solver.algorithm, solver.start) == ("newton", "zero")
         and solver.epochs >= DEFAULT_EPOCHS
@@ -119,7 +121,8 @@ def shared_fits(
         scales = _scales(problem, each) if standardized else None
         of_rows = problem if len(each.rows) == problem.n else problem.of_rows(each.rows)
         rows = FoldedRows(of_rows, each.fold, len(each.places), scales)
-        path = {"hinge": hinge_path, "log": log_path}[problem.loss](rows, lambdas, tol)
+        with one_thread():
+            path = PATHS[problem.loss](rows, lambdas, tol)
         theta = np.array([point.theta for point in path])
         objective = np.array([point.objective for point in path])
         dual = np.array([point.dual for point in path])
