@@ -21,8 +21,9 @@ FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercep
 # 100; in 300 rows of 30 columns the hinge takes 2 ms more.
 MOST_COLUMNS: dict[LossName, int] = {"hinge": 30, "log": 60}
 FEW_ROWS, MOST_OF_FEW = 2000, 20  # the same of the hinge, with fewer rows than these
-# Share of a class, and rows, of which the hinge is quicker compiled: 1.2 to 3 times.
-RARE, RARE_ROWS = 0.05, 10_000
+# Share of the rarer class, and rows, of which the hinge is quicker compiled: of one in
+# twenty or ten 2 to 4 times, of one in seven twice, of one in five no more.
+RARE, RARE_ROWS = 0.15, 10_000
 
 
 def choose_method(problem: Problem, solver: SDCA, a: Vector | None) -> Any:

@@ -56,7 +56,7 @@ class SDCA(Solver):
 
     Dense rows with up to 30 columns (hinge; 20 with fewer than 2,000 rows) or 60 (log
     loss), and no more columns than rows, are fitted by numpy alone, which draws no
-    rows; not by the hinge where a class is rarer than one in twenty of 10,000 rows or
+    rows; not by the hinge where a class is rarer than 15 in 100 of 10,000 rows or
     more. The hinge takes Newton steps for the proximal point, each an epoch. With 3,000
     rows or more an epoch is a read of the rows: a sample is solved; rows far from the
     margin are fixed, the others solved, until no row is on the wrong side. The log loss

@@ -156,7 +156,7 @@ def test_columns_and_starts_decide_the_method():
             assert (choose_method(problem, solver, None) is DenseRun) == is_dense
     assert choose_method(Problem(*rows(1999, 21), 1e-2), solver, None) is Narrow
     X, y = rows(10_000)
-    rare = np.where(np.arange(10_000) % 21 == 0, 1.0, -1.0)
+    rare = np.where(np.arange(10_000) % 7 == 0, 1.0, -1.0)
     assert choose_method(Problem(X, y, 1e-2), solver, None) is DenseRun
     assert choose_method(Problem(X, rare, 1e-2), solver, None) is Narrow
     assert choose_method(Problem(X, rare, 1e-2, "log"), solver, None) is DenseRun
