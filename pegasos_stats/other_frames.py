@@ -1,7 +1,8 @@
 """Frames of other libraries: converted to pandas, results converted back.
 
-Polars, pyarrow, DuckDB and whatever narwhals reads. `answering` of `other_names`, which
-stands at the public doors, asks `are_among` and lets `called` make the call.
+Polars, pyarrow, DuckDB and whatever narwhals reads. `suggest_arguments` of
+`foreign_names`, which stands at the public doors, asks `are_among` and lets `called`
+make the call.
 """
 
 from collections.abc import Callable, Iterable

@@ -16,7 +16,7 @@ from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
 from pegasos_stats.data.outcome_levels import not_the_pair, not_two_levels
 from pegasos_stats.data.row_names import in_the_rows
 from pegasos_stats.errors import LabelError, OptionError, listing, plain, shown
-from pegasos_stats.other_names import answering
+from pegasos_stats.foreign_names import suggest_arguments
 
 Ties = Literal["na", "positive", "negative"]
 Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
@@ -63,7 +63,7 @@ class LabelCoding:
     rule: str = "factor"
 
     @classmethod
-    @answering
+    @suggest_arguments
     def from_labels(
         cls,
         labels: DataColumn,
@@ -105,7 +105,7 @@ class LabelCoding:
         """Name and coding of the outcome, such as ``digit (5 = -1, 6 = +1)``."""
         return f"{self.name} ({self.negative!r} = -1, {self.positive!r} = +1)"
 
-    @answering
+    @suggest_arguments
     def encode(self, labels: DataColumn) -> NDArray[np.float64]:
         """Code labels as -1 and +1, missing ones as NaN.
 

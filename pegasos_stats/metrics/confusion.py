@@ -9,19 +9,19 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.data.counts import Positions, repeated
 from pegasos_stats.data.weights import numbers_of_rows
 from pegasos_stats.errors import DataError, listing
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics import inputs
 from pegasos_stats.metrics.catalogue import Source
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.metrics.scores import Scored
-from pegasos_stats.other_names import answering
 
 __all__ = ["ConfusionMatrix", "confusion"]
 
 ALLOWED = "one number for each row"
 
 
-@answering
+@suggest_arguments
 def confusion(
     actual: object,
     predicted: object,

@@ -8,7 +8,7 @@ import pandas as pd
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.r_numbers import format_pval, r_format
 from pegasos_stats.errors import DataError, OptionError, counted, shown
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.agreement import (
     ChiSquare,
     mcnemar,
@@ -19,7 +19,6 @@ from pegasos_stats.metrics.catalogue import warn_undefined
 from pegasos_stats.metrics.inputs import codes_of, levels_of, side_by_side
 from pegasos_stats.metrics.intervals import Interval, paired_difference_interval
 from pegasos_stats.metrics.rates import Counts
-from pegasos_stats.other_names import answering
 from pegasos_stats.tables import header_html
 
 SIDES = ("right", "wrong")
@@ -112,7 +111,7 @@ class PairedComparison:
         return facts
 
 
-@answering
+@suggest_arguments
 def compare_predictions(
     actual: object,
     predicted_a: object,

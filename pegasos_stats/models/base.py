@@ -19,9 +19,8 @@ from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.sample import Dropped, Sample, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.errors import ColumnError, DataError, OptionError, counted
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.summaries import problem_lines
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.problem import Problem
@@ -197,7 +196,7 @@ class Model(ABC):
             return None
         return self.recorder(ties, None if test is None else self.held_out(test))
 
-    @answering
+    @suggest_arguments
     def held_out(self, test: object) -> HeldOut:
         """Code held-out rows as those of the fit are coded; drop incomplete ones.
 

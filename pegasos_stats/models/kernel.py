@@ -11,9 +11,9 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.expressions import Functions
 from pegasos_stats.errors import OptionError
+from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.kernel_results import KernelResults, dense, new_scores
-from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
@@ -87,7 +87,7 @@ class KernelSVM(Model):
 
     problem: kernels.KernelProblem
 
-    @answering
+    @suggest_arguments
     def __init__(
         self,
         y: object,
@@ -123,7 +123,7 @@ class KernelSVM(Model):
         self._set_up(sample, lam, intercept, function, memory, standardize)
 
     @classmethod
-    @answering
+    @suggest_arguments
     def from_formula(
         cls,
         formula: str,
@@ -233,7 +233,7 @@ class KernelSVM(Model):
         self._columns = np.flatnonzero(self._sample.kept)
         return kernels.checked_gram(X, self._sample.kept)
 
-    @answering
+    @suggest_arguments
     def fit(
         self,
         solver: Pegasos | SDCA | None = None,

@@ -13,6 +13,7 @@ from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.errors import OptionError
+from pegasos_stats.foreign_names import renamed, suggest_arguments
 from pegasos_stats.models.base import Model, checked_solver
 from pegasos_stats.models.effects.rows import unread_columns
 from pegasos_stats.models.inference.estimating import checked_choice
@@ -25,7 +26,6 @@ from pegasos_stats.models.scanned import (
     sample_of_scan,
 )
 from pegasos_stats.other_frames import is_dask, partitioned
-from pegasos_stats.other_names import answering, renamed
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer
 from pegasos_stats.solvers.penalty import Lam, penalty_of
@@ -39,7 +39,7 @@ class LinearModel(Model):
 
     loss: ClassVar[LossName]
 
-    @answering
+    @suggest_arguments
     def __init__(
         self,
         y: object,
@@ -69,7 +69,7 @@ class LinearModel(Model):
         self._set_up(sample, lam, bool(intercept))
 
     @classmethod
-    @answering
+    @suggest_arguments
     @partitioned
     def from_formula(
         cls,
@@ -158,7 +158,7 @@ class LinearModel(Model):
             lam_rule=rule,
         )
 
-    @answering
+    @suggest_arguments
     def fit(
         self,
         solver: Pegasos | SDCA | None = None,

@@ -12,6 +12,7 @@ from pegasos_stats.data.groups import Groups, Lines
 from pegasos_stats.data.scan.elsewhere import Elsewhere, in_memory_only
 from pegasos_stats.data.terms import terms_of
 from pegasos_stats.errors import OptionError
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.inference import choosing, estimating, options
 from pegasos_stats.models.inference.joint_tests import JointTest
 from pegasos_stats.models.inference.nearness import Nearness, nearness_of
@@ -20,7 +21,6 @@ from pegasos_stats.models.inference.wald import ContrastTests
 from pegasos_stats.models.inference.weightless import without_weightless
 from pegasos_stats.models.judged import Judged
 from pegasos_stats.models.notes.note import Note
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sdca import SDCA
 
@@ -270,7 +270,7 @@ class LinearInference(Judged):
         titles = ["term", "statistic", "df", "df_denom", "p_value"]
         return pd.DataFrame(lines, columns=titles)
 
-    @answering
+    @suggest_arguments
     def with_covariance(
         self, cov_type: options.CovType | options.CovName, groups: object = None
     ) -> Self:

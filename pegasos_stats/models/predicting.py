@@ -15,10 +15,10 @@ from pegasos_stats.data.offset import Offset
 from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.frames import scanned_frames
 from pegasos_stats.errors import OptionError, shown
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models import frames
 from pegasos_stats.models.partition_wise import Rule, of_partitions, without_rows
 from pegasos_stats.other_frames import is_dask, partitioned
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
@@ -53,7 +53,7 @@ class Predictor(ABC):
     index: pd.Index
     offsets: Offset | None
 
-    @answering
+    @suggest_arguments
     @partitioned
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
@@ -101,7 +101,7 @@ class Predictor(ABC):
         matrix = self._rows.matrix(data, unseen, offset)
         return self._scores(matrix)
 
-    @answering
+    @suggest_arguments
     @partitioned
     def predict(
         self,
@@ -160,7 +160,7 @@ class Predictor(ABC):
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return predicted(scores, *given)
 
-    @answering
+    @suggest_arguments
     @partitioned
     def predict_proba(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
@@ -199,7 +199,7 @@ class Predictor(ABC):
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
-    @answering
+    @suggest_arguments
     @partitioned
     def augment(
         self,

@@ -14,7 +14,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import counted
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.judged import Judged
@@ -22,7 +22,6 @@ from pegasos_stats.models.predicting import Predictor, predicted
 from pegasos_stats.models.scanned_rows import are_in_files, read_rows
 from pegasos_stats.models.seen_rows import seen_of
 from pegasos_stats.other_frames import partitioned
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.tables import Summary, significant
 
@@ -104,7 +103,7 @@ class Results(Predictor, Judged):
         """Name of the solver, with that of ``refine=`` if there was one."""
         return self.solver.name + (", then SDCA" * bool(self.refinement))
 
-    @answering
+    @suggest_arguments
     @partitioned
     def confusion(
         self,
@@ -199,7 +198,7 @@ class Results(Predictor, Judged):
             return found
         return seen_of(self, matrix, labels, counts).told(found)
 
-    @answering
+    @suggest_arguments
     def thresholds(
         self,
         data: object = None,

@@ -10,7 +10,7 @@ from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
-from pegasos_stats.other_names import answering_class
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers import orders, sizes, starts
 from pegasos_stats.solvers.options import check_option, option, values_of
@@ -43,7 +43,7 @@ def _checked_intercept(name: str, intercept: Any) -> Literal[False]:
 _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
-@answering_class
+@suggest_arguments
 @dataclass(frozen=True, eq=False)
 class Pegasos(Solver):
     """Stochastic sub-gradient descent, by default with steps ``eta = 1 / (lam * t)``.

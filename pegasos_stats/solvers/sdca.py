@@ -7,7 +7,7 @@ from pegasos_stats.advice import Setting, said
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
-from pegasos_stats.other_names import answering_class
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.options import check_option, option, values_of
 from pegasos_stats.solvers.solver import (
@@ -29,7 +29,7 @@ DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6
 
 
-@answering_class
+@suggest_arguments
 @dataclass(frozen=True, eq=False)
 class SDCA(Solver):
     """Dual coordinate ascent, up to a certified distance from the optimum.

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.results import Results
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.proximal import zero_model
 from pegasos_stats.solvers.sdca import SDCA
@@ -26,7 +26,7 @@ from pegasos_stats.studies.selection.fold_fits import for_all_rows, with_seed
 NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
 
 
-@answering
+@suggest_arguments
 def calibrate(
     model: Model,
     solver: Pegasos | SDCA | None = None,

@@ -9,14 +9,13 @@ import pandas as pd
 
 from pegasos_stats.checks import check_rows_have_own
 from pegasos_stats.data.counts import column_of_counts
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.metrics.matrix import ConfusionMatrix
 from pegasos_stats.models.predicting import probability_of
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.seen_rows import Seen, seen_of
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
-from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.studies.calibrated_thresholds import (
     calibrated_parts,
@@ -78,7 +77,7 @@ class CalibratedResults:
     logits: pd.DataFrame
     without_scores: str = ""
 
-    @answering
+    @suggest_arguments
     def predict_proba(
         self, data: object = None, *, offset: object = None
     ) -> pd.DataFrame:
@@ -100,7 +99,7 @@ class CalibratedResults:
         scores = self.result.decision_function(data, offset=offset)
         return self.result.coding.probabilities(self._logits(scores))
 
-    @answering
+    @suggest_arguments
     def predict(
         self, data: object = None, *, threshold: float = 0.5, offset: object = None
     ) -> "pd.Series[Any]":
@@ -131,7 +130,7 @@ class CalibratedResults:
         chances = self.result.coding.probabilities(logits).iloc[:, 1]
         return self.result.coding.predicted(chances, "na", cut)
 
-    @answering
+    @suggest_arguments
     def confusion(
         self,
         data: object = None,
@@ -186,7 +185,7 @@ class CalibratedResults:
         )
         return seen.told(table)
 
-    @answering
+    @suggest_arguments
     def thresholds(
         self,
         data: object = None,

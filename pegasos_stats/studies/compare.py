@@ -14,8 +14,8 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     shown,
 )
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.base import HeldOut, Model
-from pegasos_stats.other_names import answering
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     solver: Pegasos | SDCA
 
 
-@answering
+@suggest_arguments
 def compare_solvers(
     model: Model,
     solvers: Mapping[str, Pegasos | SDCA],

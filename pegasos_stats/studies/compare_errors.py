@@ -18,10 +18,9 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS, estimates
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.cross_validation import (
@@ -51,7 +50,7 @@ class PairedMean(NamedTuple):
     df: float
 
 
-@answering
+@suggest_arguments
 def compare_errors(
     models: object,
     solver: Pegasos | SDCA | None = None,

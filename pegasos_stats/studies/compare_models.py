@@ -9,11 +9,11 @@ import pandas as pd
 from pegasos_stats.checks import check_choice, check_flag, check_fraction, number_of
 from pegasos_stats.data.foreign import is_name
 from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import INTERCEPT
-from pegasos_stats.other_names import answering
 from pegasos_stats.studies.model_comparison import Brackets, ModelComparison
 from pegasos_stats.studies.selection.cross_validation import CrossValidation
 
@@ -27,7 +27,7 @@ BRACKETS: tuple[Brackets, ...] = (
 STARS = (0.001, 0.01, 0.05)
 
 
-@answering
+@suggest_arguments
 def compare_models(
     results: object,
     *,

@@ -12,9 +12,8 @@ from pegasos_stats.checks import check_choice, check_count, whole_of
 from pegasos_stats.data.columns import floats_of
 from pegasos_stats.data.labels import distinct, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain, shown
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
-from pegasos_stats.other_names import answering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +114,7 @@ class Reliability:
         return f"{table}<p>{'<br>'.join(lines)}</p>"
 
 
-@answering
+@suggest_arguments
 def reliability(
     actual: object,
     probabilities: object,

@@ -13,6 +13,7 @@ from pegasos_stats.data.labels import Level
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.data.weights import numbers_of_rows
 from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.effects import changes
 from pegasos_stats.models.effects.estimands import Estimand, Heights, tested
 from pegasos_stats.models.effects.margins import Margins
@@ -29,7 +30,6 @@ from pegasos_stats.models.inference.bootstrap_options import Bootstrap
 from pegasos_stats.models.inference.estimating import has_rows, why_none
 from pegasos_stats.models.notes import effects as notes_on
 from pegasos_stats.models.notes.note import Note
-from pegasos_stats.other_names import answering
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -43,7 +43,7 @@ NUMBERS = "one number for each row"
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 
 
-@answering
+@suggest_arguments
 @np.errstate(over="ignore", invalid="ignore")
 def margins(
     self: "LinearResults",
@@ -182,7 +182,7 @@ def margins(
     return estimated(self, found(), rows, heights, title, "contrast", notes)
 
 
-@answering
+@suggest_arguments
 @np.errstate(over="ignore", invalid="ignore")
 def predictions(
     self: "LinearResults",

@@ -9,7 +9,7 @@ import pandas as pd
 from pegasos_stats.advice import Spelling
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes.note import listed
+from pegasos_stats.models.notes.note import listed, most_important
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import facts
 from pegasos_stats.output.cli.facts import label_counts, outcome_line, strict_json
@@ -56,13 +56,16 @@ class PrintedCoefficients:
 
     @classmethod
     def of(cls, result: LinearResults, spell: Spelling) -> "PrintedCoefficients":
-        """Those of a fit; notes name options as `spell` writes them."""
+        """Those of a fit; notes name options as `spell` writes them.
+
+        The notes to read are those of a summary, for programs they are all.
+        """
         cells, notes = result.coefficient_cells(max_terms=None)
-        said = listed(notes, spell)
-        numbered = [note_text(note, f"[{k}] ") for k, note in enumerate(said, start=1)]
+        first = [note_text(note) for note in listed(most_important(notes), spell)]
         table = result.coefficient_table().to_dict(orient="records")
-        lines = [*params_text(cells), *(line for note in numbered for line in note)]
-        return cls(lines, {"coefficients": table, "coefficient_notes": said})
+        lines = [*params_text(cells), *(line for note in first for line in note)]
+        every = listed(notes, spell)
+        return cls(lines, {"coefficients": table, "coefficient_notes": every})
 
 
 @dataclass(frozen=True)

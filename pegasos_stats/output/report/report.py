@@ -22,11 +22,10 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results
-from pegasos_stats.other_names import answering
 from pegasos_stats.output.plotting.coefficients import checked_shape
 from pegasos_stats.output.report import rendering
 from pegasos_stats.output.report import subject as about
@@ -137,7 +136,7 @@ class Report:
         return rendering.framed(self.as_html())
 
 
-@answering
+@suggest_arguments
 def report(
     result: Results,
     test: object = None,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import counted
-from pegasos_stats.other_names import answering
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
@@ -116,7 +116,7 @@ class ParityCheck:
         }
 
 
-@answering
+@suggest_arguments
 def check_against_r(
     model: Any, solver: Pegasos | SDCA | None = None, *, via: Via | None = None
 ) -> ParityCheck:

@@ -10,11 +10,10 @@ import pandas as pd
 from pegasos_stats.checks import number_of
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError, counted, shown
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.models.base import Model
 from pegasos_stats.models.predicting import predicted
-from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import DEFAULT_EPOCHS, SDCA
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@answering
+@suggest_arguments
 def cross_validate(
     model: Model,
     solver: Pegasos | SDCA | None = None,

@@ -11,7 +11,7 @@ from pegasos_stats.data.foreign import column_of_labels
 from pegasos_stats.data.groups import FOR_FOLDS, Groups, Lines
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
 from pegasos_stats.errors import DataError, OptionError, counted
-from pegasos_stats.other_names import answering
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
 
@@ -91,7 +91,7 @@ class Folds:
     groups: Codes | None = None
 
     @classmethod
-    @answering
+    @suggest_arguments
     def stratified(
         cls,
         y: object,

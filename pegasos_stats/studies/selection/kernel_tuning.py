@@ -10,10 +10,9 @@ import pandas as pd
 from pegasos_stats.checks import check_positive
 from pegasos_stats.data.foreign import refusing
 from pegasos_stats.errors import OptionError, counted, shown
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.kernel import KernelSVM
 from pegasos_stats.models.kernel_results import KernelResults
-from pegasos_stats.other_names import answering
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.selection.fold_fits import checked_model
@@ -24,7 +23,7 @@ TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
 LIST = "give a list of different numbers above zero"
 
 
-@answering
+@suggest_arguments
 def tune_kernel(
     model: KernelSVM,
     gammas: object = None,

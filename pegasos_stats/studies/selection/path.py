@@ -6,8 +6,8 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
 from pegasos_stats.errors import OptionError, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.models.base import Model
-from pegasos_stats.other_names import answering
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.objective import Certificate
@@ -20,7 +20,7 @@ from pegasos_stats.studies.selection.path_results import LambdaPath
 from pegasos_stats.studies.selection.side_by_side import run_tasks
 
 
-@answering
+@suggest_arguments
 def lambda_path(
     model: Model,
     lambdas: object = None,
