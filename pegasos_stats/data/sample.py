@@ -25,7 +25,13 @@ from pegasos_stats.data.groups import Lines
 from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.weights import are_balanced, given_weights, row_weights
+from pegasos_stats.data.weights import (
+    are_balanced,
+    given_weights,
+    row_weights,
+    rows_of_weights,
+    weights_of_rows,
+)
 from pegasos_stats.errors import (
     DataError,
     LabelError,
@@ -298,11 +304,12 @@ def _complete(
         labels, index = labels[kept], index[kept]
     levels = coding_of(labels, coding, name, design.formula)
     y = coded(labels, levels)
-    weights = row_weights(given.weights if each is None else each[kept], y, levels)
+    raw = weights_of_rows(given.weights if each is None else each[kept], y, levels)
+    weights = row_weights(raw, y, levels)
     X = selected(matrix.values, kept[matrix.kept])
     check_flag("standardize", standardize)
     if standardize:
-        scaling = Scaling.of(X, intercept)
+        scaling = Scaling.of(X, intercept, weights, rows_of_weights(raw))
         X, design = scaling.apply(X), ScaledDesign(design, scaling)
     else:
         X = owned(X, given.data)

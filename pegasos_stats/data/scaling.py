@@ -20,15 +20,24 @@ class Scaling:
     centre : float64 array, shape (p,)
         Means; 0 for sparse data, which would not stay sparse, and without intercept.
     scale : float64 array, shape (p,)
-        Standard deviations with the divisor ``n - 1``; 1 for a constant column.
+        Standard deviations with the divisor ``n - 1``; 1 for a constant column. Of
+        weighted rows both are weighted, see `moments`.
     """
 
     centre: Vector
     scale: Vector
 
     @classmethod
-    def of(cls, X: Predictors, intercept: bool = True) -> "Scaling":
+    def of(
+        cls,
+        X: Predictors,
+        intercept: bool = True,
+        weights: Vector | None = None,
+        count: float | None = None,
+    ) -> "Scaling":
         """Means and standard deviations of the columns of `X`, shape (n, p).
+
+        Weights and their count are those of `moments`.
 
         Raises
         ------
@@ -41,7 +50,7 @@ class Scaling:
         array([1.414, 1.   ])
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            means, deviations = moments(X)
+            means, deviations = moments(X, weights, count)
         if not np.isfinite(deviations).all():
             raise overflow()
         return cls.of_moments(
@@ -119,31 +128,55 @@ def overflow() -> DataError:
     )
 
 
-def moments(X: Predictors) -> tuple[Vector, Vector]:
+def moments(
+    X: Predictors, weights: Vector | None = None, count: float | None = None
+) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns; of one row, 0.
+
+    ``m = sum_i w_i x_i / W`` and ``sum_i w_i (x_i - m)^2 / (W - W / N)`` with
+    ``W = sum_i w_i``: the divisor is ``n - 1`` where every weight is 1.
+
+    Parameters
+    ----------
+    X : array or CSR array, shape (n, p)
+    weights : float64 array, shape (n,), optional
+    count : float, optional
+        ``N``, by default the rows with a weight above 0; see `rows_of_weights`.
 
     Examples
     --------
     >>> moments(np.array([[1.0], [3.0]]))
     (array([2.]), array([1.41421356]))
+    >>> moments(np.array([[1.0], [3.0]]), np.array([2.0, 1.0]), 3.0)  # 1, 1, 3
+    (array([1.66666667]), array([1.15470054]))
     """
-    n = X.shape[0]
+    n: float = X.shape[0]
+    if weights is not None:
+        n, count = float(weights.sum()), count or float((weights > 0.0).sum())
+    divisor = n - n / (count or n) or n
     if isinstance(X, np.ndarray):
         means = X.mean(axis=0, dtype=np.float64)
+        if weights is not None:
+            means = weights @ X / n
         apart = X - means
         power = power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
-        squares = np.square(np.ldexp(apart, -power, out=apart), out=apart).sum(axis=0)
+        squares = np.square(np.ldexp(apart, -power, out=apart), out=apart)
+        squares = squares.sum(axis=0) if weights is None else weights @ squares
     else:
+        w = np.ones(X.shape[0]) if weights is None else weights
+        each = np.repeat(w, np.diff(X.indptr))
         means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+        if weights is not None:
+            means = np.asarray(weights @ X).ravel() / n
         apart, columns = X.data - means[X.indices], X.indices
         furthest = np.abs(means)
         np.maximum.at(furthest, columns, np.abs(apart))
         power = power_of_two(furthest)
         squares = np.zeros(X.shape[1])
-        np.add.at(squares, columns, np.square(np.ldexp(apart, -power[columns])))
-        stored = np.bincount(columns, minlength=X.shape[1])
-        squares += (n - stored) * np.square(np.ldexp(means, -power))
-    return means, np.ldexp(np.sqrt(squares / max(n - 1, 1)), power)
+        np.add.at(squares, columns, each * np.square(np.ldexp(apart, -power[columns])))
+        stored = np.bincount(columns, each, minlength=X.shape[1])
+        squares += np.maximum(n - stored, 0.0) * np.square(np.ldexp(means, -power))
+    return means, np.ldexp(np.sqrt(squares / divisor), power)
 
 
 def power_of_two(sizes: Vector | float) -> NDArray[np.int32]:

@@ -159,8 +159,7 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
     DataError
         If a level has no weight at all, or weights are too far apart.
     """
-    if not isinstance(weights, np.ndarray):
-        weights = class_weights(weights, y, coding)
+    weights = weights_of_rows(weights, y, coding)
     if weights is None:
         return None
     for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
@@ -170,6 +169,30 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
                 "to some of them."
             )
     return None if (weights == weights[0]).all() else mean_one(weights)
+
+
+def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
+    """Weights as they were given, a number for each row: see `row_weights`."""
+    if isinstance(weights, np.ndarray):
+        return weights
+    return class_weights(weights, y, coding)
+
+
+def rows_of_weights(weights: Vector | None) -> float | None:
+    """How many rows weights stand for: their sum if all are whole numbers.
+
+    Other weights have no scale, and stand for the rows with a weight above 0.
+
+    Examples
+    --------
+    >>> rows_of_weights(np.array([2.0, 1.0, 0.0])), rows_of_weights(np.array([0.5, 0]))
+    (3.0, 1.0)
+    """
+    if weights is None:
+        return None
+    with np.errstate(over="ignore"):
+        whole = bool((weights == np.floor(weights)).all())
+        return float(weights.sum() if whole else (weights > 0.0).sum())
 
 
 def mean_one(weights: Vector) -> Vector:

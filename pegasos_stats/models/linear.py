@@ -342,9 +342,9 @@ class SVM(LinearModel):
     standardize : bool, default False
         Whether to bring the predictors to mean 0 and standard deviation 1; sparse ones,
         or without intercept, to standard deviation 1 only. Means and standard
-        deviations are of all rows used, without weights. The penalty is on the
-        coefficients of the scaled predictors; ``params_original`` gives those on the
-        original scale.
+        deviations are of all rows used, with their weights: one of 2 is two rows, where
+        all weights are whole numbers. The penalty is on the coefficients of the scaled
+        predictors; ``params_original`` gives those on the original scale.
 
     Raises
     ------

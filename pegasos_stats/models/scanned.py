@@ -112,7 +112,7 @@ def sample_of_scan(
     if isinstance(scan, Partitions):
         nowhere = Partition(pd.DataFrame(), scan.memory)
         lean = replace(agreed, rows=agreed.rows.of(nowhere))  # which is sent to them
-        measuring = Measuring.of(scan, lean, weights)
+        measuring = Measuring.of(scan, lean, weights, standardize)
         there, parts = scan.counted(measuring)
         step = measuring.rows_at_once(scan.memory)
         count = Counting.joined(parts)

@@ -135,11 +135,10 @@ def test_offsets_add_up_and_are_not_scaled(data):
     given = {"lam": 0.02, "standardize": True, "weights": data["w"].to_numpy()}
     second = ps.SVM(data["y"], data[["a", "b"]], offset=total, **given).fit(EXACTLY)
     np.testing.assert_allclose(first.params, second.params, rtol=1e-12)
-    scores = (
-        first.intercept
-        + ((data[["a", "b"]] - data[["a", "b"]].mean()) / data[["a", "b"]].std())
-        @ first.coef.to_numpy()
-    )
+    X, w = data[["a", "b"]], data["w"] / data["w"].mean()
+    apart = X - (w.to_numpy() @ X) / len(X)
+    deviations = np.sqrt((w.to_numpy() @ apart**2) / (len(X) - 1))
+    scores = first.intercept + (apart / deviations) @ first.coef.to_numpy()
     np.testing.assert_allclose(first.decision_function(data), scores + total)
     np.testing.assert_allclose(first.decision_function(), scores + total)
 

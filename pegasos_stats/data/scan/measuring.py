@@ -15,7 +15,7 @@ from pegasos_stats.data.formula import outcome_of
 from pegasos_stats.data.offset import missing_in, total
 from pegasos_stats.data.row_names import in_a_piece
 from pegasos_stats.data.sample import Dropped, NaAction
-from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.agreeing import Agreed, Source, no_rows
 from pegasos_stats.data.scan.files import Scan, rows_of_piece
 from pegasos_stats.data.scan.joining import frame_of
@@ -24,7 +24,12 @@ from pegasos_stats.data.scan.moments import Columns
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.sampling import Sampled, Sampling
 from pegasos_stats.data.scan.stamps import Stamps, stamp_of
-from pegasos_stats.data.weights import given_weights, row_weights
+from pegasos_stats.data.weights import (
+    given_weights,
+    row_weights,
+    rows_of_weights,
+    weights_of_rows,
+)
 from pegasos_stats.errors import DataError, LabelError, counted, shown
 from pegasos_stats.parallel import one_ahead
 
@@ -178,7 +183,7 @@ def measure(
     DataError
         If no row is complete, or some row is not and none may be dropped.
     """
-    measuring = Measuring.of(scan, agreed, weights)
+    measuring = Measuring.of(scan, agreed, weights, standardize)
     step = measuring.rows_at_once(scan.memory)
     count = measuring.counted(agreed.rows.labelled(measuring.wanted, step), most)
     return count.finished(scan, weights, standardize, na_action, step)
@@ -194,14 +199,19 @@ class Measuring(NamedTuple):
         Whether all predictors are of single precision.
     weights : str or None
         The column of the weights.
+    scales_by_weights : bool
+        Whether weighted means and deviations are wanted.
     """
 
     agreed: Agreed
     single: bool
     weights: str | None
+    scales_by_weights: bool
 
     @classmethod
-    def of(cls, scan: Source, agreed: Agreed, weights: object) -> "Measuring":
+    def of(
+        cls, scan: Source, agreed: Agreed, weights: object, standardize: bool
+    ) -> "Measuring":
         """Check that there is what is to be counted."""
         column = None
         if isinstance(weights, str) and weights != "balanced":
@@ -210,7 +220,8 @@ class Measuring(NamedTuple):
                 nothing = pd.DataFrame(columns=list(scan.kinds))
                 given_weights(column, nothing, pd.RangeIndex(0))
             scan.check([column])
-        return cls(agreed, scan.is_single(agreed.design.variables), column)
+        single = scan.is_single(agreed.design.variables)
+        return cls(agreed, single, column, standardize and weights is not None)
 
     @property
     def beside(self) -> list[str]:
@@ -233,7 +244,7 @@ class Measuring(NamedTuple):
     ) -> "Counting":
         """Count pieces that follow each other, and sample so many of each class."""
         matrices = Matrices(self.agreed, self.single)
-        count = Counting(self.agreed, matrices, most)
+        count = Counting(self.agreed, matrices, most, self.scales_by_weights)
         found = ((*piece, matrices.columns(piece[1])) for piece in pieces)
         for index, piece, columns in one_ahead(found):
             with in_a_piece():
@@ -252,11 +263,14 @@ class Counting:
 
     lines = 0
 
-    def __init__(self, agreed: Agreed, matrices: Matrices, most: int) -> None:
+    def __init__(
+        self, agreed: Agreed, matrices: Matrices, most: int, weighted: bool = False
+    ) -> None:
         self._agreed, self._matrices = agreed, matrices
         p = len(agreed.design.names)
         self._samples = [Sampling(matrices.room(most, p)) for _ in "-+"]
         self._columns = Columns(p)
+        self._by_class = {sign: Columns(p) for sign in (-1, 1)} if weighted else {}
         self._pieces: list[Piece] = []
         self._y: list[NDArray[np.int8]] = []
         self._weights: list[Vector] = []
@@ -304,6 +318,10 @@ class Counting:
         y = agreed.coding.encode(labels[kept]).astype(np.int8)
         self._sample(columns, y)
         self._columns.add(columns)
+        for sign, moments in self._by_class.items():
+            rows = y == sign
+            here = None if each is None else each[kept][rows]
+            moments.add([column[rows] for column in columns], here)
         self._y.append(y)
         if each is not None:
             self._weights.append(each[kept])
@@ -316,13 +334,16 @@ class Counting:
     @classmethod
     def joined(cls, parts: "Sequence[Counting]") -> "Counting":
         """Count rows that follow each other, which were counted apart, unsampled."""
-        whole = cls(parts[0]._agreed, parts[0]._matrices, 0)
+        first = parts[0]
+        whole = cls(first._agreed, first._matrices, 0, bool(first._by_class))
         for part in parts:
             whole._join(part)
         return whole
 
     def _join(self, other: "Counting") -> None:
         self._columns.join(other._columns)
+        for sign, moments in self._by_class.items():
+            moments.join(other._by_class[sign])
         self._pieces += other._pieces
         self._y += other._y
         self._weights += other._weights
@@ -366,6 +387,16 @@ class Counting:
             X = self._matrices.rows([column[few] for column in columns])
             sampling.add(keys[few], numbers[few], X)
 
+    def _scaling(self, weights: Vector | None) -> Scaling:
+        """Means and deviations, weighted where rows are."""
+        if weights is None:
+            return self._columns.scaling(self._agreed.intercept)
+        whole = Columns(len(self._columns.mean))
+        for sign, moments in self._by_class.items():
+            factor = 1.0 if self._weights else float(weights[self.y == sign][0])
+            whole.join(moments.times(factor))
+        return whole.scaling(self._agreed.intercept, rows_of_weights(weights))
+
     def finished(
         self,
         scan: Source,
@@ -394,13 +425,14 @@ class Counting:
                 )
         given, each = np.concatenate(self._weights) if self._weights else weights, None
         if given is not None:
+            given = weights_of_rows(given, y.astype(np.float64), agreed.coding)
             each = row_weights(given, y.astype(np.float64), agreed.coding)
         doubtful = of_all_rows(agreed.design.doubtful, y.size)
         design = replace(agreed.design, doubtful=doubtful)
         agreed, scaled = replace(agreed, design=design), None
         scaling, samples = None, [sampling.sampled() for sampling in self._samples]
         if standardize:
-            scaling = self._columns.scaling(agreed.intercept)
+            scaling = self._scaling(given)
             scaled = ScaledDesign(design, scaling)
             samples = [each._replace(X=scaling.apply(each.X)) for each in samples]
         return Measured(

@@ -1,6 +1,7 @@
 """Means, deviations and ranges of columns that come a piece at a time."""
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +16,34 @@ SMALLEST = -1000  # power of two whose inverse is a number
 class Columns:
     """Means, deviations and ranges of the columns, a piece at a time.
 
+    `n` is the number of rows, or the sum of their weights.
     Means and squares of pieces are put together as by Chan, Golub & LeVeque,
     *Algorithms for computing the sample variance*, The American Statistician 37 (1983).
     Squares of a column are those of its values times a power of two.
     """
 
     def __init__(self, p: int) -> None:
-        self.n, self.mean, self._squares = 0, np.zeros(p), np.zeros(p)
+        self.n: float = 0
+        self.mean, self._squares = np.zeros(p), np.zeros(p)
         self._power = np.full(p, NONE)
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
 
-    def add(self, columns: Sequence[Vector]) -> None:
+    def add(self, columns: Sequence[Vector], weights: Vector | None = None) -> None:
         """Add the rows of a piece, which are given by its columns."""
         piece = Columns(self.mean.size)
-        piece.n = columns[0].size
-        apart = np.empty(piece.n)
+        piece.n = columns[0].size if weights is None else float(weights.sum())
+        apart = np.empty(columns[0].size)
         for j, x in enumerate(columns if piece.n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, low, high = x.mean(dtype=np.float64), x.min(), x.max()
+                if weights is not None:
+                    mean = weights @ x / piece.n
                 furthest = max(float(high - mean), float(mean - low))
                 power = max(int(power_of(furthest)), SMALLEST)
                 np.subtract(x, mean, out=apart)
                 apart *= 2.0**-power
-                piece._squares[j] = np.square(apart, out=apart).sum()
+                np.square(apart, out=apart)
+                piece._squares[j] = apart.sum() if weights is None else weights @ apart
             piece.mean[j], piece.low[j], piece.high[j] = mean, low, high
             piece._power[j] = power
         self.join(piece)
@@ -62,9 +68,15 @@ class Columns:
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
 
-    def scaling(self, intercept: bool) -> Scaling:
+    def times(self, factor: float) -> "Columns":
+        """The same rows with weights that are multiplied."""
+        found = copy(self)
+        found.n, found._squares = factor * self.n, factor * self._squares
+        return found
+
+    def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
         """Means and standard deviations, as by `Scaling.of`."""
-        deviation = self._deviations(self.n - 1)
+        deviation = self._deviations(self.n - self.n / (count or self.n) or self.n)
         if not np.isfinite(deviation).all():
             raise overflow()
         return Scaling.of_moments(self.mean, deviation, intercept)
@@ -84,8 +96,8 @@ class Columns:
         with np.errstate(over="ignore"):
             return float(np.ldexp(np.sqrt(ends @ ends), power))
 
-    def _deviations(self, divisor: int) -> Vector:
-        return np.ldexp(np.sqrt(self._squares / max(divisor, 1)), self._power)
+    def _deviations(self, divisor: float) -> Vector:
+        return np.ldexp(np.sqrt(self._squares / (divisor or 1.0)), self._power)
 
 
 def power_of(sizes: Vector | float) -> NDArray[np.int32]:

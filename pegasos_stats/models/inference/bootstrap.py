@@ -300,7 +300,7 @@ class Refit:
             estimates, found = self._refitted(problem, origin, rows)
             found[:, PRIOR] = prior
             return estimates, found
-        means, deviations = moments(problem.X, drawn)
+        means, deviations = moments(problem.X, drawn * problem.row_weights)
         scaling = Scaling(np.zeros(problem.p), deviations)
         scaled = replace(problem, X=scaling.apply(problem.X))
         estimates, found = self._refitted(scaled, origin, rows)

@@ -314,11 +314,11 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
         fitted, tested = anew
         X, rows = fitted.values, rows[fitted.kept]
         held_out, scored = tested.values, tested.kept
+    weights = None if whole.weights is None else mean_one(whole.weights[rows])
     if getattr(model, "scaling", None) is not None:
         # Scaled columns scaled again are the columns scaled once.
-        scaling = Scaling.of(X, whole.intercept)
+        scaling = Scaling.of(X, whole.intercept, weights)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
-    weights = None if whole.weights is None else mean_one(whole.weights[rows])
     offset = None if whole.offset is None else whole.offset[rows]
     given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
     return replace(whole, **given, balanced=False), held_out, scored

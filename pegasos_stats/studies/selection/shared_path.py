@@ -176,21 +176,22 @@ def _scales(problem: Problem, of: _Set) -> Vector:
     From the sums of each fold; where these leave it open whether a column is constant,
     from its rows.
     """
-    X, k = problem.X[of.rows], len(of.places)
-    n = np.bincount(of.fold, minlength=k)
+    X, w, k = problem.X[of.rows], problem.row_weights[of.rows], len(of.places)
+    rows, n = (np.bincount(of.fold, each, minlength=k) for each in (w > 0.0, w))
     sums, squares = np.zeros((2, k, problem.p))
     for j in range(k):
-        part = X[of.fold == j]
-        sums[j], squares[j] = part.sum(axis=0), np.square(part).sum(axis=0)
-    left = (len(X) - n)[:, None]
+        inside = of.fold == j
+        sums[j], squares[j] = w[inside] @ X[inside], w[inside] @ np.square(X[inside])
+    left, count = ((each.sum() - each)[:, None] for each in (n, rows))
     means = (sums.sum(axis=0) - sums) / left
     total = squares.sum(axis=0) - squares - left * means * means
-    deviations = np.sqrt(np.maximum(total, 0.0) / (left - 1.0))
-    sizes = np.sqrt(squares.sum(axis=0) / len(X))
+    deviations = np.sqrt(np.maximum(total, 0.0) / (left - left / count))
+    sizes = np.sqrt(squares.sum(axis=0) / n.sum())
     found = np.ones((k, problem.p))
     for j in range(k):
         if (deviations[j] <= CONSTANT * sizes).any():
-            found[j] = Scaling.of(X[of.fold != j], problem.intercept).scale
+            others = of.fold != j
+            found[j] = Scaling.of(X[others], problem.intercept, w[others]).scale
         else:
             found[j] = deviations[j]
     return found
