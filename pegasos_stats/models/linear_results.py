@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag, check_fraction
+from pegasos_stats.data.scaling import moments
 from pegasos_stats.data.scan.elsewhere import Elsewhere
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.foreign_names import suggest_names
@@ -384,7 +386,7 @@ class LinearResults(Results, LinearInference):
     ) -> tuple[pd.DataFrame, list[Note], str]:
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
-        table = self.coefficient_table(1.0 - alpha)
+        table = self.displayed(self.coefficient_table(1.0 - alpha))
         shown, footer = summaries.largest(table, max_terms)
         if self._missing() or not self._uncertainty.is_defined:
             cells = estimate_cells(shown)
@@ -393,6 +395,7 @@ class LinearResults(Results, LinearInference):
             cells = summaries.coefficient_cells(shown, alpha, resampled)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
+            original[shown["estimate"] == 0.0] = 0.0
             cells["original"] = [aligned(value) for value in original]
         return cells, notes, footer
 
@@ -411,12 +414,55 @@ class LinearResults(Results, LinearInference):
     def _repr_html_(self) -> str:
         if self.has_covariance:
             return self.summary().as_html()
-        return summaries.without_errors(self, self._plain_table()).as_html()
+        table = self.displayed(self._plain_table())
+        return summaries.without_errors(self, table).as_html()
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""
         known = not self._missing()
         return self._uncertainty.frame(level) if known else self._plain_table()
+
+    def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
+        """The same table with 0 for what is below the accuracy of solvers.
+
+        That are estimates, errors and limits that move the score by less than 1e-5 for
+        a standard deviation of their column, or by themselves for the intercept.
+
+        Parameters
+        ----------
+        table : DataFrame
+            Columns of `tidy`, of some or all terms.
+        original : bool, default False
+            Whether estimates are of the predictors before ``standardize=True``.
+        """
+        spread = np.ones(len(self.params))
+        spread[-self.problem.p :] = self._spread
+        if original and self.scaling is not None:
+            spread[-self.problem.p :] *= self.scaling.scale
+        each = pd.Series(spread, self.params.index).loc[table["term"]].to_numpy()
+        names = ["estimate", "std_error", "conf_low", "conf_high"]
+        numbers = table[names].astype(np.float64)
+        noise = numbers.abs().mul(each, axis=0) < summaries.NOISE
+        return table.assign(**numbers.mask(noise, 0.0))
+
+    @cached_property
+    def _spread(self) -> Vector:
+        """Standard deviations of the columns of the fit, shape (p,).
+
+        Without intercept their root mean squares; infinite where rows are not known.
+        """
+        X, scaling = self.problem.X, self.scaling
+        if isinstance(X, Elsewhere):
+            means, found = X.measured.means, X.measured.spread
+            if scaling is not None:
+                means = (means - scaling.centre) / scaling.scale
+                found = found / scaling.scale
+        elif estimating.has_rows(self.problem):
+            with np.errstate(over="ignore", invalid="ignore"):
+                means, found = moments(X)
+        else:
+            return np.full(self.problem.p, np.inf)
+        return found if self.problem.intercept else np.hypot(means, found)
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""

@@ -224,9 +224,16 @@ class ModelComparison:
 
     def _terms(self) -> pd.DataFrame:
         """A row, or two with brackets, for each term."""
+        parts = []
+        for name, fit in self.fits.items():
+            if isinstance(fit, LinearResults):
+                table = self.estimates[self.estimates["model"] == name]
+                original = self.original and fit.cov_type is not None
+                parts.append(fit.displayed(table, original))
         cells = {
             (line.model, line.term): _cells(line, self.brackets, self.stars)
-            for line in self.estimates.itertuples()
+            for part in parts
+            for line in part.itertuples()
         }
         both = slice(1 if self.brackets == "none" else 2)
         rows, labels = [], []

@@ -11,7 +11,7 @@ from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, moments
 from pegasos_stats.models.kernel_results import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.summaries import INTERCEPT, largest_terms
+from pegasos_stats.models.summaries import INTERCEPT, NOISE, largest_terms
 from pegasos_stats.output.report import document as doc
 from pegasos_stats.output.report import drawing, formatting
 from pegasos_stats.output.report.document import Text, prose
@@ -37,7 +37,7 @@ def strongest(subject: Subject) -> list[doc.Block]:
     result = subject.result
     if not isinstance(result, LinearResults) or not len(result.coef):
         return []
-    table = result.coefficient_table()
+    table = result.displayed(result.coefficient_table())
     table = table[table["term"] != INTERCEPT].reset_index(drop=True)
     names = ["estimate", "conf_low", "conf_high"]
     cells = table[names].to_numpy(dtype=np.float64)
@@ -168,11 +168,13 @@ def coefficients(subject: Subject) -> doc.Section:
         ]
         blocks: list[doc.Block] = [doc.Definitions(rows)]
         return doc.Section("Fitted function", "coefficients", blocks)
-    table = result.coefficient_table()
+    table = result.displayed(result.coefficient_table())
     if subject.is_scaled:
-        table = table.assign(other=result.params_original.to_numpy())
+        other = result.params_original.to_numpy()
+        table = table.assign(other=np.where(table["estimate"] == 0.0, 0.0, other))
     elif subject.has_rows:
         slopes = result.coef * _deviations(subject)
+        slopes = slopes.mask(slopes.abs() < NOISE, 0.0)
         table = table.assign(other=table["term"].map(slopes).to_numpy())
     figures = [coefficient_figure(subject), _image(subject)]
     blocks = [

@@ -1,0 +1,94 @@
+"""Coefficients below the accuracy of solvers are shown as 0, and stay what they are."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from tests.output.command_line import run
+
+SOLVER = ps.SDCA(gap_tol=1e-7, seed=1)
+
+
+def rows():
+    """Each row twice, with b and -b: the coefficient of b is 0 at the optimum."""
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=60)
+    y = np.where(a + rng.normal(size=60) > 0.0, "yes", "no")
+    half = pd.DataFrame({"y": y, "a": a, "b": 1000.0 * rng.normal(size=60)})
+    return pd.concat([half, half.assign(b=-half["b"])], ignore_index=True)
+
+
+DATA = rows()
+
+
+def moved(result, by):
+    """The fit with this coefficient of b."""
+    beta = result.solution.beta.copy()
+    beta[1] = by
+    return replace(result, solution=replace(result.solution, beta=beta))
+
+
+def row_of(text, term="b"):
+    return next(line for line in text.splitlines() if line.split()[:1] == [term])
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+@pytest.mark.parametrize("cov_type", ["none", None])
+def test_the_limit_is_1e_5_of_a_score_for_a_standard_deviation(make, cov_type):
+    result = make("y ~ a + b", DATA, lam=0.01).fit(SOLVER, cov_type=cov_type)
+    deviation = DATA["b"].std()
+    below, above = (moved(result, f * 1e-5 / deviation) for f in (0.99, 1.01))
+    for shown in (
+        str(below.summary()),
+        below._repr_html_(),
+        below.summary().as_latex(),
+    ):
+        assert "e-08" not in shown.split("converged")[0]
+    assert row_of(str(below.summary())).split()[1] == "0.0000"
+    assert float(row_of(str(above.summary())).split()[1]) > 0.0
+    assert below.params["b"] == 0.99e-5 / deviation
+    if cov_type is None:
+        assert below.tidy()["estimate"].iloc[2] == 0.99e-5 / deviation
+
+
+def test_the_unit_of_a_column_is_no_reason():
+    other = DATA.assign(b=DATA["b"] * 1e9)
+    result = ps.logit("y ~ a + b", other, lam=1e-9).fit(SOLVER)
+    small = moved(result, 1e-12)  # a score moves by 1 for 1e12 of b
+    assert float(row_of(str(small.summary())).split()[1]) == 1e-12
+
+
+def test_other_tables_show_it_too(tmp_path, capsys):
+    given = {"lam": 0.01, "standardize": True}
+    result = moved(ps.logit("y ~ a + b", DATA, **given).fit(SOLVER), 7e-6)
+    assert row_of(str(result.summary())).split()[1] == "0.0000"
+    assert row_of(str(result.summary())).split()[-1] == "0.000"  # original scale
+    for original in (True, False):
+        table = ps.compare_models({"one": result}, original=original)
+        assert table.to_frame().loc["b", "one"] == "0.000"
+        assert table.tidy()["estimate"].iloc[2] != 0.0
+    page = tmp_path / "page.html"
+    result.report(DATA, page)
+    cells = re.findall(r'"row">b</th>(.*?)</tr>', page.read_text(encoding="utf-8"))[1]
+    assert re.findall(r">(0.00) \[|>(0.000)</td>$", cells) == [
+        ("0.00", ""),
+        ("", "0.000"),
+    ]
+    path = tmp_path / "rows.parquet"
+    DATA.to_parquet(path)
+    scanned = moved(ps.logit("y ~ a + b", ps.scan(path), **given).fit(SOLVER), 7e-6)
+    assert row_of(str(scanned.summary())).split()[1] == "0.0000"
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
+    options = "--formula", "y ~ a + b", "--lam", "0.01"
+    shown = run(capsys, "fit", tmp_path / "rows.csv", *options).out
+    assert row_of(shown).split()[1] == "0.0000"
+
+
+def test_a_constant_column_in_the_place_of_an_intercept_is_shown():
+    data = DATA.assign(one=1.0)
+    result = ps.svm("y ~ 0 + a + one", data, lam=0.01).fit(SOLVER)
+    assert float(row_of(str(result.summary()), "one").split()[1]) != 0.0
