@@ -82,7 +82,7 @@ def test_other_tables_show_it_too(tmp_path, capsys):
     table = scanned.coefficient_table().assign(estimate=[9e-6, 2e-5, 9e-6])
     assert scanned.displayed(table)["estimate"].tolist() == [0.0, 2e-5, 0.0]
     DATA.to_csv(tmp_path / "rows.csv", index=False)
-    options = "--formula", "y ~ a + b", "--lam", "0.01"
+    options = "--formula", "y ~ a + b", "--lam", "0.01", "--coefficients"
     shown = run(capsys, "fit", tmp_path / "rows.csv", *options).out
     assert row_of(shown).split()[1] == "0.0000"
 
