@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from formulaic import SimpleFormula
     from formulaic.parser.types import Term
 
+FACTOR_CALL = re.compile(r"^(?:C|factor|as\.factor|relevel)\(")
 MOST_LETTERS = 100_000
 WRAPPED_NAME = re.compile(r"^(?:C|factor|as\.factor)\(\s*(`[^`]+`|[\w.]+)\s*\)$")
 

@@ -1,7 +1,7 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +13,9 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.columns import Mask, column_of_scores
 from pegasos_stats.data.foreign import column_of_labels, is_single, position_of
+from pegasos_stats.data.formula import FACTOR_CALL, read_outcome, split_formula
+from pegasos_stats.data.language.expressions import Call, Constant, Functions
+from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.outcome_levels import not_the_pair, not_two_levels
 from pegasos_stats.data.row_names import in_the_rows
 from pegasos_stats.errors import LabelError, OptionError, listing, plain, shown
@@ -198,6 +201,34 @@ def coding_of(
     else:
         levels = _levels_given(present, coding, name, formula)
     return LabelCoding(plain(levels[0]), plain(levels[1]), labels.dtype, name, rule)
+
+
+def as_in_formula(
+    coding: LabelCoding, formula: str | None, functions: Functions | None = None
+) -> LabelCoding:
+    """The coding with the first level that ``relevel()`` names in the outcome.
+
+    Raises
+    ------
+    FormulaError
+        If ``relevel()`` does not name a level, or ``C()`` has further arguments.
+    """
+    if formula is None or not FACTOR_CALL.match(split_formula(formula)[0]):
+        return coding
+    tree = read_outcome(formula, (), functions)
+    if not isinstance(tree, Call) or tree.name not in ("C", "relevel"):
+        return coding
+    given = [*tree.arguments[1:], *(value for name, value in tree.keywords)]
+    level = given[0].value if given and isinstance(given[0], Constant) else None
+    at = position_of(level, coding.levels)
+    if tree.name == "C" or at < 0:
+        raise refused(
+            formula,
+            f"has the outcome {tree.key} of the levels {listing(coding.levels)}; give "
+            "coding=(negative, positive), or relevel(y, ref=...) with one of them.",
+        )
+    first, second = coding.levels[at], coding.levels[1 - at]
+    return replace(coding, negative=first, positive=second, rule="explicit")
 
 
 @NARROW

@@ -22,7 +22,13 @@ from pegasos_stats.data.formula import (
 )
 from pegasos_stats.data.formula_design import design_of, doubtful_in
 from pegasos_stats.data.groups import Lines
-from pegasos_stats.data.labels import Coding, LabelCoding, coded, coding_of
+from pegasos_stats.data.labels import (
+    Coding,
+    LabelCoding,
+    as_in_formula,
+    coded,
+    coding_of,
+)
 from pegasos_stats.data.offset import Offset, check_some, missing_in, total
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.weights import (
@@ -303,6 +309,8 @@ def _complete(
     if not kept.all():
         labels, index = labels[kept], index[kept]
     levels = coding_of(labels, coding, name, design.formula)
+    if levels.rule == "factor":
+        levels = as_in_formula(levels, design.formula, design.functions)
     y = coded(labels, levels)
     raw = weights_of_rows(given.weights if each is None else each[kept], y, levels)
     weights = row_weights(raw, y, levels)

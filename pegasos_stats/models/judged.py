@@ -19,6 +19,7 @@ from pegasos_stats.models.notes.fits import (
     decided_by_rounding,
     no_predictor_helps,
 )
+from pegasos_stats.models.notes.level_order import level_order
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.predictors import (
     about_data,
@@ -112,6 +113,7 @@ class Judged(ABC):
         standardized = self.scaling is not None
         fit = self.problem, self.certificate, self.solver, self.coding, standardized
         data = about_data(self.dropped, self.design)
+        data += level_order(self.coding, self.design)
         reach, penalty = self._on_predictors
         about = about_fit(*fit, self._training(), self.shortfall, reach)
         return (*about, *self._about_path(), *data, *penalty)

@@ -26,7 +26,7 @@ from pegasos_stats.data.formula_design import (
     FormulaDesign,
     FormulaRows,
 )
-from pegasos_stats.data.labels import Coding, LabelCoding
+from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language.arithmetic import Value
 from pegasos_stats.data.language.complaints import cannot_use
 from pegasos_stats.data.language.expressions import (
@@ -144,6 +144,8 @@ def agree(
     try:
         given = joined(labels), coding, str(labels[0].name), formula
         levels = LabelCoding.from_labels(*given)
+        if levels.rule == "factor":
+            levels = as_in_formula(levels, formula)
     except LabelError as error:
         if isinstance(error.cure, FewerLevels):
             raise error.cured_by(error.cure.elsewhere) from None

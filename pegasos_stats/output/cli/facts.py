@@ -22,7 +22,7 @@ from pegasos_stats.studies.threshold_results import scale_of
 from pegasos_stats.tables import significant
 
 NO_FACTS = ("seed", "steps", "ties")  # of seed and steps those of the run are told
-ALWAYS = ("probabilities", "columns")  # topics of notes that are shown without a cure
+ALWAYS = ("probabilities", "columns", "level order")  # topics shown without a cure
 
 Facts = dict[str, object]  # by name, for JSON
 
