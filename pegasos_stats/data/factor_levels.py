@@ -24,7 +24,7 @@ Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
-CONTRASTED = re.compile(r"^C\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
+CONTRASTED = re.compile(r"^(?:C|relevel)\(\s*(`[^`]+`|[\w.]+)\s*,.*\)$", re.DOTALL)
 
 
 def plain_factors(spec: "ModelSpec", used: pd.DataFrame) -> Levels:
@@ -55,7 +55,7 @@ def levels_at_fit(spec: "ModelSpec", variables: tuple[str, ...]) -> Levels:
 
 
 def factored(factor: str, variables: Collection[str]) -> str:
-    """Name of the column behind ``name``, ``C(name)`` or ``C(name, contrasts)``.
+    """Name of the column behind ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
 
     Parameters
     ----------

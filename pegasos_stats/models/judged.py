@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.sample import Dropped
@@ -24,9 +25,10 @@ from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.predictors import (
     about_data,
     about_predictors,
-    about_read_predictors,
+    constant,
     spreads,
 )
+from pegasos_stats.solvers.centring import constants, constants_of
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -129,15 +131,31 @@ class Judged(ABC):
     def _on_predictors(self) -> tuple[float, tuple[Note, ...]]:
         """How far the predictors move scores; notes on them."""
         found, problem, names = self.solution, self.problem, self.design.names
-        if isinstance(problem.X, Elsewhere):
-            return math.inf, tuple(about_read_predictors(problem, names))
-        if not isinstance(found, Solution) or not has_rows(problem):
+        if not isinstance(found, Solution):
             return math.inf, ()
+        same = constant([names[j] for j in np.flatnonzero(self.constants)])
+        if not has_rows(problem):
+            return math.inf, tuple(same)
         spread, scaled = spreads(problem), self.scaling is not None
         with np.errstate(over="ignore", invalid="ignore"):
             reach = float(np.abs(found.beta) @ spread)
         given = problem, found, names, spread, self.relative_gap, scaled
-        return reach, (*decided_by_rounding(problem, found), *about_predictors(*given))
+        about = *decided_by_rounding(problem, found), *same, *about_predictors(*given)
+        return reach, about
+
+    @cached_property
+    def constants(self) -> Mask:
+        """Columns beside an intercept that are the same number, not 0, in all rows."""
+        problem, scaling, values = self.problem, self.scaling, None
+        if isinstance(problem.X, Elsewhere):
+            measured = problem.X.measured
+            if problem.intercept:
+                values = constants_of(measured.means, measured.spread)
+        elif has_rows(problem):
+            values = constants(problem)
+            if scaling is not None:
+                values = constants_of(scaling.centre, spreads(problem))
+        return np.zeros(problem.p, dtype=bool) if values is None else values != 0.0
 
     @property
     def objective(self) -> float:

@@ -427,6 +427,7 @@ class LinearResults(Results, LinearInference):
 
         That are estimates, errors and limits that move the score by less than 1e-5 for
         a standard deviation of their column, or by themselves for the intercept.
+        Constant columns of such an estimate are left out.
 
         Parameters
         ----------
@@ -443,13 +444,16 @@ class LinearResults(Results, LinearInference):
         names = ["estimate", "std_error", "conf_low", "conf_high"]
         numbers = table[names].astype(np.float64)
         noise = numbers.abs().mul(each, axis=0) < summaries.NOISE
-        return table.assign(**numbers.mask(noise, 0.0))
+        shown = table.assign(**numbers.mask(noise, 0.0))
+        same = np.array(self.design.names, dtype=object)[self.constants]
+        return shown[~(shown["term"].isin(same) & (shown["estimate"] == 0.0))]
 
     @cached_property
     def _spread(self) -> Vector:
         """Standard deviations of the columns of the fit, shape (p,).
 
-        Without intercept their root mean squares; infinite where rows are not known.
+        Of constant columns, or without intercept, their root mean squares; infinite
+        where rows are not known.
         """
         X, scaling = self.problem.X, self.scaling
         if isinstance(X, Elsewhere):
@@ -462,7 +466,8 @@ class LinearResults(Results, LinearInference):
                 means, found = moments(X)
         else:
             return np.full(self.problem.p, np.inf)
-        return found if self.problem.intercept else np.hypot(means, found)
+        varies = found > 1e-12 * np.abs(means)
+        return np.where(varies & self.problem.intercept, found, np.hypot(means, found))
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""

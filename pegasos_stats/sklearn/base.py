@@ -214,6 +214,11 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             factors = np.array(list(by_class.values()), dtype=np.float64)
         return each * factors[(labels == self.classes_[1]).astype(np.intp)]
 
+    def _levels(self) -> list[Any]:
+        """The classes as the model has them: dates are those of pandas."""
+        dates = self.classes_.dtype.kind in "mM"
+        return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
+
     def _class_weights(self) -> Any:
         """``"balanced"``, a weight for each class in their order, or None."""
         given = self.class_weight
@@ -227,7 +232,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "class_weight",
                 given,
             )
-        found: dict[Any, Any] = dict.fromkeys(self.classes_.tolist(), 1.0)
+        found: dict[Any, Any] = dict.fromkeys(self._levels(), 1.0)
         for label, weight in given.items():
             place = position_of(label, list(found))
             if place < 0:

@@ -121,7 +121,7 @@ class KernelSVMClassifier(TwoClassClassifier):
             degree=self.degree,
             offset=self.offset,
             gamma=gamma,
-            coding=tuple(self.classes_.tolist()),
+            coding=tuple(self._levels()),
             weights=weights,
             standardize=self.standardize,
             memory=self.memory,

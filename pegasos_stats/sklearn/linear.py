@@ -160,7 +160,7 @@ class LinearClassifier(TwoClassClassifier):
         if by_class is not None:
             factors = np.array(list(by_class.values()), dtype=np.float64)
             weights = weights * factors[second.astype(np.intp)]
-        negative, positive = self.classes_.tolist()
+        negative, positive = self._levels()
         dtype = pd.Series(labels).dtype
         return Sample(
             X=owned(matrix.values, rows),
@@ -181,7 +181,7 @@ class LinearClassifier(TwoClassClassifier):
             rows,
             lam=self.lam,
             intercept=self.intercept,
-            coding=tuple(self.classes_.tolist()),
+            coding=tuple(self._levels()),
             weights=weights,
             standardize=self.standardize,
         )

@@ -351,3 +351,21 @@ class TestParameters:
         assert drawn.fit(X, y).result_.seed != seed  # the next one
         kept = SVMClassifier(solver=ps.Pegasos(seed=11), lam=1.0).fit(X, y)
         assert kept.result_.seed == 11
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[D]", "datetime64[ns]", "timedelta64[s]"])
+@pytest.mark.parametrize(
+    "classifier", [SVMClassifier, LogitClassifier, KernelSVMClassifier]
+)
+def test_labels_may_be_dates(classifier, dtype, rows):
+    X, y, _ = rows
+    dates = np.where(y == "ill", 18000, 19000).astype("int64").astype(dtype)
+    classes = np.unique(dates)
+    weights = {"lam": 0.1, "class_weight": {classes[1]: 2.0}}
+    found = classifier(**weights).fit(X, dates)
+    plain = classifier(lam=0.1, class_weight={"well": 2.0}).fit(X, y)
+    assert np.array_equal(found.classes_, classes)
+    assert np.array_equal(found.decision_function(X), plain.decision_function(X))
+    expected = np.where(plain.predict(X) == "ill", *classes)
+    assert np.array_equal(found.predict(X), expected)
+    assert found.score(X, dates) == plain.score(X, y)

@@ -14,7 +14,6 @@ from pegasos_stats.data.scaling import moments
 from pegasos_stats.errors import counted, listing
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
-from pegasos_stats.solvers.centring import constants, constants_of
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solutions import scores_of
 from pegasos_stats.tables import significant
@@ -51,7 +50,7 @@ def about_predictors(
     relative_gap: float,
     standardized: bool,
 ) -> list[Note]:
-    """Notes on constant predictors of a linear fit, and on the penalty.
+    """Notes on predictors of a linear fit and the penalty.
 
     Parameters
     ----------
@@ -66,8 +65,7 @@ def about_predictors(
     """
     if not np.isfinite(spread).all():
         return []
-    values = constants(problem)
-    found = [] if values is None else constant(np.array(names)[values != 0.0])
+    found = []
     if not standardized:
         found += held_back(problem.lam, spread, names)
     enough = problem.n >= FEW * (problem.p + 1)
@@ -80,13 +78,6 @@ def about_predictors(
     return found
 
 
-def about_read_predictors(problem: Problem, names: tuple[str, ...]) -> list[Note]:
-    """Notes on constant predictors, of rows in files or Dask."""
-    known = problem.X.measured
-    values = constants_of(known.means, known.spread) if problem.intercept else None
-    return [] if values is None else constant(np.array(names)[values != 0.0])
-
-
 def constant(names: Sequence[str]) -> list[Note]:
     """Note that predictors with one value do nothing that the intercept does not.
 
@@ -95,6 +86,8 @@ def constant(names: Sequence[str]) -> list[Note]:
     >>> constant(["c"])[0].text
     "'c' is constant: its coefficient is 0 at the optimum. Leave it out."
     """
+    if not names:
+        return []
     several = len(names) > 1
     text = (
         f"{listing(names, 3)} {'are' if several else 'is'} constant: "
