@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 from pegasos_stats.errors import OptionError, did_you_mean, listing
+from pegasos_stats.foreign_names import foreign_value
 
 LARGEST_INTEGER = 2**31 - 1  # of R
 
@@ -69,9 +70,8 @@ def check_positive(name: str, value: object) -> float:
     """Return `value` as a float, or raise `OptionError` unless it is above zero."""
     found = number_of(value)
     if not 0.0 < found <= sys.float_info.max:
-        raise OptionError(
-            "is not allowed; give a finite number above zero.", name, value
-        )
+        cure = "is not allowed; give a finite number above zero."
+        raise OptionError(foreign_value(name, value) or cure, name, value)
     return found
 
 
@@ -120,7 +120,8 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         meant, allowed = did_you_mean(value, choices), listing(choices, len(choices))
-        raise OptionError(f"is not known{meant}; give one of {allowed}.", name, value)
+        reason = f"is not known{meant}; give one of {allowed}."
+        raise OptionError(foreign_value(name, value) or reason, name, value)
 
 
 def check_rows_have_own(**given: object) -> None:

@@ -131,6 +131,12 @@ class MissingAttributeError(PegasosStatsError, AttributeError):
     """An attribute that a model or a result does not have."""
 
 
+class MissingKeyError(PegasosStatsError, KeyError):
+    """A name that is not among the statistics of a table."""
+
+    __str__ = Exception.__str__  # without the quotes of a KeyError
+
+
 class DependencyError(PegasosStatsError, ImportError):
     """A library that only this function needs is not installed."""
 

@@ -15,7 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pegasos_stats.errors import CallError, MissingAttributeError, nearest, shown
+from pegasos_stats.errors import (
+    CallError,
+    MissingAttributeError,
+    MissingKeyError,
+    listing,
+    nearest,
+    shown,
+)
 from pegasos_stats.other_frames import are_among, called
 
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -23,6 +30,11 @@ Class = TypeVar("Class", bound=type)
 
 TABLE = Path(__file__).with_suffix(".toml")
 ALIKE = 0.8  # of a misspelt name and the one that is meant
+BARE = (
+    "leave it",
+    "not offered",
+    "import it",
+)  # how an answer begins that is no code to write
 _OWN = ("self", "cls")
 
 
@@ -97,8 +109,23 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     for section in sections:
         instead = suggestions(*section).get(folded(name), "")
         if instead:
-            return instead if instead.startswith("leave it") else f"write {instead}"
+            return instead if instead.startswith(BARE) else f"write {instead}"
     return ""
+
+
+def foreign_value(name: str, value: object) -> str:
+    """What to give for a value that another package has for an option, or empty.
+
+    Examples
+    --------
+    >>> foreign_value("kernel", "rbf"), foreign_value("kernel", "nosuch")
+    ("is 'gaussian' here; give kernel='gaussian'.", '')
+    """
+    here = suggestions("values", name).get(folded(value)) if type(value) is str else ""
+    if not here or here == value:
+        return ""
+    own = f"is {here!r} here; give {name}={here!r}"
+    return f"{own if here.isidentifier() else f'is not known; {here}'}."
 
 
 # ----------------------------------------------------------- functions and classes
@@ -128,8 +155,7 @@ def missing_in_module(
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
         tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
         instead = instead.replace(*tables)
-    if not instead:
-        return MissingAttributeError(text)
+    instead = instead or f"see dir({'ps' if module.count('.') == 0 else module})"
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
     if importing and find_spec(f"{module}.{name}") is None:
         return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
@@ -192,7 +218,10 @@ def missing_attribute(
         return MissingAttributeError(text)
     names = {*dir(type(owner)), *getattr(owner, "__dict__", ())}
     own = {folded(each): each for each in names if not each.startswith("_")}
-    if not (instead := suggestion(name, section)):
+    instead = suggestion(name, section)
+    if "fit(X, y) first" in instead and "result_" in vars(owner):
+        instead = "" if folded(name) in own else suggestion(name, ("names", "fitted"))
+    if not instead:
         same = own.get(folded(name)) or nearest(name, own.values(), ALIKE)
         known = suggestion(name, ("names",)) or of_a_word(name)
         if same and (not known or folded(same) == folded(name)):
@@ -200,7 +229,19 @@ def missing_attribute(
             instead = f"write {called}.{same}{'()' if is_method else ''}"
         else:
             instead = _of_owner(known, owner, called)
-    return MissingAttributeError(f"{text}; {instead}." if instead else text)
+    return MissingAttributeError(f"{text}; {instead or f'see dir({called})'}.")
+
+
+def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:
+    """The error for a statistic that is not among those that are known."""
+    name = str(key).replace(" ", "_")
+    own = {folded(each): each for each in known}
+    if near := own.get(folded(name)) or nearest(name, own.values(), ALIKE):
+        instead = f"write {near!r}"
+    else:
+        instead = suggestion(name, ("names", "statistic"))
+        instead = instead or f"give one of {listing(own.values(), len(own))}"
+    return MissingKeyError(f"{shown(key)} is no statistic here; {instead}.")
 
 
 # What makes an object, in the answers for the module.

@@ -41,7 +41,10 @@ def as_data(data: object) -> pd.DataFrame:
     elif isinstance(data, str | PathLike):
         cure = ": read the file first, and give a path to write to as path="
     elif isinstance(data, pd.Series | np.ndarray):
-        cure = ", such as svm('y ~ .', data); SVM(y, X) takes labels and rows"
+        cure = (
+            ", such as svm('y ~ .', data); SVM(y, X) takes labels and rows, and for "
+            "its fits confusion(X, y) and report((y, X))"
+        )
     raise DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         f"named columns{cure}."

@@ -23,6 +23,7 @@ MARKED = re.compile(
 NO_VALUE = re.compile(
     r"[\W_]*|n\.?/?a\.?|nan|null|none|missing|unknown|unk\.?", re.IGNORECASE
 )
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 Kind = Literal["names", "dates", "numbers"]
 
 
@@ -97,6 +98,10 @@ class Doubtful:
                 place = f", the first{place},"
             why = f"as {listing(self.words, 3)}{place} {verb}"
             cure = "give such values as numbers, or leave them empty"
+            if all(map(DECIMAL_COMMA.fullmatch, self.words)):
+                cure = "read the file with decimal=','"
+            elif len(self.words) == 1 and NO_VALUE.fullmatch(self.words[0].strip()):
+                cure += f" (read the file with na_values={self.words[0]!r})"
         return said(
             f"the column {name!r} is text, {why}: {became}. If it is meant as numbers, "
             f"{cure}{meant}"

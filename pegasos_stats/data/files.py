@@ -42,7 +42,7 @@ OTHER_PACKERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
     "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
-    "command line --encoding latin-1)"
+    "command line --encoding cp1252, of Windows, or latin-1)"
 )
 EMPTY = "it is empty; give a header and rows"
 QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
@@ -160,6 +160,8 @@ class CsvStyle:
         One character each; ``"tab"`` may stand for a tab.
     encoding : str
         Of the text, by a name that Python knows.
+    na_values : str
+        What stands for a missing value, beside an empty cell, NA and the like.
 
     Raises
     ------
@@ -178,6 +180,7 @@ class CsvStyle:
     sep: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    na_values: str = ""
 
     def __post_init__(self) -> None:
         if self.sep in ("tab", r"\t"):
@@ -198,7 +201,8 @@ class CsvStyle:
             ) from None
         if self.sep == self.decimal:
             raise OptionError(
-                f"sep and decimal are both {self.sep!r}; give two different characters."
+                f"sep and decimal are both {self.sep!r}; give two characters, such as "
+                "sep=';' and decimal=','."
             )
 
     @property
@@ -237,6 +241,7 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
                 sep=style.sep,
                 decimal=style.decimal,
                 encoding=style.encoding,
+                na_values=style.na_values or None,
                 low_memory=False,
             )
         _check_fields(path, data)

@@ -78,8 +78,9 @@ def levels_of(pairs: pd.DataFrame) -> list[Any]:
         if len(others) > MOST_OTHERS:
             raise OptionError(
                 f"There are {len(others):,} predicted labels that are no actual label, "
-                f"{listing(others)}; give labels, of probabilities those at a "
-                "threshold, as np.where(p > threshold, second, first), or levels=[...]."
+                f"{listing(others)}; give labels, such as np.where(p > threshold, "
+                "second, first) of probabilities, or levels=[...]; for the AUC give "
+                "scores= too."
             )
         levels += found
     try:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, warn_caller
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import missing_key, suggest_names
 from pegasos_stats.metrics import catalogue
 from pegasos_stats.metrics import table_intervals as limits_of
 from pegasos_stats.metrics.caret import ConfusionReport, amount, error_sentences
@@ -27,6 +27,23 @@ from pegasos_stats.metrics.tidy import estimated, tidy_terms, with_recall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class Statistics(pd.Series):
+    """Statistics by name, which answers for names that it does not have.
+
+    Examples
+    --------
+    >>> Statistics({"kappa": 0.5})["Kappa"]
+    Traceback (most recent call last):
+    pegasos_stats.errors.MissingKeyError: 'Kappa' is no statistic here; write 'kappa'.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            raise missing_key(key, self.index) from None
 
 
 @suggest_names("confusion")
@@ -145,7 +162,7 @@ class ConfusionMatrix:
         Undefined statistics are NaN, and a warning gives the reason.
         """
         catalogue.warn_undefined(self._overall_reasons())
-        return pd.Series(self._overall, name="overall", dtype=float)
+        return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
     def by_class(self) -> "pd.Series[float] | pd.DataFrame":
@@ -161,7 +178,7 @@ class ConfusionMatrix:
         catalogue.warn_undefined(reasons)
         if len(self.levels) > 2:
             return pd.DataFrame(found).T.rename_axis("class")
-        return pd.Series(found[self.positive], name=self.positive, dtype=float)
+        return Statistics(found[self.positive], name=self.positive, dtype=float)
 
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
         """Confidence interval of the error rate.

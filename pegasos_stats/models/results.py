@@ -13,7 +13,7 @@ from pegasos_stats.data.factor_levels import Unseen
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.sample import Dropped
 from pegasos_stats.data.weights import column_named
-from pegasos_stats.errors import counted
+from pegasos_stats.errors import DataError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.inputs import EventLevel, Mode
@@ -153,6 +153,10 @@ class Results(Predictor, Judged):
             from files, or loaded, knows its rows all together in their order alone.
         """
         read = matrix = None
+        if isinstance(data, tuple) and len(data) == 2 and actual is None:
+            actual, data = data  # y and X, as test= of fit()
+        if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
+            raise DataError("Rows come first, labels second: write confusion(X, y).")
         if are_in_files(self.problem, data):
             known = None if self.counted is None else self.counted.column
             read = read_rows(

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_choice, check_penalty
 from pegasos_stats.data.foreign import position_of
-from pegasos_stats.errors import LabelError, OptionError, listing
+from pegasos_stats.errors import DataError, LabelError, OptionError, listing
 from pegasos_stats.foreign_names import suggest_names, suggestion
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.options import values_of
@@ -81,7 +81,15 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OptionError
             If a parameter is not allowed.
         """
-        rows, labels = validate_data(self, X, y, **self._accepted())
+        try:
+            rows, labels = validate_data(self, X, y, **self._accepted())
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise DataError(
+                f"X has text ({error}); make dummies of it by OneHotEncoder() of "
+                "sklearn.preprocessing, or write ps.svm(formula, data), which does."
+            ) from None
         self.classes_ = two_classes(labels, type(self).__name__)
         each = None
         if sample_weight is not None:

@@ -28,7 +28,6 @@ TINIEST = 1e-300  # the same, where that is 0
 ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
 ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
-OTHER_NAMES = {"rbf": "gaussian", "radial": "gaussian", "poly": "polynomial"}
 DEGREE, OFFSET = 2, 1.0
 OVERFLOWING = said(
     "The scores overflow: they are no longer finite; bring the predictors to "
@@ -101,9 +100,6 @@ def checked_kernel(
         If the name is unknown, a parameter is not allowed, or the kernel has no such
         parameter.
     """
-    if isinstance(name, str) and name in OTHER_NAMES:
-        here = OTHER_NAMES[name]
-        raise OptionError(f"is {here!r} here; give kernel={here!r}.", "kernel", name)
     check_choice("kernel", name, NAMES)
     column = isinstance(offset, str | list | tuple | pd.Series | pd.Index)
     if column or (isinstance(offset, np.ndarray) and offset.ndim):

@@ -216,7 +216,11 @@ def checked_path(path: object) -> str:
         name = path
     if not isinstance(name, str):
         what = type(name).__name__
-        raise OptionError(f"{what} is not a path; give text or a pathlib.Path.")
+        rows = what in ("ndarray", "DataFrame", "Series")
+        cure = "; data come first, as in report(data, path) or report((y, X), path)"
+        raise OptionError(
+            f"{what} is not a path; give text or a pathlib.Path{cure * rows}."
+        )
     if not name:
         raise OptionError("The path is empty; give the path of a file.")
     try:

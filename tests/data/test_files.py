@@ -55,7 +55,8 @@ ZEROS = "it holds bytes of zero, so it is not text in UTF-8; save it as 'CSV UTF
 CUT = "Compressed file ended before the end-of-stream marker was reached"
 WRONG = {
     "latin.csv": f"{NO_CSV} it is not text in UTF-8; save it as 'CSV UTF-8', "
-    "or name its encoding (on the command line --encoding latin-1)",
+    "or name its encoding (on the command line --encoding cp1252, of Windows, or "
+    "latin-1)",
     "utf16.csv": f"{NO_CSV} {ZEROS}",
     "d.csv.xz": "is packed by xz; unpack it, or pack it by gzip or bzip2",
     "d.csv.zip": "is packed by zip; unpack it, or pack it by gzip or bzip2",

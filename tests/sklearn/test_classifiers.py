@@ -274,7 +274,7 @@ class TestParameters:
         [
             (
                 {"solver": "newton"},
-                "solver='newton' is not known; give one of 'sdca', 'pegasos'.",
+                "solver='newton' is 'sdca' here; give solver='sdca'.",
             ),
             (
                 {"solver": None},

@@ -86,9 +86,11 @@ class TermParser(DefaultFormulaParser):  # type: ignore[misc]
         elif token.kind is Token.Kind.NAME:
             check_names([token.token])
         elif token.kind is Token.Kind.OPERATOR and set(token.token) & set("|~"):
+            cure = "give one list of terms"
+            if "|" in token.token:
+                cure += "; there are no random effects, but C(g), or fit(groups='g')"
             raise FormulaError(
-                f"The formula {self._formula!r} has several parts; give one list of "
-                "terms."
+                f"The formula {self._formula!r} has several parts; {cure}."
             )
         return token
 

@@ -38,6 +38,7 @@ from pegasos_stats.data.language.syntax import (
     unusable,
 )
 from pegasos_stats.errors import did_you_mean, listing
+from pegasos_stats.foreign_names import suggestion
 
 MOST_LETTERS = 10_000
 DEEPEST = 60
@@ -316,6 +317,8 @@ class _Reader:
             )
         if name is None:
             raise refusal(self.formula, "calls what is not the name of a function")
+        if instead := suggestion(name, ("formula",)):
+            raise unusable(self.formula, f"there is no {name}() here; {instead}")
         meant = ELSEWHERE.get(name, name)
         raise refusal(
             self.formula,

@@ -112,8 +112,9 @@ class Rows:
         for known in self.names:
             if isinstance(name, type(known)) and known == name:
                 return known
+        rows = "; rows are data=" if isinstance(name, pd.DataFrame) else ""
         raise OptionError(
-            f"{shown(name)} is not a predictor of this fit; its predictors are "
+            f"{shown(name)} is not a predictor of this fit{rows}; its predictors are "
             f"{listing(self.names, 8)}."
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pegasos_stats.errors import OptionError, listing, nearest
-from pegasos_stats.foreign_names import suggestion
+from pegasos_stats.foreign_names import foreign_value, suggestion
 from pegasos_stats.output.cli.process import PROGRAM
 
 NUMBER = re.compile(r"-[0-9.].*")
@@ -48,8 +48,14 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
             continue
         dashed = name.replace("_", "-")
         name = dashed if dashed in known else name
+        follows = value if equals else next(iter(words[place + 1 :]), "")
+        python = name.lstrip("-").replace("-", "_")
+        if name in known and (instead := foreign_value(python, follows)):
+            instead = instead.replace(f"{python}=", f"{name} ")
+            raise OptionError(f"{name} {follows} {instead}")
         if instead := _instead(words[0], name, known):
-            follows = value if equals else next(iter(words[place + 1 :]), "")
+            if "~" in follows and not follows.startswith("~"):
+                instead = f"write --formula '{follows}'"
             instead = _with_columns(instead, follows, words)
             raise OptionError(f"{words[0]} has no option {name}; {instead}.")
         found.append(name + equals + value)
@@ -69,7 +75,11 @@ def more_words(extra: Sequence[str], options: argparse.Namespace) -> OptionError
             f"{PROGRAM} predict MODEL DATA -o OUT.csv."
         )
     train = getattr(options, "train", "")
-    if "~" in train:
+    if word == "~":
+        instead = f"the formula in quotes: --formula '{train} ~ ...'"
+    elif train.endswith((".npz", ".pkl", ".model")):
+        instead = f"{PROGRAM} {command} {word} --outcome COL, which fits by itself"
+    elif "~" in train:
         instead = f"{PROGRAM} {command} {word} --formula '{train}'"
     elif "~" in word:
         instead = f"--formula '{word}'"
@@ -92,7 +102,10 @@ def check_test(path: str | None) -> None:
 
 def _no_command(word: str, commands: Commands) -> str:
     """What to write for a first word that is no command."""
-    if word.startswith("-"):
+    known = suggestion(word.lstrip("-"), ("commands",))
+    if word.startswith("-") and known.startswith("write --"):
+        instead = known.replace("write ", f"write {PROGRAM} ")
+    elif word.startswith("-"):
         instead = f"write {PROGRAM} fit DATA --outcome COL, a command first"
     elif instead := suggestion(word, ("commands",)):
         instead = f"write {PROGRAM} {instead.removeprefix('write ')}"

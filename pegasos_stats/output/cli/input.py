@@ -2,10 +2,11 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any
@@ -183,12 +184,8 @@ def style_of(
     options: argparse.Namespace, about: Mapping[str, Any] | None = None
 ) -> CsvStyle:
     """How CSV files are written: as the options say, or those of a saved model."""
-    known = {} if about is None else about
-    return CsvStyle(
-        options.sep or known.get("sep", COMMAS.sep),
-        options.decimal or known.get("decimal", COMMAS.decimal),
-        options.encoding or known.get("encoding", COMMAS.encoding),
-    )
+    known = asdict(COMMAS) | dict(about or {})
+    return CsvStyle(**{n: getattr(options, n) or known[n] for n in asdict(COMMAS)})
 
 
 def read_data(
@@ -213,7 +210,9 @@ def read_data(
         found = scan(path, memory=memory or MEMORY)
         other = format_ == "svmlight" and not found.is_svmlight
         if other or style != COMMAS:
-            flags = "--format" if other else "--sep, --decimal or --encoding"
+            flags = (
+                "--format" if other else "--sep, --decimal, --encoding or --na-values"
+            )
             if memory is not None and not are_scanned(path):
                 raise OptionError(
                     f"--memory has {path} read block by block, and {flags} is for one "
@@ -356,8 +355,10 @@ def _no_outcome_message(outcome: str, path: str, columns: list[str]) -> str:
             "like 1,5."
         )
     last = ", the last ones" if len(columns) > 8 else ":"
+    cure = "give one of them to --outcome"
+    if any(re.fullmatch(r"-?[\d.]+", name) for name in columns):
+        cure = "the first line of the file has to be a header, names of columns"
     return (
         f"The column {outcome} is not in {path}{did_you_mean(outcome, columns)}, which "
-        f"has {counted(len(columns), 'column')}{last} {header}; give one of them to "
-        "--outcome."
+        f"has {counted(len(columns), 'column')}{last} {header}; {cure}."
     )

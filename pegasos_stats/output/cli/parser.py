@@ -97,6 +97,8 @@ class _Parser(argparse.ArgumentParser):
         self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("required: TRAIN"):
+            message = f"{message}; give a file of data, or - for standard input"
         sys.exit(failed(f"{message}; see {self.prog} --help."))
 
     def _print_message(self, message: str, file: object = None) -> None:
@@ -268,6 +270,13 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         "--encoding",
         metavar="NAME",
         help="of the text in CSV files, such as latin-1 (default: utf-8)",
+    )
+    parser.add_argument(
+        "--na-values",
+        "--na",
+        metavar="TEXT",
+        help="stands for a missing value in CSV files, as '?' may, beside an empty "
+        "cell, NA and the like",
     )
     parser.add_argument(
         "--id",
