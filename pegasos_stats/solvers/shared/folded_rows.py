@@ -8,6 +8,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.columns import Mask
+from pegasos_stats.solvers.centring import far_centre
 from pegasos_stats.solvers.problem import Problem
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
@@ -49,8 +50,8 @@ class FoldedRows:
         D(a) = (1/W) sum_i w_i (H(a_i) - a_i y_i offset_i) - lam/2 sum_l (s_l b_l)^2,
         b_l = (1/(lam W s_l^2)) sum_i w_i a_i y_i x_il.
 
-    Without an intercept there is no constraint, and no 1 beside ``x_i``. Rows of
-    weight 0 are left out.
+    Without an intercept there is no constraint, and no 1 beside ``x_i``. Columns far
+    from zero are centred beside an intercept. Rows of weight 0 are left out.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ class FoldedRows:
     ----------
     Z : float64 array, shape (n, q)
         ``z_i``, sorted by class, then by fold.
+    centre : float64 array, shape (p,)
+        What was taken from the columns of ``x_i``.
     weights, known : float64 array, shape (n,), or None
         ``w_i``, and ``-y_i offset_i``; None where all are 1, or 0.
     folds : int array, shape (n,)
@@ -92,9 +95,11 @@ class FoldedRows:
         sign = -y[order]
         self.n_first = int((sign > 0.0).sum())  # rows of the first class
         self.Z = np.empty((self.n, self.q))
+        far = far_centre(problem)
+        self.centre = np.zeros(self.p) if far is None else far
         for first in range(0, self.n, 4 * LEAST):  # rows that stay in the cache
             part = slice(first, first + 4 * LEAST)
-            rows = problem.X[order[part]]
+            rows = problem.X[order[part]] - self.centre
             np.multiply(rows, sign[part, None], out=self.Z[part, : self.p])
         self.Z[:, self.p :] = sign[:, None]
         self.weights = None if weights is None else weights[order]
@@ -190,6 +195,8 @@ class FoldedRows:
         + |offset| + 1``, with ``R`` the largest ``||x_i||``; an exponential and a
         logarithm, right to four units in the last place each, count 16 more. For the
         log loss ``a_i`` is rounded too, of which the dual is free: it is largest there.
+        Where rows are centred each of their entries is rounded once, and so are the
+        sums of the intercept that belongs to the rows as they are.
 
         Parameters
         ----------
@@ -215,8 +222,9 @@ class FoldedRows:
         if self.intercept:
             largest += np.abs(theta[:, -1])
         each = SUMS * UNIT * (self.n + self.q + 16.0)
-        moved = (each * self.radius) ** 2 / penalty[:, :p].min(axis=1)
-        return np.asarray(dual - each * largest - moved)
+        centring = UNIT * (self.q + 4.0) * float(np.linalg.norm(self.centre))
+        moved = (each * self.radius + centring) ** 2 / penalty[:, :p].min(axis=1)
+        return np.asarray(dual - each * largest - centring * norms - moved)
 
     @cached_property
     def radius(self) -> float:

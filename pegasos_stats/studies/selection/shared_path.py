@@ -133,10 +133,11 @@ def shared_fits(
             places += [(rows.k, at) for at in wholes]
             wholes = []
         for j, at in places:
-            alpha = theta[:, j, -1] if rows.intercept else np.zeros(len(path))
+            beta, alpha = theta[:, j, : rows.p], np.zeros(len(path))
+            if rows.intercept:
+                alpha = theta[:, j, -1] - beta @ rows.centre
             pairs = zip(objective[:, j].tolist(), dual[:, j].tolist(), strict=True)
             gaps = tuple(Gap(P, max(0.0, D)) for P, D in pairs)
-            beta = theta[:, j, : rows.p]
             found[at] = SharedFits(beta, alpha, gaps, reads[:, j], certified[:, j])
     return found
 

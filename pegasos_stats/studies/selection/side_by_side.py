@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from pegasos_stats.arrays import Rows
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.parallel import map_in_order, n_workers
+from pegasos_stats.solvers.dense.blocks import blocks
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.options import values_of
 from pegasos_stats.solvers.pegasos_run import with_progress
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies.selection.fold_fits import (
     Coefficients,
     Fitted,
@@ -84,26 +87,33 @@ def _as_alone(task: Task, fits: SharedFits) -> Fitted:
     """What was found side by side, as if it had been found alone."""
     problem, split = task.model.problem, task.split
     if split is None:
-        margins = problem.y * fits.scores(problem.X, problem.offset)
-        errors = (margins < 0.0).sum(axis=1).tolist()
-        at_zero = [(margins == 0.0)[:, problem.y == c].sum(axis=1) for c in (-1, 1)]
-        zeros = np.transpose(at_zero).tolist()
-        return Fitted(
-            tuple(
-                Certificate(gap.objective, gap.dual_objective, wrong, (first, second))
-                for gap, wrong, (first, second) in zip(
-                    fits.gaps, errors, zeros, strict=True
-                )
-            ),
-            tuple((fits.reads * problem.n).tolist()),
-            task.solver.seed,
-            np.empty((len(task.lambdas), 0)),
-            tuple(map(Coefficients, fits.beta, fits.alpha.tolist())),
+        certificates = tuple(
+            Certificate(gap.objective, gap.dual_objective, errors, (minus, plus))
+            for gap, (errors, minus, plus) in zip(
+                fits.gaps, _counts(problem, fits).tolist(), strict=True
+            )
         )
+        solutions = tuple(map(Coefficients, fits.beta, fits.alpha.tolist()))
+        steps = tuple((fits.reads * problem.n).tolist())
+        nothing = np.empty((len(task.lambdas), 0))
+        return Fitted(certificates, steps, task.solver.seed, nothing, solutions)
     offset = None if problem.offset is None else problem.offset[split.test]
     scores = fits.scores(problem.X[split.test], offset)
     steps = tuple((fits.reads * split.n_train).tolist())
     return Fitted(fits.gaps, steps, task.solver.seed, scores, ())
+
+
+def _counts(problem: Problem, fits: SharedFits) -> Rows:
+    """Rows on the wrong side, and those of -1 and of +1 with a score of 0, by fit."""
+    found = np.zeros((len(fits.alpha), 3), dtype=np.int64)
+    for rows in blocks(problem.n, problem.p + len(fits.alpha)):
+        y = problem.y[rows]
+        offset = None if problem.offset is None else problem.offset[rows]
+        scores = fits.scores(problem.X[rows], offset)
+        found[:, 0] += (scores * y < 0.0).sum(axis=1)
+        for at, level in (1, -1.0), (2, 1.0):
+            found[:, at] += (scores[:, y == level] == 0.0).sum(axis=1)
+    return found
 
 
 def _merged(found: Fitted | None, other: Fitted, done: Mask) -> Fitted:
