@@ -108,6 +108,8 @@ class Sample:
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
+    raw_weights : float64 array, shape (n,), or None
+        The same as they were given.
     balanced : bool
         Whether weights were asked for by which both classes weigh the same.
     counted : Counts or None
@@ -128,6 +130,7 @@ class Sample:
     dropped: Dropped
     kept: Mask
     weights: Vector | None = None
+    raw_weights: Vector | None = None
     balanced: bool = False
     counted: Counts | None = None
     lines: Lines | None = None
@@ -330,6 +333,7 @@ def _complete(
         dropped=dropped,
         kept=kept,
         weights=weights,
+        raw_weights=raw,
         balanced=are_balanced(given.weights),
         counted=given.counts,
         lines=Lines.of(given.data, given.rows_of(kept), given.index),

@@ -85,8 +85,7 @@ def test_certificates_hold_and_are_within_the_tolerance(loss, name):
     k, n = 5, len(y)
     splits = ps.lambda_path(model, LAMBDAS[:1], folds=fold_of(n), seed=1).folds.splits
     for tol in (1e-3, 1e-6):
-        given = model.problem, [None, *splits], LAMBDAS, tol
-        found = shared_fits(*given, standardized="standardize" in options)
+        found = shared_fits(model.problem, [None, *splits], LAMBDAS, tol, model.scaling)
         assert sum(fits is not None for fits in found) == k + 1
         for split, fits in zip([None, *splits[:2]], found, strict=False):
             assert fits.certified.all()
@@ -170,17 +169,20 @@ def test_columns_that_are_constant_where_a_fold_is_fitted_have_the_coefficient_0
             assert (point.theta[[0, 1, 3, 4], 5] != 0.0).any()
 
 
-def test_the_scale_of_a_fold_is_that_of_the_rows_that_are_fitted():
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_the_scale_of_a_fold_is_that_of_the_rows_that_are_fitted(factor):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(200, 3)) * [1, 40, 1], columns=list("abc"))
     frame["c"] = np.arange(200) % 5 == 2  # nearly only in one fold
     frame.loc[0, "c"] = True
     frame["y"] = np.where(frame["a"] + rng.logistic(size=200) > 0, "yes", "no")
-    model = ps.logit("y ~ a + b + c", frame, lam=0.1, standardize=True)
+    frame["w"] = rng.integers(0, 4, 200) * factor
+    given = {"lam": 0.1, "standardize": True, "weights": "w"}
+    model = ps.logit("y ~ a + b + c", frame, **given)
     found = ps.cross_validate(model, TIGHT, folds=np.arange(200) % 5, seed=1)
     for j, split in enumerate(found.folds.splits):
         part = frame.iloc[split.train]
-        one = ps.logit("y ~ a + b + c", part, lam=0.1, standardize=True).fit(EXACT)
+        one = ps.logit("y ~ a + b + c", part, **given).fit(EXACT)
         scores = one.decision_function(frame.iloc[split.test])
         np.testing.assert_allclose(found.scores.iloc[split.test], scores, atol=2e-3)
         assert found.by_fold["objective"][j] == pytest.approx(one.objective, rel=1e-7)

@@ -15,7 +15,7 @@ from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.elsewhere import Elsewhere
-from pegasos_stats.data.weights import mean_one
+from pegasos_stats.data.weights import mean_one, rows_of_weights
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
@@ -317,7 +317,9 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     weights = None if whole.weights is None else mean_one(whole.weights[rows])
     if getattr(model, "scaling", None) is not None:
         # Scaled columns scaled again are the columns scaled once.
-        scaling = Scaling.of(X, whole.intercept, weights)
+        raw = model._sample.raw_weights
+        count = None if raw is None else rows_of_weights(raw[rows])
+        scaling = Scaling.of(X, whole.intercept, weights, count)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     offset = None if whole.offset is None else whole.offset[rows]
     given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}

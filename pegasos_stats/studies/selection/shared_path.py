@@ -8,6 +8,7 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.solvers.dense.threads import one_thread
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
@@ -93,7 +94,8 @@ def shared_fits(
     splits: Sequence[Split | None],
     lambdas: Vector,
     tol: float,
-    standardized: bool,
+    scaling: Scaling | None = None,
+    raw_weights: Vector | None = None,
 ) -> list[SharedFits | None]:
     """Fit splits that hold out different rows of the same ones, side by side.
 
@@ -106,8 +108,10 @@ def shared_fits(
     lambdas : float64 array, shape (m,)
         Largest first.
     tol : float
-    standardized : bool
-        Whether each split has a scaling of its own.
+    scaling : Scaling, optional
+        That of the columns, of which each split then has one of its own.
+    raw_weights : float64 array, shape (n,), optional
+        Weights as they were given, for that.
 
     Returns
     -------
@@ -118,7 +122,7 @@ def shared_fits(
     found: list[SharedFits | None] = [None] * len(splits)
     wholes = [at for at, split in enumerate(splits) if split is None]
     for each in _sets(problem, splits):
-        scales = _scales(problem, each) if standardized else None
+        scales = None if scaling is None else _scales(problem, each, raw_weights)
         of_rows = problem if len(each.rows) == problem.n else problem.of_rows(each.rows)
         rows = FoldedRows(of_rows, each.fold, len(each.places), scales)
         with one_thread():
@@ -171,28 +175,33 @@ def _rows_of(split: Split) -> Rows:
     return np.sort(np.concatenate([split.given, split.test]))
 
 
-def _scales(problem: Problem, of: _Set) -> Vector:
+def _scales(problem: Problem, of: _Set, raw_weights: Vector | None) -> Vector:
     """What columns are divided by in each split, shape (splits, p): `Scaling.scale`.
 
     From the sums of each fold; where these leave it open whether a column is constant,
     from its rows.
     """
     X, w, k = problem.X[of.rows], problem.row_weights[of.rows], len(of.places)
-    rows, n = (np.bincount(of.fold, each, minlength=k) for each in (w > 0.0, w))
-    sums, squares = np.zeros((2, k, problem.p))
+    raw = w if raw_weights is None else raw_weights[of.rows]
+    n, sums, squares = (
+        np.zeros((k, 1)),
+        np.zeros((k, problem.p)),
+        np.zeros((k, problem.p)),
+    )
     for j in range(k):
         inside = of.fold == j
-        sums[j], squares[j] = w[inside] @ X[inside], w[inside] @ np.square(X[inside])
-    left, count = ((each.sum() - each)[:, None] for each in (n, rows))
+        n[j], sums[j] = w[inside].sum(), w[inside] @ X[inside]
+        squares[j] = w[inside] @ np.square(X[inside])
+    left = n.sum() - n
     means = (sums.sum(axis=0) - sums) / left
-    total = squares.sum(axis=0) - squares - left * means * means
-    deviations = np.sqrt(np.maximum(total, 0.0) / (left - left / count))
+    total = np.maximum(squares.sum(axis=0) - squares - left * means * means, 0.0)
     sizes = np.sqrt(squares.sum(axis=0) / n.sum())
     found = np.ones((k, problem.p))
     for j in range(k):
-        if (deviations[j] <= CONSTANT * sizes).any():
-            others = of.fold != j
-            found[j] = Scaling.of(X[others], problem.intercept, w[others]).scale
-        else:
-            found[j] = deviations[j]
+        others = of.fold != j
+        count = rows_of_weights(raw[others])
+        found[j] = np.sqrt(total[j] / (left[j] - left[j] / count))
+        if (found[j] <= CONSTANT * sizes).any():
+            scaling = Scaling.of(X[others], problem.intercept, w[others], count)
+            found[j] = scaling.scale
     return found

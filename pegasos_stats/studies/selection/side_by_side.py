@@ -75,9 +75,9 @@ def _side_by_side(tasks: Sequence[Task]) -> list[Found]:
         if len(places) < 2 or learns(model) or not suits(problem, solver):
             continue
         splits = [tasks[at].split for at in places]
-        standardized = getattr(model, "scaling", None) is not None
-        given = problem, splits, first.lambdas, solver.tol, standardized
-        for at, fits in zip(places, shared_fits(*given), strict=True):
+        scaled = getattr(model, "scaling", None), model._sample.raw_weights
+        given = problem, splits, first.lambdas, solver.tol
+        for at, fits in zip(places, shared_fits(*given, *scaled), strict=True):
             if fits is not None:
                 found[at] = _as_alone(tasks[at], fits), fits.certified
     return found
