@@ -22,11 +22,13 @@ import pandas as pd
 from pegasos_stats.data.foreign import limit
 from pegasos_stats.errors import (
     ColumnError,
+    ColumnWarning,
     DataError,
     OptionError,
     PegasosStatsError,
     counted,
     listing,
+    warn_caller,
 )
 from pegasos_stats.writing import checked_path, shown_path
 
@@ -255,9 +257,23 @@ def read_csv(path: str, style: CsvStyle = COMMAS) -> pd.DataFrame:
             f"The file {shown_path(path)} cannot be read as CSV: {_reason(error)}."
         ) from None
     data = _with_long_numbers(data, style.decimal)
+    places = enumerate(data.columns)
+    unnamed = [j for j, name in places if j > 0 and name == f"Unnamed: {j}"]
+    if unnamed:
+        warn_unnamed(path, unnamed[0] + 1)
+        data = data.drop(columns=data.columns[unnamed])
     if str(data.columns[0]).startswith("Unnamed: 0"):
         return data.set_index(data.columns[0]).rename_axis(None)
     return data
+
+
+def warn_unnamed(path: str, number: int) -> None:
+    """Warn that a column of a CSV file without a name is not read."""
+    warn_caller(
+        f"Column {number} of {shown_path(path)} has no name and is left out; give it "
+        "one in the first line.",
+        ColumnWarning,
+    )
 
 
 def check_header(path: str, columns: pd.Index, style: CsvStyle = COMMAS) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -40,10 +40,12 @@ from pegasos_stats.data.language.syntax import (
 )
 from pegasos_stats.errors import (
     ColumnError,
+    ColumnWarning,
     DataError,
     FormulaError,
     OptionError,
     listing,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -285,7 +287,7 @@ def _all_terms(
     own = {unwrapped(outcome)}
     if own.isdisjoint(data.columns):
         own = columns_in(read_outcome(formula, data.columns, functions))
-    others = _Names(column for column in data.columns if column not in own)
+    others = _Names(data, own, formula)
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
     return _parsed(text, others, formula)
 
@@ -309,11 +311,47 @@ def _parsed(text: str, others: "_Names", formula: str) -> "SimpleFormula":
 
 
 class _Names(list[Hashable]):
-    """Columns that ``.`` stands for, checked when it is read."""
+    """Columns that ``.`` stands for, checked when it is read.
+
+    Those without a single value are left out, unless all are.
+    """
+
+    def __init__(self, data: pd.DataFrame, own: set[str], formula: str) -> None:
+        super().__init__(column for column in data.columns if column not in own)
+        self._data, self._formula = data, formula
 
     def __iter__(self) -> Iterator[Hashable]:
-        check_names(list.__iter__(self))
-        return list.__iter__(self)
+        names = list(super().__iter__())
+        check_names(names)
+        absent = self._data.columns[self._data.isna().all()] if len(self._data) else ()
+        held = [name for name in names if name not in absent] or names
+        empty = [name for name in names if name not in held]
+        if empty := [name for name in empty if not is_written(name, self._formula)]:
+            warn_empty(empty)
+        return iter(held)
+
+
+def is_written(name: Hashable, formula: str) -> bool:
+    """Whether a column stands in the terms by its name, and not only by ``.``.
+
+    Examples
+    --------
+    >>> is_written("e", "y ~ . + exp(x)"), is_written("e", "y ~ . - e")
+    (False, True)
+    """
+    word = rf"(?<![\w.]){re.escape(str(name))}(?![\w.])"
+    return re.search(word, split_formula(formula)[1]) is not None
+
+
+def warn_empty(columns: list[Any]) -> None:
+    """Warn that columns without a single value are no predictors."""
+    several = len(columns) > 1
+    warn_caller(
+        f"{'Columns' if several else 'Column'} {listing(columns, 3)} "
+        f"{'hold' if several else 'holds'} no value and "
+        f"{'are' if several else 'is'} left out.",
+        ColumnWarning,
+    )
 
 
 def variables_of(
@@ -350,5 +388,5 @@ def no_value_in(columns: list[str]) -> DataError:
     """The error for predictors that are missing in all rows."""
     return DataError(
         f"No row is complete: {listing(columns)} holds no value at all; leave it out "
-        "of the model, as in 'y ~ . - x'."
+        "of the model."
     )

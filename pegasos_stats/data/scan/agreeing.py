@@ -1,6 +1,6 @@
 """What a formula means for all rows of a scan: levels of factors and of the outcome."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from pegasos_stats.data.counts import all_zero
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.factor_levels import factored
 from pegasos_stats.data.formula import (
+    is_written,
     no_value_in,
     offset_terms,
     outcome_of,
@@ -20,6 +21,7 @@ from pegasos_stats.data.formula import (
     split_formula,
     unwrapped,
     variables_of,
+    warn_empty,
 )
 from pegasos_stats.data.formula_design import (
     NO_PREDICTOR,
@@ -100,8 +102,11 @@ def agree(
     coding: Coding,
     freq_weights: str | None = None,
     offset: str | None = None,
+    without: Collection[str] = (),
 ) -> Agreed:
     """Read a formula, and as many rows as it takes to know all levels.
+
+    The columns in `without` are not among those that ``.`` stands for.
 
     Raises
     ------
@@ -114,7 +119,8 @@ def agree(
     DataError
         If no row is complete.
     """
-    telling = Telling(formula, intercept, scan.kinds, offset, scan.noun)
+    kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
+    telling = Telling(formula, intercept, kinds, offset, scan.noun)
     terms, variables, outcome = telling.terms, telling.variables, telling.outcome
     used = [*dict.fromkeys([*outcome, *variables, *telling.known])]
     _check(scan, used)
@@ -140,7 +146,12 @@ def agree(
         if none := [name for name, count in every if count == total > 0]:
             raise all_missing(none[0], total)
         empty = [name for name in telling.variables if name not in telling.held]
-        raise no_value_in(empty) if empty and total else no_rows(total)
+        if not empty or not total:
+            raise no_rows(total)
+        if without or any(is_written(name, formula) for name in empty):
+            raise no_value_in(empty)
+        warn_empty(empty)
+        return agree(scan, formula, intercept, coding, freq_weights, offset, empty)
     try:
         given = joined(labels), coding, str(labels[0].name), formula
         levels = LabelCoding.from_labels(*given)

@@ -6,7 +6,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegasos_stats.data.files import EMPTY, NOT_UTF8, bytes_of_zero, uneven_line
+from pegasos_stats.data.files import (
+    EMPTY,
+    NOT_UTF8,
+    bytes_of_zero,
+    uneven_line,
+    warn_unnamed,
+)
 from pegasos_stats.data.scan.formats_npy import npy_batches, npy_schema
 from pegasos_stats.data.scan.formats_svmlight import (
     SVMLIGHT,
@@ -116,21 +122,14 @@ def csv_schema(file: str, types: "Types", sep: str) -> "pa.Schema":
 
 
 def csv_names(file: str, sep: str) -> list[str]:
-    """Names in the first line of a CSV file; a first one that is empty is of row names.
+    """Names in the first line of a CSV file; columns without a name are left out.
 
-    Raises
-    ------
-    DataError
-        If another name is empty.
+    A first one is of row names, of others there is a warning.
     """
-    first, *others = csv_header(file, sep)
-    if "" in others:
-        number = others.index("") + 2
-        raise DataError(
-            f"Column {number} of {shown_path(file)} has no name; give it one in the "
-            "first line."
-        )
-    return [first, *others] if first else others
+    names = csv_header(file, sep)
+    if "" in names[1:]:
+        warn_unnamed(file, names.index("", 1) + 1)
+    return [name for name in names if name]
 
 
 def csv_header(file: str, sep: str) -> list[str]:

@@ -103,4 +103,5 @@ def _warnings_in_one_line(given: argparse.Namespace) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("ignore", ColumnWarning)  # of which notes tell
+        warnings.filterwarnings("default", r"Columns? .* (is|are) left out")
         yield

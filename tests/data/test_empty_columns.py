@@ -1,0 +1,81 @@
+"""Columns without a value, and without a name, are left out with a warning."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnWarning, DataError
+from tests.output.command_line import run
+
+
+def rows():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=40)
+    y = np.where(x + rng.normal(size=40) > 0.0, "yes", "no")
+    return pd.DataFrame({"y": y, "x": x})
+
+
+DATA = rows()
+FITTED = ["Intercept", "x"]
+
+
+@pytest.mark.parametrize("value", [np.nan, None, pd.NA, pd.NaT])
+def test_a_column_without_a_value_is_no_predictor(value, tmp_path):
+    data = DATA.assign(e=value)
+    with pytest.warns(ColumnWarning, match="'e' holds no value"):
+        result = ps.svm("y ~ .", data, lam=0.1).fit(ps.SDCA(seed=1))
+    assert list(result.params.index) == FITTED
+    assert result.nobs == 40
+    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    assert result.params.tolist() == plain.params.tolist()
+    assert result.predict(DATA).tolist() == plain.predict(DATA).tolist()
+
+
+def test_one_that_is_written_is_an_error_or_taken_out(recwarn):
+    data = DATA.assign(e=np.nan)
+    with pytest.raises(DataError, match="'e' holds no value"):
+        ps.svm("y ~ x + e", data, lam=0.1)
+    result = ps.svm("y ~ . - e", data, lam=0.1).fit(ps.SDCA(seed=1))
+    assert list(result.params.index) == FITTED
+    assert len(recwarn) == 0
+
+
+def test_files_and_dask_leave_it_out_too(tmp_path):
+    data = DATA.assign(e=np.full(40, np.nan), f=np.full(40, np.nan))
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    data.to_parquet(tmp_path / "rows.parquet")
+    dask = pytest.importorskip("dask.dataframe")
+    plain = ps.svm("y ~ .", DATA, lam=0.1).fit(ps.SDCA(seed=1))
+    for source in (
+        ps.scan(tmp_path / "rows.csv"),
+        ps.scan(tmp_path / "rows.parquet"),
+        dask.from_pandas(data, npartitions=3),
+    ):
+        with pytest.warns(ColumnWarning, match="'e', 'f' hold no value"):
+            model = ps.svm("y ~ .", source, lam=0.1)
+        result = model.fit(ps.SDCA(seed=1))
+        # Both are within a relative gap of 1e-6 of the same optimum.
+        np.testing.assert_allclose(result.params, plain.params, atol=1e-3)
+    with pytest.raises(DataError, match="'e' holds no value"):
+        ps.svm("y ~ x + e", ps.scan(tmp_path / "rows.csv"), lam=0.1)
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "64MiB")])
+@pytest.mark.parametrize(
+    ("header", "end"),
+    [("y,x,", ","), ("y,x,,", ",,"), ("y,,x", None), ("y,x,e", ","), ("y,x,", ",k")],
+)
+def test_trailing_commas_and_columns_without_a_name(
+    tmp_path, capsys, memory, header, end
+):
+    cells = zip(DATA["y"], DATA["x"], strict=True)
+    lines = [f"{y},,{x!r}" if end is None else f"{y},{x!r}{end}" for y, x in cells]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    options = "--formula", "y ~ .", "--lam", "0.1", "--coefficients", *memory
+    found = run(capsys, "fit", path, *options)
+    assert "left out" in found.err
+    terms = [line.split()[0] for line in found.out.splitlines() if line]
+    assert [term for term in terms if term in ("Intercept", "x", "e")] == FITTED
+    assert "Unnamed" not in found.out
