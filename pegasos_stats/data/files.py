@@ -343,14 +343,18 @@ def uneven_line(path: str, sep: str, encoding: str = "utf-8") -> str:
     with opened(path) as handle, suppress(csv.Error, *UNREADABLE):
         text = io.TextIOWrapper(handle, coded, "replace", newline="")
         lines = csv.reader(text, delimiter=sep)
-        due = len(next(lines, []))
+        due, before = len(next(lines, [])), lines.line_num
         for line in lines:
+            number = lines.line_num
             if line and len(line) != due:
+                if number > before + 1 and next(lines, None) is None:
+                    return f"a quote that line {before + 1} opens is never closed"
                 return (
-                    f"line {lines.line_num} has {counted(len(line), 'field')} where "
+                    f"line {number} has {counted(len(line), 'field')} where "
                     f"{due} are expected; a cell that holds the separator stands in "
                     "quotes, and one without a value is left empty"
                 )
+            before = number
     return ""
 
 

@@ -1,7 +1,10 @@
 """Types of the columns of CSV files: those that hold all values of all files."""
 
+import csv
+import io
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pegasos_stats.advice import InPython, Part, said
@@ -97,10 +100,13 @@ def agreed_types(
                     kinds[name] = widened(kinds[name], column)
                 last = batch if batch.num_rows else last
             if last is not None and names[-1] in wanted:
-                _check_closed(file, last.column(names[-1])[-1].as_py())
+                _check_closed(file, last.column(names[-1])[-1].as_py(), sep)
         except DataError:
             raise
         except Exception as error:  # of pyarrow, and of the system
+            with suppress(OSError), opened(file) as handle:
+                first = handle.readline(BLOCK).decode("utf-8", "replace").strip()
+                _check_separator(file, first.split(sep), sep)
             raise unreadable(file, error) from None
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
@@ -134,7 +140,7 @@ def _check_separator(file: str, names: Sequence[str], own: str) -> None:
         )
 
 
-def _check_closed(file: str, value: str | None) -> None:
+def _check_closed(file: str, value: str | None, sep: str) -> None:
     """Raise `DataError` if the last value is all that follows a quote, never closed."""
     if value is None or "\n" not in value:
         return
@@ -143,9 +149,14 @@ def _check_closed(file: str, value: str | None) -> None:
         while part := handle.read(BLOCK):
             end = (end + part)[-BLOCK:]
     if not end.rstrip().endswith(b'"'):
+        with opened(file) as handle:
+            text = io.TextIOWrapper(handle, "utf-8", "replace", newline="")
+            lines, first, after = csv.reader(text, delimiter=sep), 0, 0
+            for _ in lines:
+                first, after = after + 1, lines.line_num
         raise DataError(
-            f"The file {shown_path(file)} cannot be read as CSV: a quote is never "
-            f"closed, before {shown(value.split(chr(10))[0])}; close it."
+            f"The file {shown_path(file)} cannot be read as CSV: a quote that line "
+            f"{first} opens is never closed."
         )
 
 
