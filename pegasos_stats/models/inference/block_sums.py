@@ -12,9 +12,9 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.row_sums import column_sums, cross_product
 from pegasos_stats.models.inference.separation import (
     CERTAIN,
-    Onward,
-    apart_by,
-    onward,
+    DirectionPass,
+    pass_over,
+    separated_by,
 )
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.solvers.problem import LossName, Problem
@@ -161,16 +161,18 @@ class Fitted:
         certain = 0 if kernel else int((s < CERTAIN).sum())
         return Sums(_bread_sums(part, kernel, u), meat, slopes, certain)
 
-    def onward(self, steps: list[Vector], block: Block, dual: Values) -> Onward:
-        """Take Newton steps without penalty from the optimum of the log loss."""
+    def pass_over(
+        self, directions: Matrix, b: Vector | None, block: Block, dual: Values
+    ) -> DirectionPass:
+        """Take a direction, which may separate rows of the log loss."""
         problem, _, s = self.part(block, dual)
-        return onward(problem, s, steps)
+        return pass_over(problem, s, directions, b)
 
     def sums_of_others(
-        self, steps: list[Vector], options: Sandwich, block: Block, dual: Values
+        self, directions: Matrix, options: Sandwich, block: Block, dual: Values
     ) -> Sums:
-        """The sums over the rows of a block that are not separated, by these steps."""
-        kept = ~apart_by(self.part(block, dual).problem, steps)
+        """The sums over the rows of a block that these directions do not separate."""
+        kept = ~separated_by(self.part(block, dual).problem, directions)
         offset = None if block.offset is None else block.offset[kept]
         rest = Block(block.first, block.X[kept], block.y[kept], block.w[kept], offset)
         return self.sums(None, options, rest, NO_VALUES)

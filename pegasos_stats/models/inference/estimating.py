@@ -35,12 +35,11 @@ from pegasos_stats.models.inference.options import (
 from pegasos_stats.models.inference.read_sandwich import read_sandwich
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.inference.sandwich import NEAR, sandwich
+from pegasos_stats.models.inference.separation import IdentifiedPart, separated_rows
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.notes.standard_errors import FEW
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.refining import run_linear
-from pegasos_stats.solvers.sdca import SDCA
 
 Estimate = Covariance | BootstrapResult
 
@@ -48,7 +47,6 @@ MOST_PRODUCTS = 1e10  # some two seconds
 SPARSE_COST = 10.0  # times a product of dense rows
 PRODUCTS_OF_A_REFIT = 60.0  # to each number in the rows
 MATRICES = 4  # of shape (k, k) at the same time
-LEAST, CLOSE = 1e-9, 1e-8  # penalty, by squares of columns; relative gap
 
 NO_COVARIANCE = said(
     "There are no standard errors: ",
@@ -233,16 +231,13 @@ def certain_in_resamples(problem: Problem) -> tuple[int, Matrix | None]:
     8
     """
     plain = problem.loss == "hinge" and problem.weights is None
-    many = problem.p > MOST_COEFFICIENTS
-    if plain or many or problem.n < FEW * (problem.p + 1):
+    if plain or problem.n < FEW * (problem.p + 1):
         return 0, None
-    spread = float(np.square(Scaling.of(problem.X, intercept=False).scale).mean())
-    free = replace(problem, loss="log", lam=LEAST * spread, balanced=False)
-    at = run_linear(free, SDCA(tol=CLOSE, seed=0), warn=False)
-    known = sandwich(free, at.beta, at.alpha, SANDWICH, at.dual)
-    if known.separated == problem.n:
+    any_order = np.random.default_rng(0).random(problem.n)
+    known = separated_rows(problem, any_order, least=0.0)
+    if known is None or known.number == problem.n:
         return 0, None
-    return known.separated, known.unbounded
+    return known.number, IdentifiedPart.without(problem, known).unbounded
 
 
 def check_memory(problem: Problem) -> None:

@@ -4,11 +4,13 @@ The first read of the hinge gives the margins, whose spread says how wide the ke
 the second one, or with the log loss the only one, all sums that bread and meat need.
 Predictors that were standardized take one more, and tests of several hypotheses about
 the hinge four more, which are read when such a test is asked for. Where rows are
-predicted with certainty, it takes up to six more to see whether they are separated.
+predicted with certainty, it takes some more to see whether they are separated.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +28,8 @@ from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.prior import prior_of
 from pegasos_stats.models.inference.sandwich import check_size
 from pegasos_stats.models.inference.separation import (
-    Determined,
-    Onward,
-    separated,
+    IdentifiedPart,
+    find_separation,
 )
 from pegasos_stats.models.inference.standardizing import Stacked, Stacking
 from pegasos_stats.models.inference.symmetric import around
@@ -61,8 +62,8 @@ class ReadFit:
 
     def margins(self, inverse: Matrix | None = None, width: float = 0.0) -> Vector:
         """Read ``u_i`` of all rows; with ``H^-1`` those of fits without the row."""
-        work = partial(self.fitted.margins, inverse, self.home.n, width)
-        return np.concatenate(added(self.home.read(work, self.dual)))
+        given = inverse, self.home.n, width
+        return np.concatenate(self.read(self.fitted.margins, *given))
 
     def kernel(self, u: Vector, options: Sandwich) -> Kernel:
         """Width and means by the margins of all rows."""
@@ -85,9 +86,7 @@ class ReadFit:
         if problem.loss == "hinge":
             kernel = self.kernel(at := self.margins(), options)
         why = Reasons(problem, at, scaling).words
-        sums: Sums = added(
-            self.home.read(partial(self.fitted.sums, kernel, options), self.dual)
-        )
+        sums: Sums = self.read(self.fitted.sums, kernel, options)
         H = sums.bread.bread(problem)
         inverse, meat, stacked = inverse_of(H), sums.meat.meat(n), None
         if scaling is not None and options.correction != "nonrobust":
@@ -130,30 +129,28 @@ class ReadFit:
         self, found: Covariance, sums: Sums, options: Sandwich
     ) -> Covariance:
         """The covariance of what rows that are not separated determine."""
-        problem, n = self.problem, self.home.n
-        at = sums.bread.cross, sums.slopes
-        number, steps = separated(self.onward, *at, n, in_reads=True)
-        if number == n:
-            every = np.eye(len(found.matrix))
-            return replace(found, separated=n, unbounded=every, notes=())
-        if not number:
+        problem, n, fitted = self.problem, self.home.n, self.fitted
+        k = len(found.matrix)
+        known = find_separation(
+            lambda directions, b: self.read(fitted.pass_over, directions, b), k
+        )
+        if known is None:
             return found
-        work = partial(self.fitted.sums_of_others, steps, options)
-        rest: Sums = added(self.home.read(work, self.dual))
-        whole = Determined.by(rest.bread.cross)
+        rest: Sums = self.read(fitted.sums_of_others, known.directions, options)
+        whole = IdentifiedPart.by(rest.bread.cross)
+        found = replace(found, separated=known.number, notes=())
+        if not whole.columns.size:  # complete separation
+            return replace(found, unbounded=np.eye(k))
         among = np.ix_(whole.columns, whole.columns)
         inverse = inverse_of(rest.bread.bread(problem)[among])
         middle = around(inverse, rest.meat.meat(n)[among])
         matrix = whole.spread(middle * (self.factor(inverse, options) / n))
         fixed = None if found.fixed is None else matrix
-        found = replace(found, matrix=matrix, fixed=fixed, notes=())
-        return replace(found, separated=number, unbounded=whole.unbounded)
+        return replace(found, matrix=matrix, fixed=fixed, unbounded=whole.unbounded)
 
-    def onward(self, steps: list[Vector]) -> Onward:
-        """Read what Newton steps without penalty do to the rows."""
-        work = partial(self.fitted.onward, steps)
-        total: Onward = added(self.home.read(work, self.dual))
-        return total
+    def read(self, work: Callable[..., Any], *given: object) -> Any:
+        """Sum what is found in each block with the dual weights of its rows."""
+        return added(self.home.read(partial(work, *given), self.dual))
 
     def stacked(
         self, group_means: Matrix, moments: tuple[Vector, Vector], centred: bool
@@ -161,8 +158,8 @@ class ReadFit:
         """Read the sums of scores and moves of standardized predictors."""
         fitted, free = self.fitted, self.problem.intercept
         given = self.problem.lam, free, fitted.beta, *moments, free and centred
-        work = partial(fitted.stacked, Stacking(*given), group_means, self.home.n)
-        total: Stacked = added(self.home.read(work, self.dual))
+        rest = group_means, self.home.n
+        total: Stacked = self.read(fitted.stacked, Stacking(*given), *rest)
         return total
 
     @np.errstate(over="ignore", invalid="ignore")

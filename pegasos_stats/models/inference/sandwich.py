@@ -34,9 +34,9 @@ from pegasos_stats.models.inference.row_sums import (
     products,
 )
 from pegasos_stats.models.inference.separation import (
-    Determined,
-    Separated,
-    apart_by,
+    IdentifiedPart,
+    Separation,
+    separated_by,
     separated_rows,
 )
 from pegasos_stats.models.inference.shrinkage import (
@@ -181,12 +181,7 @@ def _of_rows(
     if problem.loss == "hinge":
         add = partial(_with_joint, found, problem, u, s, inverse, options, sums, groups)
         return replace(found, later=add) if len(H) > WIDE else add(), None
-    known = separated_rows(problem, s)
-    if known.number == problem.n:  # which says more than other notes
-        found = replace(
-            found, separated=known.number, unbounded=np.eye(len(H)), notes=()
-        )
-    elif known.number:
+    if known := separated_rows(problem, s):
         given = problem, beta, alpha, options, scaling, groups
         return _of_others(found, known, *given), None
     rows = options, s, stretch, meat, inverse, drawn, pairs
@@ -198,7 +193,7 @@ def _of_rows(
 
 def _of_others(
     found: Covariance,
-    known: Separated,
+    known: Separation,
     problem: Problem,
     beta: Vector,
     alpha: float,
@@ -211,14 +206,17 @@ def _of_others(
     The separated ones, which are certain, say nothing of it: it is that of the fit
     without them, in columns that are independent there.
     """
-    kept = np.flatnonzero(~apart_by(problem, known.steps))
-    first, n, w = int(problem.intercept), problem.n, problem.row_weights[kept]
+    whole, first = IdentifiedPart.without(problem, known), int(problem.intercept)
+    if not whole.columns.size:  # complete separation
+        every = np.eye(len(found.matrix))
+        return replace(found, separated=known.number, unbounded=every, notes=())
+    kept = np.flatnonzero(~separated_by(problem, known.directions))
+    n, w = problem.n, problem.row_weights[kept]
     X, y = problem.X[kept], problem.y[kept]
     offset = None if problem.offset is None else problem.offset[kept]
     lam = problem.lam * n / float(w.sum())
     weights = None if problem.weights is None else w / w.mean()
     rest = replace(problem, X=X, y=y, lam=lam, weights=weights, offset=offset)
-    whole = Determined.by(cross_product(rest, rest.row_weights))
     columns = whole.columns[first:] - first
     theta = whole.change @ np.concatenate([np.full(first, alpha), beta])
     if scaling is not None:
@@ -230,21 +228,17 @@ def _of_others(
     return replace(
         of_rest,
         matrix=whole.spread(of_rest.matrix),
-        joint=_spread(whole, of_rest.joint),
-        fixed=_spread(whole, of_rest.fixed),
-        pull=_spread(whole, of_rest.pull),
-        bias=_spread(whole, of_rest.bias),
+        joint=whole.spread(of_rest.joint),
+        fixed=whole.spread(of_rest.fixed),
+        pull=whole.spread(of_rest.pull),
+        bias=whole.spread(of_rest.bias),
         bread=found.bread,
         meat=found.meat,
         newton_step=found.newton_step,
         prior=found.prior,
-        separated=known.number + of_rest.separated,
-        unbounded=np.hstack([whole.unbounded, whole.put_back(of_rest.unbounded)]),
+        separated=known.number,
+        unbounded=whole.unbounded,
     )
-
-
-def _spread(whole: Determined, array: Matrix | None) -> Matrix | None:
-    return None if array is None else whole.spread(array)
 
 
 def _margins(

@@ -1,154 +1,183 @@
-"""Separation: rows of the log loss whose scores only the penalty limits."""
+"""Separation: rows of the log loss whose scores only the penalty limits.
+
+Without penalty the log loss has no minimum where some direction ``b`` lowers no margin
+and raises some: ``y_i z_i'b >= 0`` in all rows, ``> 0`` in these (Albert & Anderson). A
+linear programme finds it (Konis), and by repetition all such rows: complete separation
+if they are all rows. The others determine what has an estimate.
+
+It is looked for if a row is predicted with a probability above 0.999, and reported if
+most separated rows are; a larger penalty gives their coefficients a value of its own.
+It is not looked for with more than 500 coefficients or 100 predictors of a row that are
+not 0, which might take more than a second or two, nor in more than 20 passes.
+
+References
+----------
+Albert & Anderson, Biometrika 71 (1984). Konis, *Linear programming algorithms for
+detecting separated data in binary logistic regression models*, Oxford (2007).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.columns import Mask
-from pegasos_stats.models.inference.inverse import solved
-from pegasos_stats.models.inference.row_sums import column_sums, cross_product, images
+from pegasos_stats.models.inference.row_sums import (
+    column_sums,
+    cross_product,
+    dense_rows,
+    images,
+)
 from pegasos_stats.solvers.problem import Problem
 
-SURE, CERTAIN = 1e-3, 5e-3  # probability of the other level: of most rows, of separated
-ONWARD = 0.5  # of a Newton step without penalty, which is 1 where there is no minimum
-STILL = 0.02  # moves of the other rows, once they are where they would be without it
-MOSTLY = 0.5  # of the rows: with fewer that are sure the penalty shrinks all scores
-ALONG = (0.0, 1.0, 10.0)  # Newton steps without penalty, after which no row is wrong
-AGAIN, MOST, MOST_READS = 3, 25, 5  # steps in a row that do so, of so many at most
+CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
+MOSTLY = 0.5  # of the rows
+TIE = 1e-8  # of a margin, by a direction whose largest coefficient is about 1
+FEASIBLE = 1e-9  # to which the programmes are solved
+MOST_COLUMNS, MOST_ENTRIES = 500, 100  # coefficients; numbers of a row but 0
+MOST_ADDED, MOST_PASSES = 500, 20  # rows of a pass; passes
 SAME = 1e-8  # rounding of columns, and of combinations
 
 
-class Onward(NamedTuple):
-    """What Newton steps without penalty do to some rows, as counts and sums.
+class DirectionPass(NamedTuple):
+    """What a pass over rows says of a direction, after others that separate rows.
 
     Attributes
     ----------
-    used, sure : int
-        Rows with a weight; and those that were sure at the optimum.
-    apart, doubtful : int
-        Rows to whose margins each step adds more than `ONWARD`; and of these those that
-        were not certain at the optimum.
-    moving : int
-        Other rows that the last step moves by more than `STILL`.
-    wrong : int64 array, shape (3,)
-        Rows on the wrong side after so many of the first step as `ALONG` says.
-    curvature : float64 array, shape (k, k)
-    slopes : float64 array, shape (k,)
-        ``sum_i w_i s_i (1 - s_i) z_i z_i'`` and ``sum_i w_i s_i y_i z_i`` after all.
+    margins : float64 array, shape (m,)
+        Of the violated rows, from the lowest, each times a random number: else the
+        worst ones might be alike.
+    violated : float64 array, shape (m, k)
+        Rows ``y_i z_i`` that the direction moves back.
+    total : float64 array, shape (k,)
+        ``sum_i y_i z_i`` over the rows that no direction separates.
+    number, certain : int
+        Rows that some direction separates; and of these the `CERTAIN` ones.
     """
 
-    used: int
-    sure: int
-    apart: int
-    doubtful: int
-    moving: int
-    wrong: NDArray[np.int64]
-    curvature: Matrix
-    slopes: Vector
+    margins: Vector
+    violated: Matrix
+    total: Vector
+    number: int
+    certain: int
+
+    def plus(self, other: "DirectionPass") -> "DirectionPass":
+        """The same of the rows of both."""
+        margins = np.concatenate([self.margins, other.margins])
+        worst = np.argsort(margins)[:MOST_ADDED]
+        return DirectionPass(
+            margins[worst],
+            np.concatenate([self.violated, other.violated])[worst],
+            self.total + other.total,
+            self.number + other.number,
+            self.certain + other.certain,
+        )
 
 
-@np.errstate(all="ignore")  # of certain rows, and of a file that was edited
-def onward(problem: Problem, s: Vector, steps: list[Vector]) -> Onward:
-    """Take these steps from the optimum, where ``s_i = 1 / (1 + exp(m_i))``."""
-    w, y = problem.row_weights, problem.y
-    gains = [y * images(problem, step) for step in steps]
-    margins = np.log1p(-s) - np.log(s)
-    known = margins - y * problem.row_offsets
-    used, apart = w > 0.0, apart_by(problem, steps, gains)
-    moving = used & ~apart & ~(np.abs(gains[-1]) <= STILL)
-    wrong = [np.sum(used & ~(known + along * gains[0] > 0.0)) for along in ALONG]
-    after = 1.0 / (1.0 + np.exp(margins + sum(gains)))
-    return Onward(
-        int(used.sum()),
-        int((used & (s < SURE)).sum()),
-        int(apart.sum()),
-        int((apart & (s > CERTAIN)).sum()),
-        int(moving.sum()),
-        np.array(wrong),
-        cross_product(problem, w * after * (1.0 - after)),
-        column_sums(problem, w * after * y),
+class Separation(NamedTuple):
+    """How many rows are separated, and the directions that do it, shape (q, k)."""
+
+    number: int
+    directions: Matrix
+
+
+def separated_by(problem: Problem, directions: Matrix) -> Mask:
+    """Rows with a weight to whose margins some direction adds, shape (n,)."""
+    found = np.zeros(problem.n, dtype=bool)
+    for b in directions:
+        found |= problem.y * images(problem, b) > TIE
+    return found & (problem.row_weights > 0.0)
+
+
+def pass_over(
+    problem: Problem, s: Vector, directions: Matrix, b: Vector | None
+) -> DirectionPass:
+    """Take a direction; without one the rows with the largest ``s_i`` are violated."""
+    separated = separated_by(problem, directions)
+    margins = -s if b is None else problem.y * images(problem, b)
+    rest = (problem.row_weights > 0.0) & ~separated
+    violated = np.flatnonzero(rest & (margins < -TIE))
+    lowest = margins[violated] * np.random.default_rng(0).random(len(violated))
+    worst = np.argsort(lowest)[:MOST_ADDED]
+    violated = violated[worst]
+    separated |= rest & (margins > TIE)
+    return DirectionPass(
+        lowest[worst],
+        problem.y[violated, None] * dense_rows(problem.of_rows(violated)),
+        column_sums(problem, np.where(rest & ~separated, problem.y, 0.0)),
+        int(separated.sum()),
+        int((separated & (s < CERTAIN)).sum()),
     )
 
 
-def apart_by(
-    problem: Problem, steps: list[Vector], gains: list[Vector] | None = None
-) -> Mask:
-    """Rows to whose margins each of the last steps adds more than `ONWARD`."""
-    last = steps[-AGAIN:]
-    if gains is None:
-        gains = [problem.y * images(problem, step) for step in last]
-    grow = np.all([gain > ONWARD for gain in gains[-AGAIN:]], axis=0)
-    return np.asarray(grow & (problem.row_weights > 0.0))
+def best_direction(total: Vector, rows: Matrix) -> Vector:
+    """Maximise ``total'b`` with ``rows b >= 0`` and ``|b_j| <= 1`` by their scales."""
+    from scipy.optimize import linprog
+
+    scale = np.abs(rows).max(axis=0, initial=0.0)
+    scale[scale == 0.0] = 1.0
+    found = linprog(
+        -total / scale,
+        A_ub=-rows / scale,
+        b_ub=np.zeros(len(rows)),
+        bounds=(-1.0, 1.0),
+        options={"primal_feasibility_tolerance": FEASIBLE},
+    )
+    return np.zeros(len(total)) if found.x is None else np.asarray(found.x / scale)
 
 
-class Separated(NamedTuple):
-    """How many rows are separated; and the steps by which they are told."""
+def find_separation(
+    look: Callable[[Matrix, Vector | None], DirectionPass],
+    k: int,
+    least: float = MOSTLY,
+) -> Separation | None:
+    """The separated rows; None if there are none, or fewer than `least` are certain.
 
-    number: int
-    steps: list[Vector]
-
-
-def separated(
-    taken: Callable[[list[Vector]], Onward],
-    curvature: Matrix,
-    slopes: Vector,
-    n: int,
-    in_reads: bool = False,
-) -> Separated:
-    """Which of ``n`` rows have scores that nothing but the penalty limits.
-
-    Where all rows of a level of a factor have the same outcome, or the outcomes can be
-    told apart altogether, the mean log loss has no minimum: Newton steps without
-    penalty add about 1 to the margins of such rows, however many are taken, and bring
-    other rows to where they stay. All rows are separated where most are predicted with
-    certainty, and the fit, or one farther out, has no row on the wrong side. A penalty
-    that shrinks all scores is not taken for one that only keeps them finite: separated
-    rows are not certain there.
+    The programme starts with the rows that are predicted worst. Rows that its solution
+    moves back are added to it, until there are none: then it is the solution for all
+    rows, and those that it moves forward are separated. The others are looked at in the
+    same way. Where they all stay, no other row is separated.
 
     Parameters
     ----------
-    taken : callable
-        Gives `Onward` of all rows after these steps from the optimum.
-    curvature, slopes : float64 array, shape (k, k) and (k,)
-        At the optimum, as of `Onward`.
-    n : int
-    in_reads : bool
-        Whether each step is a read of files: fewer are taken, and none after one by
-        which rows are apart that were not certain.
+    look : callable
+        Gives `pass_over` of all rows.
+    k : int
+        Coefficients.
+    least : float
+        Share of the separated rows.
     """
-    none, steps, again = Separated(0, []), [], 0
-    if not np.isfinite(curvature).all():
-        return none
-    columns = np.arange(len(slopes))
-    if solved(curvature, slopes) is None:  # some depend on others
-        columns = Determined.by(curvature).columns
-    for _ in range(MOST_READS if in_reads else MOST):
-        step = np.zeros(len(slopes))
-        moves = solved(curvature[np.ix_(columns, columns)], slopes[columns])
-        if moves is None or not np.isfinite(moves).all():
-            break  # no curvature is left
-        step[columns] = moves
-        steps.append(step)
-        found = taken(steps)
-        is_sure = len(steps) == 1 and found.sure >= MOSTLY * found.used
-        if is_sure and not found.wrong.all():
-            return Separated(n, steps)
-        if not found.apart or (found.doubtful and in_reads):
-            return none
-        again = 0 if found.moving else again + 1
-        if again == AGAIN:
+    directions = np.zeros((0, k))
+    found = look(directions, None)
+    total, rows = found.total, found.violated
+    if k > MOST_COLUMNS or np.count_nonzero(rows) > MOST_ENTRIES * len(rows):
+        return None
+    for _ in range(MOST_PASSES):
+        b = best_direction(total, rows)
+        if total @ b <= TIE:
             break
-        curvature, slopes = found.curvature, found.slopes
-    if not again or found.doubtful:
-        return none
-    return Separated(found.apart, steps)
+        at = look(directions, b)
+        rows = np.concatenate([rows, at.violated])
+        if len(at.violated):
+            continue
+        if at.number == found.number:
+            break
+        found, total, rows = at, at.total, rows[rows @ b <= TIE]
+        directions = np.vstack([directions, b])
+    else:
+        return None
+    if not found.number or found.certain < least * found.number:
+        return None
+    return Separation(found.number, directions)
 
 
-def separated_rows(problem: Problem, s: Vector) -> Separated:
+def separated_rows(
+    problem: Problem, s: Vector, least: float = MOSTLY
+) -> Separation | None:
     """The same of rows in memory, with ``s_i = 1 / (1 + exp(m_i))`` at the optimum.
 
     Examples
@@ -157,30 +186,18 @@ def separated_rows(problem: Problem, s: Vector) -> Separated:
 
     >>> X = np.array([[0.0], [0.0], [1.0], [1.0], [1.0]])
     >>> problem = Problem(X, np.array([-1.0, 1.0, 1.0, 1.0, 1.0]), lam=1e-9, loss="log")
-    >>> separated_rows(problem, np.array([0.5, 0.5, 3e-8, 3e-8, 3e-8])).number
-    3
-
-    No row is wrong, but few are certain where the penalty is larger.
-
-    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> problem = Problem(X, y, lam=1e-6, loss="log")
-    >>> s = 1.0 / (1.0 + np.exp([14.0, 7.0, 7.0, 14.0]))
-    >>> [separated_rows(problem, each).number for each in (s, s**0.25)]
-    [4, 0]
+    >>> found = separated_rows(problem, np.array([0.5, 0.5, 3e-8, 3e-8, 3e-8]))
+    >>> found.number, separated_by(problem, found.directions)
+    (3, array([False, False,  True,  True,  True]))
     """
-    if not (s < CERTAIN).any():
-        return Separated(0, [])
-    w = problem.row_weights
-    at = (
-        cross_product(problem, w * s * (1.0 - s)),
-        column_sums(problem, w * s * problem.y),
-    )
-    return separated(lambda steps: onward(problem, s, steps), *at, problem.n)
+    if least and not (s < CERTAIN).any():
+        return None
+    k = problem.p + int(problem.intercept)
+    return find_separation(partial(pass_over, problem, s), k, least)
 
 
 @dataclass(frozen=True, eq=False)
-class Determined:
+class IdentifiedPart:
     """Coefficients that the rows without the separated ones determine.
 
     Their scores are ``X' beta' + alpha'`` with the columns ``X'`` that are independent
@@ -202,29 +219,32 @@ class Determined:
     unbounded: Matrix
 
     @classmethod
-    def by(cls, H: Matrix) -> "Determined":
+    def without(cls, problem: Problem, known: Separation) -> "IdentifiedPart":
+        """From the rows that are not separated."""
+        rest = ~separated_by(problem, known.directions)
+        return cls.by(cross_product(problem, rest * problem.row_weights))
+
+    @classmethod
+    def by(cls, H: Matrix) -> "IdentifiedPart":
         """From ``H = sum_i d_i z_i z_i'`` of these rows.
 
         Examples
         --------
         >>> Z = np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 3.0], [1.0, 0.0, 5.0]])
-        >>> found = Determined.by(Z.T @ Z)
+        >>> found = IdentifiedPart.by(Z.T @ Z)
         >>> found.columns, found.unbounded.T
         (array([0, 2]), array([[0., 1., 0.]]))
         """
-        k, chosen = len(H), []
-        left, diagonal = H.copy(), np.diag(H).copy()
-        for j in range(k):  # Gauss and Jordan's, the columns in their order
-            if left[j, j] <= SAME * diagonal[j] or diagonal[j] <= 0.0:
-                continue
-            chosen.append(j)
-            rest = left[j] / left[j, j]
-            left = left - np.outer(left[:, j], rest)
-            left[j], left[:, j] = 0.0, 0.0
+        k, chosen, left = len(H), list[int](), H.copy()
+        for j in range(k):  # Gauss and Jordan's elimination, the columns in their order
+            if left[j, j] > SAME * H[j, j]:
+                row = left[j] / left[j, j]
+                left -= np.outer(left[:, j], row)
+                left[j] = row
+                chosen.append(j)
         columns = np.array(chosen, dtype=np.intp)
         others = np.setdiff1d(np.arange(k), columns)
-        inner = H[np.ix_(columns, columns)]
-        A = np.linalg.lstsq(inner, H[np.ix_(columns, others)])[0]
+        A = left[np.ix_(columns, others)]
         A[np.abs(A) < SAME] = 0.0
         change, unbounded = np.zeros((len(columns), k)), np.zeros((k, len(others)))
         change[np.arange(len(columns)), columns] = 1.0
@@ -233,16 +253,10 @@ class Determined:
         unbounded[columns] = 0.0 - A
         return cls(columns, change, unbounded)
 
-    def put_back(self, directions: Matrix | None) -> Matrix:
-        """Directions of ``theta'`` as some of ``theta``, shape (k, q)."""
-        if directions is None:
-            return np.zeros((self.change.shape[1], 0))
-        found = np.zeros((self.change.shape[1], directions.shape[1]))
-        found[self.columns] = directions
-        return found
-
-    def spread(self, array: Matrix) -> Matrix:
+    def spread(self, array: Any) -> Any:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
+        if array is None:
+            return None
         k = self.change.shape[1]
         found = np.zeros((k,) * array.ndim)
         found[np.ix_(*[self.columns] * array.ndim)] = array
