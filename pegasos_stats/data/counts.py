@@ -44,7 +44,9 @@ class Counts:
         return cls(freq_weights if isinstance(freq_weights, str) else "", lines)
 
 
-def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
+def repeated(
+    freq_weights: object, data: object, index: pd.Index, missing: int = 0
+) -> Positions:
     """Positions of the rows, each as often as it counts.
 
     Parameters
@@ -53,6 +55,8 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
         A row that counts 0 is left out.
     data : DataFrame or other
     index : Index, shape (n,)
+    missing : int, default 0
+        How often a row stands there whose count is missing.
 
     Returns
     -------
@@ -72,6 +76,7 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     [0, 0, 2]
     """
     each = whole_counts(freq_weights, data, index)
+    each = np.where(np.isnan(each), float(missing), each)
     total = float(each.sum())
     if total == 0.0:
         raise all_zero(len(index))
@@ -89,9 +94,9 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
 
 
 def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
-    """How often each row counts, as `repeated` reads it."""
+    """How often each row counts, as `repeated` reads it; NaN where that is missing."""
     each = numbers_of_rows("freq_weights", freq_weights, data, index, ALLOWED)
-    wrong = ~((each == np.floor(each)) & (each <= MOST))  # also what is missing
+    wrong = (each != np.floor(each)) & ~np.isnan(each) | (each > MOST)
     if wrong.any():
         raise DataError(
             said(

@@ -10,7 +10,7 @@ import pandas as pd
 from pegasos_stats.arrays import DataColumn, Predictors, Vector, owned
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.columns import Mask, selected
-from pegasos_stats.data.counts import Counts, Positions, repeated
+from pegasos_stats.data.counts import Counts, Positions, repeated, whole_counts
 from pegasos_stats.data.data_frame import as_data
 from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
 from pegasos_stats.data.doubtful import warn_of_columns
@@ -195,7 +195,7 @@ def sample_of_formula(
         frame = frame.iloc[given.rows]
     labels = outcome_of(formula, frame, known)
     labels = column_of_labels(labels, _name_of(labels))
-    usable = labels.notna().to_numpy(dtype=bool)
+    usable = labels.notna().to_numpy(dtype=bool) & ~given.uncounted
     for values in given.offset.values():
         usable = usable & ~np.isnan(values)
     design, matrix, kept = design_of(formula, frame, usable, intercept, known)
@@ -218,6 +218,7 @@ class _EachRow:
     rows: Positions
     weights: object
     counts: Counts | None
+    uncounted: Mask  # rows whose count is missing
     offset: Mapping[str, Vector]
     offsets: Offset | None
 
@@ -233,14 +234,16 @@ class _EachRow:
     ) -> "_EachRow":
         each = given_weights(weights, data, index)
         rows, counts = np.arange(len(index)), None
+        uncounted = np.zeros(len(index), dtype=bool)
         if freq_weights is not None:
-            rows = repeated(freq_weights, data, index)
+            rows = repeated(freq_weights, data, index, missing=1)
+            uncounted = np.isnan(whole_counts(freq_weights, data, index))[rows]
             counts = Counts.of(freq_weights, len(index))
         weights = weights if each is None else each[rows]
         parts = {} if offsets is None else offsets.by_part(data, offset)
         check_some(parts)
         parts = {name: values[rows] for name, values in parts.items()}
-        return cls(data, index, rows, weights, counts, parts, offsets)
+        return cls(data, index, rows, weights, counts, uncounted, parts, offsets)
 
     def rows_of(self, kept: Mask) -> Positions:
         """The rows that are kept, without a copy where all are."""
@@ -289,7 +292,7 @@ def _complete(
     """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
     each = given.weights if isinstance(given.weights, np.ndarray) else None
-    kept = usable & matrix.kept
+    kept = usable & matrix.kept & ~given.uncounted
     if each is not None:
         kept &= ~np.isnan(each)
     offset = total(given.offset) if given.offset else None
@@ -300,6 +303,7 @@ def _complete(
     without += [(column, len(rows)) for column, rows in matrix.missing.items()]
     if each is not None:
         without.append(("weights", int(np.isnan(each).sum())))
+    without.append(("freq_weights", int(given.uncounted.sum())))
     lacking = missing_in(given.offset)
     without += [(k, len(v)) for k, v in lacking.items() if k not in matrix.missing]
     dropped = Dropped(

@@ -196,7 +196,8 @@ class LinearModel(Model):
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
-            including rows that were left out. A list of two gives two-way clustering.
+            including rows that were left out; a row of the fit without one is an error.
+            A list of two gives two-way clustering.
             Groups are allowed with ``"default"``, ``"cluster"`` and, a single grouping,
             ``"bootstrap"``. With ``freq_weights=`` all repetitions of a row are in its
             group.
@@ -333,8 +334,9 @@ class SVM(LinearModel):
         visit rows of weight 0, as in R; nothing counts them, neither ``nobs`` and
         standard errors nor tables of the training rows.
     freq_weights : array or Series of whole numbers, shape (n,), optional
-        How many rows each row stands for, as in a table of counts; 0 leaves it out. All
-        results are those of the table in which each row is repeated that many times.
+        How many rows each row stands for, as in a table of counts; 0 leaves it out, a
+        missing count drops it. All results are those of the table in which each row is
+        repeated that many times.
     offset : array or Series, shape (n,), optional
         A known part of each row's score, as in ``glm(offset=)``: the score is
         ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows

@@ -190,12 +190,6 @@ def test_a_report_repeats_the_counting(table):
             "weights= for others.",
         ),
         (
-            [np.nan] + [1] * 31,
-            DataError,
-            "freq_weights hold nan in the rows 0; give whole numbers up to 2^53, or "
-            "weights= for others.",
-        ),
-        (
             [-1] + [1] * 31,
             DataError,
             "freq_weights hold -1.0 in the rows 0; give finite numbers, 0 or more.",

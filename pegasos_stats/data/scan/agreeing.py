@@ -120,11 +120,12 @@ def agree(
         If no row is complete.
     """
     kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    telling = Telling(formula, intercept, kinds, offset, scan.noun)
+    telling = Telling(formula, intercept, kinds, offset, freq_weights, scan.noun)
     terms, variables, outcome = telling.terms, telling.variables, telling.outcome
     used = [*dict.fromkeys([*outcome, *variables, *telling.known])]
     _check(scan, used)
     repeating = Repeating(scan, freq_weights)
+    used = repeating.columns(used)
     labels: list[DataColumn] = []
     rows: list[pd.DataFrame] = []
     total, to_the_end = 0, True
@@ -220,9 +221,11 @@ class Telling:
         intercept: bool,
         kinds: Mapping[str, str],
         offset: str | None,
+        freq_weights: str | None,
         noun: str,
     ) -> None:
-        self._given = formula, intercept, dict(kinds), offset, noun
+        self._given = formula, intercept, dict(kinds), offset, freq_weights, noun
+        self._counts = freq_weights
         nothing = pd.DataFrame({name: [] for name in kinds})
         offsets = Offset.asked(offset, offset_terms(formula, nothing))
         self.offsets, self.lacking = offsets, dict[str, int]()
@@ -255,6 +258,8 @@ class Telling:
         """
         column = outcome_of(self._given[0], frame)
         usable = column.notna().to_numpy(dtype=bool)
+        if self._counts is not None:
+            usable = usable & frame[self._counts].notna().to_numpy(dtype=bool)
         parts = {} if self.offsets is None else self.offsets.by_part(frame)
         lacking = {name: np.isnan(values) for name, values in parts.items()}
         for missing in lacking.values():

@@ -68,7 +68,7 @@ def rows_used(measured: Measured, piece: Piece, table: "pa.RecordBatch") -> Dens
         X = X if piece.usable is None else X[piece.usable]
     else:
         try:
-            found = matrices.matrix(table)
+            found = matrices.matrix(table, usable=piece.usable)
         except PegasosStatsError:  # of values that there were none of
             raise measured.changed() from None
         X = found.values

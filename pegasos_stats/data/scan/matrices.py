@@ -8,11 +8,13 @@ import pandas as pd
 
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.compiled import arithmetic
+from pegasos_stats.data.columns import Mask
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.agreeing import Agreed
 from pegasos_stats.data.scan.joining import frame_of
 from pegasos_stats.data.scan.kinds import BOOLEANS, NUMBERS, kind_of
+from pegasos_stats.errors import ColumnError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,15 +82,42 @@ class Matrices:
         return X
 
     def matrix(
-        self, piece: "pa.RecordBatch", index: pd.Index | None = None
+        self,
+        piece: "pa.RecordBatch",
+        index: pd.Index | None = None,
+        usable: Mask | None = None,
     ) -> ModelMatrix:
-        """Rows of any piece, with these labels, without those that lack a value."""
+        """Rows of any piece, with these labels, without those that lack a value.
+
+        Values of rows that are not usable may be any, as levels that no other row has.
+        """
         frame = frame_of(piece)
-        found = self.design.matrix(frame if index is None else frame.set_axis(index))
+        frame = frame if index is None else frame.set_axis(index)
+        try:
+            found = self.design.matrix(frame)
+        except ColumnError:
+            if usable is None or usable.all():
+                raise
+            found = self._of_usable(frame, usable)
         return ModelMatrix(
             np.ascontiguousarray(found.values, dtype=self.dtype),
             *(found.kept, found.index, found.missing),
         )
+
+    def _of_usable(self, frame: pd.DataFrame, usable: Mask) -> ModelMatrix:
+        """Rows among the usable ones alone."""
+        rows, kept = np.flatnonzero(usable), np.zeros(len(frame), dtype=bool)
+        found = self.design.matrix(frame.iloc[rows])
+        kept[rows[found.kept]] = True
+        missing = {
+            name: np.flatnonzero(frame[name].isna().to_numpy(dtype=bool) & ~usable)
+            for name in self.variables
+        }
+        for name, places in found.missing.items():
+            others = missing.get(name, np.zeros(0, dtype=np.intp))
+            missing[name] = np.sort(np.concatenate([others, rows[places]]))
+        missing = {name: places for name, places in missing.items() if places.size}
+        return ModelMatrix(found.values, kept, frame.index, missing)
 
 
 def _numbers(column: "pa.Array") -> Vector:

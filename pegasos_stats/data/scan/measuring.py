@@ -226,7 +226,8 @@ class Measuring(NamedTuple):
     @property
     def beside(self) -> list[str]:
         """Columns that are no predictors: of the outcome, and weights."""
-        extra = [] if self.weights is None else [self.weights]
+        given = self.weights, self.agreed.rows.column
+        extra = [column for column in given if column is not None]
         return [*dict.fromkeys([*self.agreed.outcome, *extra, *self.agreed.known])]
 
     @property
@@ -299,6 +300,10 @@ class Counting:
             assert each is not None  # the name of a column
             self._lack("weights", int(np.isnan(each).sum()))
             usable = usable & ~np.isnan(each)
+        if (counts := agreed.rows.column) is not None:
+            missing = frame[counts].isna().to_numpy(dtype=bool)
+            self._lack("freq_weights", int(missing.sum()))
+            usable = usable & ~missing
         offsets = agreed.offsets
         parts = {} if offsets is None else offsets.by_part(frame)
         for name, rows in missing_in(parts).items():
@@ -308,7 +313,7 @@ class Counting:
         clean, kept = columns is not None, usable
         if columns is None:
             predictors = table.select(list(self._matrices.variables))
-            matrix = self._matrices.matrix(predictors, index)
+            matrix = self._matrices.matrix(predictors, index, usable)
             for name, rows in matrix.missing.items():
                 self._lack(name, len(rows))
             kept = usable & matrix.kept

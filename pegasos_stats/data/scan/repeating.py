@@ -86,7 +86,9 @@ class Repeating:
                 yield index, piece
                 continue
             counts = piece.column(self.column).to_pandas().set_axis(index)
-            ends = np.cumsum(whole_counts(counts, None, index).astype(np.int64))
+            each = whole_counts(counts, None, index)
+            each[np.isnan(each)] = 1.0  # a row that is then left out
+            ends = np.cumsum(each.astype(np.int64))
             there = int(ends[-1]) if ends.size else 0
             for first in range(0, there, step):
                 numbers = np.arange(first, min(there, first + step))

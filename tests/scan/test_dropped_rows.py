@@ -1,0 +1,89 @@
+"""Rows that are left out for one value may have any others, at every door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import DataError
+from tests.output.command_line import run
+
+EXACT = ps.SDCA(tol=1e-9, gap_tol=1e-10, seed=1)
+
+
+def rows():
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=120)
+    y = np.where(x + rng.normal(size=120) > 0.0, "yes", "no").astype(object)
+    data = pd.DataFrame({"y": y, "x": x, "g": rng.choice(list("abc"), 120)})
+    return data.assign(n=rng.integers(1, 4, 120).astype(float), z=rng.normal(size=120))
+
+
+def doors(data, tmp_path):
+    """Models of all doors that take a formula, from the same data."""
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    data.to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    dask = pytest.importorskip("dask.dataframe")
+    return {
+        "memory": data,
+        "csv": ps.scan(tmp_path / "rows.csv"),
+        "parquet": ps.scan(tmp_path / "rows.parquet"),
+        "dask": dask.from_pandas(data, npartitions=3),
+    }
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_a_missing_count_drops_the_row_and_is_counted(make, tmp_path):
+    data = rows()
+    data.loc[[3, 50, 119], "n"] = np.nan
+    data.loc[[3, 7], "x"] = np.nan
+    whole = data.dropna()
+    plain = make("y ~ x + g", whole, freq_weights="n", lam=0.1).fit(EXACT)
+    for name, source in doors(data, tmp_path).items():
+        model = make("y ~ x + g", source, freq_weights="n", lam=0.1)
+        result = model.fit(EXACT, cov_type="none")
+        assert result.nobs == whole["n"].sum(), name
+        lacking = dict(result.dropped.missing)
+        assert lacking["freq_weights"] == 3
+        # Each is within sqrt(2 gap / lam), 1.1e-4, of the optimum.
+        np.testing.assert_allclose(result.params, plain.params, atol=3e-4)
+        with pytest.raises(DataError, match="3 in 'freq_weights'"):
+            make("y ~ x", source, freq_weights="n", lam=0.1, na_action="raise")
+    result = make("y ~ x + g", data, freq_weights="n", lam=0.1).fit(EXACT)
+    classified = result.confusion(data).counts[:, :2].sum()
+    assert classified == whole["n"].sum()
+    X = data[["x", "z"]]
+    arrays = (ps.SVM if make is ps.svm else ps.Logit)(
+        data["y"], X, freq_weights=data["n"], lam=0.1
+    )
+    assert arrays.problem.n == whole["n"].sum()
+
+
+def test_a_missing_count_on_the_command_line(tmp_path, capsys):
+    data = rows()
+    data.loc[[3, 50, 119], "n"] = np.nan
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    options = "--formula", "y ~ x", "--freq-weights", "n", "--lam", "0.1"
+    for memory in ((), ("--memory", "64MiB")):
+        shown = run(capsys, "fit", tmp_path / "rows.csv", *options, *memory).out
+        assert ", 3 dropped" in shown
+        assert f" {data['n'].sum():.0f} used" in shown
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("g", "rare"), ("x", np.inf), ("x", -np.inf)]
+)
+@pytest.mark.parametrize("lacks", ["y", "z", "n"])
+def test_what_stands_in_dropped_rows_alone_does_not_count(
+    column, value, lacks, tmp_path
+):
+    data = rows()
+    data.loc[60, column] = value
+    data.loc[[60, 90], lacks] = None if lacks == "y" else np.nan
+    given = {"freq_weights": "n", "offset": "z", "lam": 0.1}
+    plain = ps.svm("y ~ x + g", data.drop(index=[60, 90]), **given).fit(EXACT)
+    for name, source in doors(data, tmp_path).items():
+        result = ps.svm("y ~ x + g", source, **given).fit(EXACT, cov_type="none")
+        assert list(result.params.index) == list(plain.params.index), name
+        assert result.dropped.total == 2 if lacks == "n" else result.dropped.total > 1
+        np.testing.assert_allclose(result.params, plain.params, atol=3e-4)
