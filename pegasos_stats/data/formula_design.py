@@ -36,9 +36,11 @@ from pegasos_stats.data.factor_levels import (
     as_at_fit,
     blanked,
     check_levels,
+    factored,
     levels_at_fit,
     plain_factors,
 )
+from pegasos_stats.data.foreign import check_memory
 from pegasos_stats.data.formula import (
     no_value_in,
     read_terms,
@@ -61,13 +63,21 @@ from pegasos_stats.data.language.missing import missing_in, taken
 from pegasos_stats.data.language.reading import read_expression
 from pegasos_stats.data.language.syntax import refused
 from pegasos_stats.data.scaling import ScaledDesign
-from pegasos_stats.errors import ColumnError, DataError, FormulaError, listing
+from pegasos_stats.errors import (
+    ColumnError,
+    DataError,
+    FormulaError,
+    counted,
+    listing,
+)
 
 if TYPE_CHECKING:
     from formulaic import ModelMatrix as FormulaicMatrix
     from formulaic import ModelSpec, SimpleFormula
     from formulaic.parser.types import Term
 
+MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
+MOST_LEVELS = 10_000  # of one factor
 NO_PREDICTOR = "has no predictor; add one."
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
 
@@ -110,6 +120,7 @@ class FormulaDesign:
         data: pd.DataFrame,
         usable: Mask,
         functions: Functions | None = None,
+        every_row: bool = True,
     ) -> tuple["FormulaDesign", ModelMatrix]:
         """Code the complete rows of `data` by the terms of a formula.
 
@@ -123,6 +134,8 @@ class FormulaDesign:
             Rows that have an outcome.
         functions : dict of str to callable, optional
             Further functions, of the caller.
+        every_row : bool
+            Whether these are all rows, and not some that have all levels.
 
         Raises
         ------
@@ -149,6 +162,8 @@ class FormulaDesign:
         numbers = [v for v, k in zip(variables, kinds, strict=True) if k in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
+        if every_row:
+            _check_levels_are_few(formula, terms, used, data)
         coded = _materialize(terms, used, formula, functions, computed=computed)
         if not (names := tuple(str(n) for n in coded.columns if n != "Intercept")):
             raise refused(formula, ONE_LEVEL)
@@ -375,6 +390,31 @@ def _check_dates(frame: pd.DataFrame) -> None:
                 f"Column {listing([name])} is of type {dtype}; give numbers, such as "
                 f"{parts}, or categories."
             )
+
+
+def _check_levels_are_few(
+    formula: str, terms: "SimpleFormula", used: pd.DataFrame, data: pd.DataFrame
+) -> None:
+    """Raise `ColumnError` for factors that name the rows, before they are coded."""
+    for factor in {str(factor.expr) for term in terms for factor in term.factors}:
+        name = factored(factor, used.columns)
+        if name not in used or (name == factor and used[name].dtype.kind in "fiub"):
+            continue
+        n, levels = len(used), used[name].nunique()
+        names_rows = name == factor and levels > MANY_LEVELS and 3 * levels > n
+        if names_rows or levels > MOST_LEVELS:
+            known = doubtful_columns(data, {name: ["a"] * levels}, n, formula)
+            words = [word for column in known for word in column.words[:1]]
+            text = f" and is text, as {words[0]!r} is not a number" if words else ""
+            raise ColumnError(
+                f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
+                f"{text}; leave it out if it names the rows, or group its levels."
+            )
+        check_memory(
+            24.0 * n * levels,
+            f"The factor {name!r} of {levels:,} levels in {counted(n, 'row')}",
+            "leave it out, or group its levels",
+        )
 
 
 def _materialize(

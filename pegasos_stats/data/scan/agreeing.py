@@ -24,6 +24,7 @@ from pegasos_stats.data.formula import (
     warn_empty,
 )
 from pegasos_stats.data.formula_design import (
+    MOST_LEVELS,
     NO_PREDICTOR,
     FormulaDesign,
     FormulaRows,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
 Source = Scan | Partitions
 BEGIN = 1000  # rows of the first piece that show what terms look like
-MOST_LEVELS = 10_000  # of one factor
 MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
 
 
@@ -165,7 +165,9 @@ def agree(
     pattern = joined_frames(rows, variables)
     everything = np.ones(len(pattern), dtype=bool)
     with in_a_piece():
-        design, _ = FormulaDesign.from_terms(formula, terms, pattern, everything)
+        design, _ = FormulaDesign.from_terms(
+            formula, terms, pattern, everything, every_row=False
+        )
     return Agreed(
         design=design,
         coding=levels,
