@@ -194,7 +194,7 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
         for name in dir(owner):
             member = inspect.getattr_static(owner, name)
             if not name.startswith("_") and _is_plain(member):
-                setattr(owner, name, suggest_arguments(member))
+                setattr(owner, name, suggest_arguments(member, f"{called}.{name}"))
         return owner
 
     return of_class
@@ -265,6 +265,7 @@ def _of_owner(instead: str, owner: object, called: str) -> str:
     if called == "model":
         return f"a model is not fitted: {instead}, of result = model.fit()"
     if called == "classifier":
+        instead = instead.replace("confusion(data)", "confusion(X, y)")
         return instead.replace("result.", "classifier.result_.", 1)
     if called == "calibrated":
         return instead.replace("result.", "calibrated.result.", 1)
@@ -274,8 +275,10 @@ def _of_owner(instead: str, owner: object, called: str) -> str:
 # ------------------------------------------------------------------------ arguments
 
 
-def suggest_arguments(call: Call) -> Call:
+def suggest_arguments(call: Call, section: str = "") -> Call:
     """Let a function, method or class answer for arguments that it does not have.
+
+    Options of `section` in the table are looked up before those of the call's name.
 
     Frames and columns of other libraries it gets as pandas' own, and rows that it
     returns go back in kind, see `pegasos_stats.other_frames`.
@@ -307,7 +310,8 @@ def suggest_arguments(call: Call) -> Call:
             name = _name_of(checked, signature, given)
             if (fewer := _without_harmless(name, signature, named)) != named:
                 return checked(*given, **fewer)
-            raise CallError(_answer(name, signature, given, named, error)) from None
+            text = _answer(name, signature, given, named, error, section)
+            raise CallError(text) from None
         if are_among(bound.arguments.values()):
             return called(call, bound)
         return call(*given, **named)
@@ -329,7 +333,9 @@ def renamed(name: str, method: Call) -> Call:
     return suggest_arguments(cast(Call, function))
 
 
-def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
+def unknown_option(
+    call: str, name: str, known: Iterable[str], section: str = ""
+) -> str:
     """The sentence for an option that a call does not have.
 
     Examples
@@ -339,7 +345,8 @@ def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     text = f"{call}() has no argument {shown(name)[1:-1]}"
-    instead = suggestion(name, ("options", call), ("options", call.split(".")[-1]))
+    calls = section or call, call, call.split(".")[-1]
+    instead = suggestion(name, *(("options", each) for each in calls))
     same = next((each for each in known if folded(each) == folded(name)), "")
     if not instead and same:
         instead = f"write {same}="
@@ -389,6 +396,7 @@ def _answer(
     given: tuple[Any, ...],
     named: dict[str, Any],
     error: TypeError,
+    section: str,
 ) -> str:
     """What a call has to be, in one sentence."""
     parameters = [
@@ -397,7 +405,7 @@ def _answer(
     known = [each.name for each in parameters]
     for other in named:
         if other not in known:
-            return unknown_option(name, other, known)
+            return unknown_option(name, other, known, section)
     by_place = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     count = len(given) - (len(signature.parameters) - len(parameters))
     if count > len(by_place):

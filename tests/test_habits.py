@@ -30,16 +30,19 @@ def objects():
     rng = np.random.default_rng(1)
     d = pd.DataFrame({"x": rng.standard_normal(60), "z": rng.standard_normal(60)})
     d["y"] = np.where(d["x"] + rng.standard_normal(60) > 0, "yes", "no")
+    d["ward"] = rng.choice(["A", "B", "C"], 60)
+    d.loc[[3, 7], "ward"] = None
     X, y = d[["x", "z"]], d["y"]
     model = ps.logit("y ~ x + z", d, lam=0.01)
     result = model.fit(ps.SDCA(seed=1))
     return {
-        **{"ps": ps, "sk": sk, "d": d, "X": X, "A": X.to_numpy(), "y": y, "p": y},
+        **{"np": np, "ps": ps, "sk": sk, "d": d, "X": X, "A": X.to_numpy(), "y": y, "p": y},
         **{"model": model, "result": result, "confusion": result.confusion(d)},
         "validation": ps.cross_validate(model, folds=3, seed=1),
         "path": ps.lambda_path(model, folds=3, seed=1),
         "classifier": sk.SVMClassifier(lam=0.1).fit(X.to_numpy(), y),
         "kernel": ps.kernel_svm("y ~ x + z", d, lam=0.1).fit(),
+        "scores": result.decision_function(),
         "calibrated": ps.calibrate(ps.svm("y ~ x", d, lam=0.1), seed=1),
     }
 

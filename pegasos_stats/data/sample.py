@@ -46,6 +46,7 @@ from pegasos_stats.errors import (
     listing,
     shown,
 )
+from pegasos_stats.foreign_names import foreign_value
 
 NaAction = Literal["drop", "raise"]
 
@@ -360,9 +361,9 @@ def _check_rows(
     kept: Mask, index: pd.Index, na_action: NaAction, dropped: Dropped
 ) -> None:
     if not isinstance(na_action, str) or na_action not in ("drop", "raise"):
-        raise OptionError(
-            f"na_action={shown(na_action)} is not known; give 'drop' or 'raise'."
-        )
+        reason = "is not known; give 'drop' or 'raise'."
+        here = foreign_value("na_action", na_action)
+        raise OptionError(here or reason, "na_action", na_action)
     if na_action == "raise" and not kept.all():
         rows = index[~kept]
         raise DataError(

@@ -33,6 +33,10 @@ def folder(tmp_path_factory):
     frame["ward"] = rng.choice(["süd", "nord"], 80)
     frame["had"] = np.where(age + rng.normal(0, 10, 80) > 50, "yes", "no")
     frame.to_csv(place / "d.csv", index=False)
+    frame.to_csv(place / "semi.csv", index=False, sep=";", decimal=",")
+    frame.to_csv(place / "cp1252.csv", index=False, encoding="cp1252")
+    frame.to_csv(place / "bare.csv", index=False, header=False)
+    frame.mask(frame == frame.iat[3, 1]).to_csv(place / "na.csv", na_rep="?")
     data, model = str(place / "d.csv"), str(place / "m.npz")
     assert main(["fit", data, "-y", "had", "--id", "patient", "--save", model]) == 0
     return place

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from pegasos_stats.foreign_names import missing_in_module
+
 __all__ = ["DIGITS56_CITATION", "digits56_path", "load_digits56"]
 
 DIGITS56_CITATION = (
@@ -13,6 +15,10 @@ DIGITS56_CITATION = (
 )
 
 _TRAIN_ROWS = 200
+
+
+def __getattr__(name: str) -> object:
+    raise missing_in_module(__name__, name, __all__)
 
 
 def digits56_path() -> Path:

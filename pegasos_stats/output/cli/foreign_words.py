@@ -53,7 +53,8 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         if name in known and (instead := foreign_value(python, follows)):
             instead = instead.replace(f"{python}=", f"{name} ")
             raise OptionError(f"{name} {follows} {instead}")
-        if instead := _instead(words[0], name, known):
+        instead = _instead(words[0], name, known)
+        if instead := instead or _of_another(name, known, commands):
             if "~" in follows and not follows.startswith("~"):
                 instead = f"write --formula '{follows}'"
             instead = _with_columns(instead, follows, words)
@@ -129,6 +130,14 @@ def _instead(command: str, name: str, known: Sequence[str]) -> str:
     if not instead and not long and (near := nearest(name, known, 0.8)):
         instead = f"write {near}"
     return instead
+
+
+def _of_another(name: str, known: Sequence[str], commands: Commands) -> str:
+    """The command that has an option, as ``fit`` has ``--loss``; empty if none has."""
+    for command, parser in commands.items():
+        if name not in known and name in parser._option_string_actions:
+            return f"it is an option of {command}"
+    return ""
 
 
 def _with_columns(instead: str, columns: str, words: Sequence[str]) -> str:
