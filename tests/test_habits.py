@@ -36,7 +36,8 @@ def objects():
     model = ps.logit("y ~ x + z", d, lam=0.01)
     result = model.fit(ps.SDCA(seed=1))
     return {
-        **{"np": np, "ps": ps, "sk": sk, "d": d, "X": X, "A": X.to_numpy(), "y": y, "p": y},
+        **{"np": np, "ps": ps, "sk": sk, "d": d},
+        **{"X": X, "A": X.to_numpy(), "y": y, "p": y},
         **{"model": model, "result": result, "confusion": result.confusion(d)},
         "validation": ps.cross_validate(model, folds=3, seed=1),
         "path": ps.lambda_path(model, folds=3, seed=1),
