@@ -148,6 +148,7 @@ SLOW |= {
     "tqdm",
 }
 DOORS = (
+    "pegasos_stats.compiled.cache",
     "pegasos_stats.output.",
     "pegasos_stats.studies.selection.path",
     "pegasos_stats.studies.thresholds",

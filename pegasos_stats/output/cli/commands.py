@@ -1,4 +1,4 @@
-"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``."""
+"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``compile``."""
 
 import argparse
 import json
@@ -20,6 +20,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.persist import Saved, load_saved, save
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import cross_validation, pages, printed
+from pegasos_stats.output.cli.compiling import compile_all
 from pegasos_stats.output.cli.facts import cautions
 from pegasos_stats.output.cli.foreign_words import check_test
 from pegasos_stats.output.cli.input import (
@@ -203,6 +204,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Printed]] = {
     "predict": predict,
     "parity": parity,
     "demo": demo,
+    "compile": compile_all,
 }
 
 

@@ -61,6 +61,15 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write a report too: Markdown if it ends in .md, else HTML",
     )
+    commands.add_parser(
+        "compile",
+        help="compile what fits need, once",
+        usage=f"{PROGRAM} compile",
+        description="Compile the kernels of Pegasos, of kernel machines and of sparse "
+        "and wide rows, in about a minute, and keep them in the cache; else each is "
+        "compiled when it is first needed. For images of containers and for tests; "
+        "NUMBA_CACHE_DIR names another folder.",
+    )
     return main
 
 
