@@ -35,6 +35,7 @@ BARE = (
     "not offered",
     "import it",
 )  # how an answer begins that is no code to write
+NOTHING = "it is not offered, and dir({}) lists what is"
 _OWN = ("self", "cls")
 
 
@@ -155,7 +156,7 @@ def missing_in_module(
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
         tables = "result.confusion(data)", "ps.confusion(actual, predicted)"
         instead = instead.replace(*tables)
-    instead = instead or f"see dir({'ps' if module.count('.') == 0 else module})"
+    instead = instead or NOTHING.format(module if "." in module else "ps")
     importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
     if importing and find_spec(f"{module}.{name}") is None:
         return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
@@ -229,7 +230,7 @@ def missing_attribute(
             instead = f"write {called}.{same}{'()' if is_method else ''}"
         else:
             instead = _of_owner(known, owner, called)
-    return MissingAttributeError(f"{text}; {instead or f'see dir({called})'}.")
+    return MissingAttributeError(f"{text}; {instead or NOTHING.format(called)}.")
 
 
 def missing_key(key: object, known: Iterable[str]) -> MissingKeyError:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pegasos_stats.errors import OptionError, listing, nearest
-from pegasos_stats.foreign_names import foreign_value, suggestion
+from pegasos_stats.foreign_names import foreign_value, suggestion, suggestions
 from pegasos_stats.output.cli.process import PROGRAM
 
 NUMBER = re.compile(r"-[0-9.].*")
@@ -53,8 +53,7 @@ def own_words(words: Sequence[str], commands: Commands) -> list[str]:
         if name in known and (instead := foreign_value(python, follows)):
             instead = instead.replace(f"{python}=", f"{name} ")
             raise OptionError(f"{name} {follows} {instead}")
-        instead = _instead(words[0], name, known)
-        if instead := instead or _of_another(name, known, commands):
+        if instead := _instead(words[0], name, known, commands):
             if "~" in follows and not follows.startswith("~"):
                 instead = f"write --formula '{follows}'"
             instead = _with_columns(instead, follows, words)
@@ -119,7 +118,7 @@ def _no_command(word: str, commands: Commands) -> str:
     return f"{word} is no command; {instead}."
 
 
-def _instead(command: str, name: str, known: Sequence[str]) -> str:
+def _instead(command: str, name: str, known: Sequence[str], commands: Commands) -> str:
     """What to write for an option, if the parser does not have it."""
     if name in known:
         return ""
@@ -127,16 +126,26 @@ def _instead(command: str, name: str, known: Sequence[str]) -> str:
     long = [each for each in known if name.startswith("--") and each.startswith(name)]
     if len(long) == 1 and (not instead or instead.startswith(f"write {long[0]}")):
         return ""  # which argparse completes
-    if not instead and not long and (near := nearest(name, known, 0.8)):
-        instead = f"write {near}"
-    return instead
+    if instead or long:
+        return instead
+    for other, parser in commands.items():
+        if name in parser._option_string_actions:
+            return f"it is an option of {other}"
+    near = nearest(name, known, 0.8)
+    return f"write {near}" if near else _of_a_word(command, name, known)
 
 
-def _of_another(name: str, known: Sequence[str], commands: Commands) -> str:
-    """The command that has an option, as ``fit`` has ``--loss``; empty if none has."""
-    for command, parser in commands.items():
-        if name not in known and name in parser._option_string_actions:
-            return f"it is an option of {command}"
+def _of_a_word(command: str, name: str, known: Sequence[str]) -> str:
+    """What to write for a name like one of the table, or with a word that it has."""
+    if not name.startswith("--"):
+        return ""
+    words = re.split("[-_]", name.strip("-"))
+    alike = nearest(name.strip("-"), suggestions("flags"), 0.85)
+    for word in (alike, *reversed(words), *(word.removesuffix("s") for word in words)):
+        if f"--{word}" in known:
+            return f"write --{word}"
+        if instead := suggestion(word, ("flags", command), ("flags",)):
+            return instead
     return ""
 
 
