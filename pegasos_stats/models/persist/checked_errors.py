@@ -6,7 +6,7 @@ from pegasos_stats.models.inference.covariance import Covariance
 from pegasos_stats.models.inference.estimating import Estimate
 from pegasos_stats.models.inference.resamples import BootstrapResult
 from pegasos_stats.models.persist import header
-from pegasos_stats.models.persist.fit_fields import LARGEST_SEED
+from pegasos_stats.models.persist.fit_fields import LARGEST, LARGEST_SEED
 
 ROUNDED = 1e-6  # of the largest number of a matrix
 
@@ -23,6 +23,11 @@ def check_sandwich(found: Covariance) -> None:
     undefined = np.isnan(found.matrix).all()
     if not undefined and not np.isfinite(found.matrix).all():
         raise ValueError("the covariance is not finite")
+    for name, middle in (("bread", found.bread), ("meat", found.meat)):
+        if not undefined and not np.isfinite(middle).all():
+            raise ValueError(f"the {name} is not finite")
+    if np.trace(found.meat) < 0.0:
+        raise ValueError("the meat is negative")
     for square in (found.matrix, found.joint, found.fixed):
         if square is not None and np.isfinite(square).all():
             check_variances(square)
@@ -45,6 +50,8 @@ def check_variances(matrix: np.ndarray) -> None:
     Its other eigenvalues may be below zero: of two kinds of groups it is a difference.
     """
     largest = np.abs(matrix).max(initial=0.0)
+    if largest > LARGEST:
+        raise ValueError(f"a covariance is {largest:g}")
     if (np.diag(matrix) < -ROUNDED * largest).any():
         raise ValueError("a variance is below zero")
     if (np.abs(matrix / 2.0 - matrix.T / 2.0) > ROUNDED * largest).any():

@@ -58,6 +58,7 @@ TRACE = {
 }
 GIVEN = {"order": "i8", "start": "f8", "step": "f8"}  # options that may be arrays
 LARGEST_SEED = 2**31 - 1
+LARGEST = 1e300  # of a number, whose products with others would overflow
 BELOW = 0.01  # of an objective: in format 1 far columns put the dual so much above it
 
 
@@ -112,6 +113,8 @@ class FitFields(DataFields):
     def __init__(self, fit: Header, archive: Archive, functions: Functions) -> None:
         super().__init__(fit, archive, functions)
         self.alpha = header.real(fit["alpha"], "the intercept")
+        if abs(self.alpha) > LARGEST:
+            raise ValueError(f"the intercept is {self.alpha:g}")
         if not self.intercept and self.alpha != 0.0:
             raise ValueError(f"there is no intercept and it is {self.alpha}")
         self.solver = _solver(fit["solver"], archive, self.n, self.p, self.intercept)
@@ -125,7 +128,7 @@ class FitFields(DataFields):
         self.trace = _trace(fit["trace"], archive)
         self.certificate = _certificate(fit["certificate"], self.n, archive.checked)
         self.table = self._table(fit["training_table"])
-        given = fit["judged"], self.certificate, self.n
+        given = fit["judged"], self.certificate, self.n, self.p
         self.judged = judged.unpacked_judgement(*given)
         seconds = fit["seconds"]
         self.seconds = (

@@ -2,7 +2,10 @@
 
 from typing import Any, get_args
 
+import numpy as np
+
 from pegasos_stats.advice import Cure, Setting, Together
+from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes.note import Note, Topic
 from pegasos_stats.models.persist import header, values
 from pegasos_stats.models.persist.header import Json, items, whole
@@ -11,25 +14,32 @@ from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.shortfall import Shortfall
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
+MOST_COLUMNS = 10_000  # of which the header has numbers
 NUMBERS = ("at_least", "at_most", "lower", "upper")
 
 
 def packed_judgement(result: Results) -> Json:
     """Write how far a fit is from the minimum.
 
-    The third place is empty; the fourth is for how near coefficients are, which a
-    linear fit may tell; the last has notes on the predictors, which need the training
-    rows.
+    The third place has what tables need of the columns of a linear fit; the fourth is
+    for how near coefficients are, which a linear fit may tell; the last has notes on
+    the predictors, which need the training rows.
     """
     known = result.shortfall
     numbers = [values.packed(float(getattr(known, name))) for name in NUMBERS]
     counts = [int(known.changed), int(known.errors), bool(known.reached)]
     reach, notes = result._on_predictors
     said = [packed_note(note) for note in notes]
-    return [numbers, counts, {}, None, [values.packed(reach), said]]
+    columns = {}
+    if isinstance(result, LinearResults) and len(result._spread) <= MOST_COLUMNS:
+        columns = {
+            "spread": [values.packed(float(size)) for size in result._spread],
+            "constants": np.flatnonzero(result.constants).tolist(),
+        }
+    return [numbers, counts, columns, None, [values.packed(reach), said]]
 
 
-def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
+def unpacked_judgement(stored: Json, at: Certificate, n: int, p: int) -> dict[str, Any]:
     """Undo `packed_judgement`: by name, for a result.
 
     Raises
@@ -39,7 +49,7 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
     """
     if stored is None:  # an earlier file
         return {}
-    numbers, counts, _, _, *rest = items(stored, "the judgement")
+    numbers, counts, columns, _, *rest = items(stored, "the judgement")
     least, most, lower, upper = (
         float(values.restored(number)) for number in items(numbers, "bounds", 4)
     )
@@ -55,11 +65,25 @@ def unpacked_judgement(stored: Json, at: Certificate, n: int) -> dict[str, Any]:
         whole(errors, "a count of rows", 0, n),
         header.flag(reached, "whether it is reached"),
     )
-    judged: dict[str, Any] = {"shortfall": known}
+    judged: dict[str, Any] = {"shortfall": known} | _of_columns(columns, p)
     if rest:
         (said,) = rest
         judged["_on_predictors"] = _on_predictors(said)
     return judged
+
+
+def _of_columns(stored: Json, p: int) -> dict[str, Any]:
+    """Deviations of the columns, and which are constant; earlier files have neither."""
+    if not isinstance(stored, dict) or "spread" not in stored:
+        return {}
+    sizes = items(stored.get("spread"), "deviations", p)
+    spread = np.array([float(values.restored(size)) for size in sizes])
+    if not (spread >= 0.0).all():
+        raise ValueError("a deviation is below zero")
+    constants = np.zeros(p, dtype=bool)
+    for place in items(stored.get("constants"), "constant columns"):
+        constants[whole(place, "a column", 0, p - 1)] = True
+    return {"_spread": spread, "constants": constants}
 
 
 def _on_predictors(stored: Json) -> tuple[float, tuple[Note, ...]]:
