@@ -221,6 +221,8 @@ def as_in_formula(
     given = [*tree.arguments[1:], *(value for name, value in tree.keywords)]
     level = given[0].value if given and isinstance(given[0], Constant) else None
     at = position_of(level, coding.levels)
+    if at < 0 and isinstance(level, str):  # as R names the levels of numbers
+        at = position_of(level, [str(each) for each in coding.levels])
     if tree.name == "C" or at < 0:
         raise refused(
             formula,

@@ -104,6 +104,10 @@ def test_relevel_of_the_outcome_names_its_first_level(tmp_path, capsys, memory):
     options = "--formula", formula, "--lam", "0.1", *memory
     shown = run(capsys, "fit", tmp_path / "rows.csv", *options).out
     assert "benign is -1, Malignant is +1" in shown
+    numbers = DATA.assign(z=(DATA["dx"] == "Malignant").astype(int))
+    for ref in ("1", "'1'"):
+        model = ps.svm(f"relevel(factor(z), ref={ref}) ~ x", numbers, lam=0.1)
+        assert model.coding.levels == (1, 0)
     for wrong in ("relevel(dx, ref='none') ~ x", "C(dx, levels=['a', 'b']) ~ x"):
         with pytest.raises(FormulaError, match="Malignant"):
             ps.svm(wrong, DATA, lam=0.1)
