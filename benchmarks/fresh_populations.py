@@ -1,0 +1,592 @@
+"""Standard errors by one rule beside other rules, on populations that made no rule.
+
+    python benchmarks/fresh_populations.py build/fresh.csv
+    python benchmarks/fresh_populations.py build/fresh.csv --loss log --rows 300
+    python benchmarks/fresh_populations.py build/fresh.csv another.csv --table docs
+
+The populations are in no other script. A cell is one of them, a loss, a number of rows
+and lambda, 1/n among them. Its replications are made 20 at a time, all cells in turn;
+every 20 are lines of the file, one for each method: how often the 95% interval of each
+slope held the minimiser of the penalised risk in the population, how long it was, how
+often the true values of all slopes, and of every second one, were rejected together at
+5%. What the file has is not made again, so a run can be stopped and goes on later, and
+files can be joined. The minimiser is exact where predictors are discrete, all cells
+being fitted with their probabilities; else it is that of 1,000,000 rows, each with both
+labels, weighted by their probabilities.
+
+Methods of the hinge, from one set of resamples (399 of them, as (B + 1) 0.025 is then a
+whole number, as with 999: the level is the same):
+
+envelope
+    the estimate, minus and plus the larger of the two one-sided 97.5% distances; joint
+    tests by distances in the metric of the rows, ``S = ((1/n) sum z z')^-1``
+Hall
+    minus and plus the 95% quantile of the distances on both sides
+percentile
+    quantiles of the resamples; joint tests by distances in their covariance
+normal
+    minus and plus 1.96 standard deviations; joint tests by chi-squared
+
+Methods of the log loss: HC3, HC2 (with Hotelling's F), HC3 with t of n - k, HC0 and
+nonrobust (with chi-squared). ``default`` is what ``fit()`` gives, for both losses. In
+``docs/coverage_fresh.csv`` it is the former one, whose rules looked at the data (commit
+a9299a7), and resamples of 99 predictors were 199.
+"""
+
+import argparse
+import csv
+import itertools
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import binom, chi2, f, norm, t
+from zoo_populations import factor, normals
+
+import pegasos_stats as ps
+
+Vector = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], tuple[Vector, Vector]]
+
+LEVEL = 0.05
+TOGETHER = 20  # replications that are one part of the file
+RESAMPLES = 399
+LARGE = 1_000_000  # rows that stand for a population
+NOISE = 1e-5  # of scores: what is the solver's, see `Bootstrap`
+COINCIDING = 0.002  # share of pairs of resamples from which on a warning is due
+TARGET = ps.SDCA(tol=1e-7, epochs=2000, seed=1)
+CELLS = ps.SDCA(tol=1e-11, epochs=20_000, seed=1)
+LOSSES: dict[str, Any] = {"hinge": ps.SVM, "log": ps.Logit}
+AXES = ["population", "loss", "rows", "lam"]
+LISTS = ["held", "length"]  # a number for each slope
+SUMS = ["joint", "half", "coinciding", "warned", "resampled"]
+COLUMNS = [*AXES, "part", "method", *LISTS, *SUMS]
+
+
+def linear(X: Vector, c: float, *g: float) -> Vector:
+    """``P(y = 1) = 1 / (1 + exp(-c - x'g))``."""
+    return np.asarray(expit(c + X @ np.array(g)))
+
+
+# Discrete populations: all rows there can be, their shares, P(y = 1).
+
+
+def grid(*values: int) -> Vector:
+    """All combinations of 0, 1, ... below each number."""
+    return np.array(list(itertools.product(*map(range, values))), dtype=float)
+
+
+def checklist() -> tuple[Vector, Vector, Vector]:
+    """Six yes-or-no items of two kinds of people; two of them interact."""
+    X = grid(*[2] * 6)
+    kinds = [0.7, 0.6, 0.5, 0.4, 0.3, 0.6], [0.3, 0.2, 0.4, 0.1, 0.15, 0.5]
+    each = [binom.pmf(X, 1, kind).prod(axis=1) for kind in kinds]
+    more = -0.8 * X[:, 0] * X[:, 1]
+    likely = expit(-0.6 + X @ [1.2, -0.8, 0.6, 0.0, 0.9, 0.0] + more)
+    return X, 0.6 * each[0] + 0.4 * each[1], likely
+
+
+def crossed() -> tuple[Vector, Vector, Vector]:
+    """Two factors of three levels, with interaction; one cell has 2% of the rows."""
+    levels = grid(3, 3)
+    shares = np.outer([0.5, 0.3, 0.2], [0.6, 0.3, 0.1]).ravel()
+    a, b = ((levels[:, [i]] == [1.0, 2.0]).astype(float) for i in (0, 1))
+    both = (a[:, :, None] * b[:, None, :]).reshape(len(levels), 4)
+    X = np.hstack([a, b, both])
+    return X, shares, linear(X, -0.4, 0.9, -0.5, 0.3, 1.0, -0.6, 0.8, 0.5, -1.2)
+
+
+def likert() -> tuple[Vector, Vector, Vector]:
+    """Scales of 4, 4, 3 and 11 points that three kinds of people share, and sex."""
+    X = grid(4, 4, 3, 11, 2)
+    kinds = [0.3, (0.2, 0.3, 0.2, 0.5)], [0.4, (0.5, 0.4, 0.4, 0.75)]
+    kinds += ([0.3, (0.8, 0.7, 0.7, 0.9)],)
+    shares = sum(
+        share * binom.pmf(X[:, :4], [3, 3, 2, 10], chances).prod(axis=1) / 2.0
+        for share, chances in kinds
+    )
+    return X, np.asarray(shares), linear(X, -2.2, 0.6, -0.5, 0.0, 0.3, 0.4)
+
+
+# Others: rows and their P(y = 1).
+
+
+def regions(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """A factor of six levels, three of 7%, 3% and 2%; age, and a dummy."""
+    shares = [0.45, 0.3, 0.13, 0.07, 0.03, 0.02]
+    age, city = rng.uniform(1.8, 8.0, n), rng.random(n) < 0.6
+    X = np.column_stack([factor(rng, n, shares), age, city])
+    return X, linear(X, -1.2, 0.5, -0.5, 0.9, 0.0, 1.2, 0.25, 0.0)
+
+
+def trial(x: Vector) -> tuple[Vector, Vector]:
+    """Rows of `dose` with these values of the covariate."""
+    i = np.arange(x.size)
+    level, arm = i % 4, i // 4 % 2
+    doses = (level[:, None] == [1, 2, 3]).astype(float)
+    X = np.column_stack([doses, arm, doses * arm[:, None], x])
+    return X, linear(X, -0.8, 0.3, 0.6, 0.9, 0.0, 0.2, 0.5, 0.9, 0.6)
+
+
+def dose(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """A trial: four doses in two arms, with interaction, and a normal covariate."""
+    return trial(rng.standard_normal(n))
+
+
+def dose_cells() -> tuple[Vector, Vector, Vector]:
+    """The same with a fine grid for the normal covariate."""
+    x = np.repeat(np.linspace(-6.0, 6.0, 2401), 8)
+    X, likely = trial(x)
+    return X, norm.pdf(x) / norm.pdf(x).sum(), likely
+
+
+def visits(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Counts: overdispersed, with many zeros, geometric; P(y) from 0.1 to 0.85."""
+    many = rng.negative_binomial(0.7, 0.26, n)
+    zeros = rng.poisson(4.0, n) * (rng.random(n) < 0.4)
+    X = np.column_stack([many, zeros, rng.geometric(0.4, n), rng.random(n) < 0.3])
+    return X, 0.1 + 0.75 * linear(X, -0.5, 0.5, -0.3, 0.2, 0.0)
+
+
+def elliptical(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Student's t with 2.5 degrees of freedom in four dimensions, correlated."""
+    X = normals(rng, n, 4, 0.4) / np.sqrt(rng.chisquare(2.5, (n, 1)) / 2.5)
+    return X, linear(X, 0.3, 0.8, -0.5, 0.0, 0.3)
+
+
+def contaminated(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """A logistic model; 8% of the rows are five times as far out, with any label."""
+    X, odd = normals(rng, n, 4), rng.random(n) < 0.08
+    likely = linear(X, 0.2, 1.5, -1.0, 0.5, 0.0)
+    return X * np.where(odd, 5.0, 1.0)[:, None], np.where(odd, 0.5, likely)
+
+
+def clumps(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Three kinds of rows around three centres; the log odds are far from linear."""
+    kind = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    centres = np.array([[0.0, 0, 0, 0], [2.5, 0, 1, 0], [0, 3, -1, 0]])
+    X = centres[kind] + normals(rng, n, 4) * np.array([1.0, 0.7, 0.4])[kind][:, None]
+    chance = np.array([0.25, 0.8, 0.35])[kind]
+    return X, np.clip(chance + 0.15 * np.tanh(X[:, 3]), 0.02, 0.98)
+
+
+def heaped(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Ages that half of the people round to 5, rounded incomes, schooling, a dummy."""
+    age = np.round(rng.gamma(9.0, 5.0, n))
+    age = np.where(rng.random(n) < 0.5, 5.0 * np.round(age / 5.0), age)
+    income = np.round(2.0 * np.exp(1.0 + 0.6 * rng.standard_normal(n))) / 2.0
+    school = 8.0 + rng.binomial(10, 0.45, n)
+    X = np.column_stack([age / 10.0, income, school, rng.random(n) < 0.4])
+    return X, linear(X, -0.6, -0.35, 0.35, 0.1, 0.0)
+
+
+def claims(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """An outcome of a fifth of the rows, well told apart."""
+    young, city = rng.random(n) < 0.15, rng.random(n) < 0.4
+    power, years = 1 + rng.binomial(5, 0.3, n), rng.uniform(0.0, 2.0, n)
+    X = np.column_stack([young, city, power, years, normals(rng, n, 1)])
+    return X, linear(X, -4.4, 2.2, 0.9, 0.5, 1.0, -1.3)
+
+
+def laboratory(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Measurements on scales far apart, two of them skew; to be standardized."""
+    X = np.column_stack(
+        [
+            40.0 * rng.gamma(1.5, 1.0, n),
+            np.exp(0.8 * rng.standard_normal(n)),
+            140.0 + 5.0 * rng.standard_normal(n),
+            rng.poisson(3.0, n),
+            rng.random(n) < 0.2,
+        ]
+    )
+    return X, linear(X, 16.8, 0.015, 0.4, -0.13, 0.0, 0.9)
+
+
+def nothing(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """Predictors of five kinds, none of which says anything."""
+    scale = np.digitize(rng.standard_normal(n), [-1.0, 0.0, 1.0])
+    columns = rng.standard_normal(n), rng.standard_t(3, n), rng.random(n) < 0.3
+    return np.column_stack([*columns, rng.poisson(1.5, n), scale]), np.full(n, 0.5)
+
+
+def dense(rng: np.random.Generator, n: int, p: int) -> tuple[Vector, Vector]:
+    """Normal columns, all with an effect of the same size."""
+    X = normals(rng, n, p)
+    return X, np.asarray(expit(0.3 + 1.5 * X @ directions(p).ravel()))
+
+
+def along(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """`dense` along its direction, in which the minimiser lies by symmetry."""
+    x = rng.standard_normal(n)
+    return x[:, None], np.asarray(expit(0.3 + 1.5 * x))
+
+
+def directions(p: int) -> Vector:
+    return (np.where(np.arange(p) % 3, 1.0, -1.0) / np.sqrt(p))[:, None]
+
+
+def four(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+    """The predictors of `questionnaire` that have an effect."""
+    scale = np.digitize(rng.standard_normal(n), [-1.0, 0.0, 1.0])
+    X = np.column_stack([normals(rng, n, 2), rng.random(n) < 0.4, scale])
+    return X, linear(X, -0.8, 1.0, -0.5, 0.8, 0.4)
+
+
+def questionnaire(rng: np.random.Generator, n: int, p: int) -> tuple[Vector, Vector]:
+    """Beside four predictors scales of five points and dummies, without effect."""
+    X, likely = four(rng, n)
+    scales = np.digitize(rng.standard_normal((n, p - 4)), [-1.2, -0.4, 0.4, 1.2])
+    dummies = rng.random((n, p - 4)) < 0.35
+    return np.hstack([X, np.where(np.arange(p - 4) % 2, dummies, scales)]), likely
+
+
+@dataclass(frozen=True)
+class Population:
+    """Rows with their `P(y = 1)`, and how they are fitted.
+
+    Attributes
+    ----------
+    draw : callable, optional
+        Gives `n` rows and their probabilities, or with `wide` ``n`` rows of ``p``.
+    cells : callable, optional
+        Gives all rows there can be, their shares and probabilities: for the minimiser,
+        and for samples if `draw` is missing.
+    at_large : callable, optional
+        Rows of a smaller problem whose minimiser gives that of all predictors.
+    wide : callable, optional
+        The matrix that takes slopes of the smaller problem to all ``p`` of them.
+    """
+
+    draw: Callable[..., tuple[Vector, Vector]] | None = None
+    cells: Callable[[], tuple[Vector, Vector, Vector]] | None = None
+    at_large: Draw | None = None
+    wide: Callable[[int], Vector] | None = None
+    standardize: bool = False
+
+    def sample(self, rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
+        """Rows and labels of 1 and -1."""
+        if self.draw is not None:
+            size = {"p": n // 10 - 1} if self.wide else {}
+            X, likely = self.draw(rng, n, **size)
+        else:
+            assert self.cells is not None
+            every, shares, chances = self.cells()
+            chosen = rng.choice(len(every), n, p=shares / shares.sum())
+            X, likely = every[chosen], chances[chosen]
+        return X, np.where(rng.random(n) < likely, 1.0, -1.0)
+
+    def slopes(self, rng: np.random.Generator, build: Any, lam: float) -> Vector:
+        """Those of the minimiser of the penalised risk, but for `wide`."""
+        if self.cells is not None:
+            X, shares, likely = self.cells()
+        else:
+            draw = self.at_large or self.draw
+            assert draw is not None
+            X, likely = draw(rng, LARGE)
+            shares = np.ones(LARGE)
+        y = np.repeat([1.0, -1.0], len(X))
+        weights = np.concatenate([shares * likely, shares * (1.0 - likely)])
+        options = {"weights": weights, "standardize": self.standardize, "lam": lam}
+        model = build(y, np.vstack([X, X]), **options)
+        fit = model.fit(CELLS if self.cells else TARGET, cov_type="none")
+        if not fit.certificate.relative_gap < 1e-6:
+            raise RuntimeError(f"The population's minimiser is not known: {fit}")
+        return np.asarray(fit.params.to_numpy()[1:])
+
+
+def padded(p: int) -> Vector:
+    return np.eye(p, 4)
+
+
+DRAWN = regions, visits, elliptical, contaminated, clumps, heaped, claims
+POPULATIONS = {
+    **{f.__name__: Population(cells=f) for f in (checklist, crossed, likert)},
+    **{f.__name__: Population(f) for f in DRAWN},
+    "dose": Population(dose, dose_cells),
+    "laboratory": Population(laboratory, standardize=True),
+    "nothing": Population(nothing),
+    "dense": Population(dense, at_large=along, wide=directions),
+    "questionnaire": Population(questionnaire, at_large=four, wide=padded),
+}
+
+
+class Cell(NamedTuple):
+    """One cell of the table; a `lam` of 0 is 1/n."""
+
+    population: str
+    loss: str
+    rows: int
+    lam: float
+
+    @property
+    def penalty(self) -> float:
+        """Lambda."""
+        return self.lam or 1.0 / self.rows
+
+    def generator(self, *numbers: int) -> np.random.Generator:
+        """Random numbers of this population alone."""
+        return np.random.default_rng([zlib.crc32(self.population.encode()), *numbers])
+
+
+@cache
+def large_slopes(population: str, loss: str, lam: float) -> Vector:
+    rng = Cell(population, loss, LARGE, lam).generator()
+    return POPULATIONS[population].slopes(rng, LOSSES[loss], lam)
+
+
+def true_slopes(cell: Cell, p: int) -> Vector:
+    """Slopes of the minimiser of the penalised risk in the population, shape (p,)."""
+    if cell.population == "nothing":
+        return np.zeros(p)
+    found = large_slopes(cell.population, cell.loss, cell.penalty)
+    wide = POPULATIONS[cell.population].wide
+    return found if wide is None else wide(p) @ found
+
+
+class Outcome(NamedTuple):
+    """Of one method in one sample."""
+
+    low: Vector
+    high: Vector
+    joint: Callable[[Vector], float]  # p-value of the slopes that a mask chooses
+
+
+def by_default(found: Any, true: Vector) -> Outcome:
+    """What the fit says itself."""
+    low, high = found.conf_int().to_numpy()[1:].T
+    rows = np.eye(true.size + 1)[1:]
+    return Outcome(low, high, lambda of: found.wald_test((rows[of], true[of])).pvalue)
+
+
+def by_normal(
+    theta: Vector, V: Vector, true: Vector, rows: int = 0, student: bool = False
+) -> Outcome:
+    """By a covariance of the slopes; Hotelling's F if rows are given."""
+    k = theta.size + 1
+    quantile = t.ppf(0.975, rows - k) if student else norm.ppf(0.975)
+    reach = quantile * np.sqrt(np.diag(V))
+
+    def joint(of: Vector) -> float:
+        d, q = (theta - true)[of], int(of.sum())
+        W = d @ np.linalg.pinv(V[np.ix_(of, of)], hermitian=True) @ d
+        if not rows:
+            return float(chi2.sf(W, q))
+        df = rows - k - q + 1
+        return float(f.sf(W * df / (q * (rows - k)), q, df))
+
+    return Outcome(theta - reach, theta + reach, joint)
+
+
+def by_resamples(
+    theta: Vector, apart: Vector, Z: Vector, true: Vector
+) -> dict[str, Outcome]:
+    """Methods of the hinge.
+
+    Parameters
+    ----------
+    theta : float64 array, shape (p,)
+    apart : float64 array, shape (m, p)
+        Estimates of the resamples minus that of the sample.
+    Z : float64 array, shape (n, p)
+        Predictors as they were fitted.
+    true : float64 array, shape (p,)
+    """
+    m, spread = len(apart), Z.std(axis=0)
+    noise = np.divide(NOISE, spread, out=np.zeros_like(spread), where=spread > 1e-12)
+    ordered = np.sort(apart, axis=0)
+    k = int(0.025 * (m + 1) + 1e-9)
+    below, above = ordered[k - 1], ordered[m - k]
+    envelope = np.maximum(-below, above) + noise
+    hall = np.sort(np.abs(apart), axis=0)[m - 2 * k] + noise
+    V = np.cov(apart, rowvar=False)
+    metric = np.linalg.pinv(np.cov(Z, rowvar=False, bias=True), hermitian=True)
+
+    def distances(M: Vector, of: Vector) -> float:
+        inverse = np.linalg.pinv(M[np.ix_(of, of)], hermitian=True)
+        d, each = (theta - true)[of], apart[:, of]
+        # solver noise of scores, in the metric of the rows
+        own = max(0.0, np.sqrt(d @ inverse @ d) - NOISE)
+        far = np.sqrt(np.einsum("bi,ij,bj->b", each, inverse, each))
+        return float((1 + (far >= own).sum()) / (1 + m))
+
+    in_metric, in_covariance = partial(distances, metric), partial(distances, V)
+    normal = by_normal(theta, V, true)
+    return {
+        "envelope": Outcome(theta - envelope, theta + envelope, in_metric),
+        "Hall": Outcome(theta - hall, theta + hall, in_metric),
+        "percentile": Outcome(
+            theta + below - noise, theta + above + noise, in_covariance
+        ),
+        "normal": Outcome(normal.low - noise, normal.high + noise, normal.joint),
+    }
+
+
+def coinciding(estimates: Vector, Z: Vector) -> float:
+    """Share of pairs of resamples with the same slopes, but for the solver."""
+    steps = np.round(estimates * Z.std(axis=0) / NOISE)
+    counts, m = np.unique(steps, axis=0, return_counts=True)[1], len(estimates)
+    return float((counts * (counts - 1)).sum() / (m * (m - 1)))
+
+
+def replication(cell: Cell, number: int, size: int) -> dict[str, dict[str, Any]]:
+    """By method: which intervals hold the truth, their lengths, joint tests."""
+    population = POPULATIONS[cell.population]
+    X, y = population.sample(cell.generator(cell.rows, number), cell.rows)
+    options = {"lam": cell.penalty, "standardize": population.standardize}
+    found = LOSSES[cell.loss](y, X, **options).fit()
+    if isinstance(found.cov_type, ps.Bootstrap):
+        fewer = replace(found.cov_type, replicates=size, tol=1e-6)
+        found = found.with_covariance(fewer)
+    true, theta = true_slopes(cell, X.shape[1]), found.params.to_numpy()[1:]
+    methods, shared = {"default": by_default(found, true)}, 0.0
+    if cell.loss == "hinge":
+        Z = (X - X.mean(axis=0)) / X.std(axis=0) if population.standardize else X
+        drawn = found
+        if not isinstance(found.cov_type, ps.Bootstrap):
+            drawn = found.with_covariance(ps.Bootstrap(size, seed=1, tol=1e-6))
+        estimates = drawn.covariance.estimates[:, 1:]
+        shared = coinciding(estimates, Z)
+        methods |= by_resamples(theta, estimates - theta, Z, true)
+    else:
+        for name in ("HC3", "HC2", "HC0", "nonrobust"):
+            V = found.with_covariance(name).cov_params().to_numpy()[1:, 1:]
+            rows = cell.rows * (name in ("HC3", "HC2"))
+            methods[name] = by_normal(theta, V, true, rows)
+            if name == "HC3":
+                methods["HC3 t"] = by_normal(theta, V, true, rows, student=True)
+    every = np.ones(true.size, dtype=bool)
+    half = np.arange(true.size) % 2 == 0
+    also = {
+        "coinciding": shared,
+        "warned": shared > COINCIDING,
+        "resampled": isinstance(found.cov_type, ps.Bootstrap),
+    }
+    return {
+        name: {
+            "held": (each.low <= true) & (true <= each.high),
+            "length": each.high - each.low,
+            "joint": each.joint(every) <= LEVEL,
+            "half": each.joint(half) <= LEVEL,
+        }
+        | also
+        for name, each in methods.items()
+    }
+
+
+def part_of(cell: Cell, part: int, size: int) -> Iterator[dict[str, object]]:
+    """The lines of one part of a cell: sums over its replications."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        numbers = range(part * TOGETHER, (part + 1) * TOGETHER)
+        done = [replication(cell, number, size) for number in numbers]
+    for method in done[0]:
+        sums = {
+            name: np.sum([each[method][name] for each in done], axis=0)
+            for name in [*LISTS, *SUMS]
+        }
+        texts = {name: " ".join(f"{v:.6g}" for v in sums[name]) for name in LISTS}
+        yield cell._asdict() | {"part": part, "method": method} | sums | texts
+
+
+def read(paths: list[Path]) -> pd.DataFrame:
+    """The lines of all files, each part of a cell once."""
+    known = [pd.read_csv(path) for path in paths if path.exists()]
+    lines = pd.concat(known) if known else pd.DataFrame(columns=COLUMNS)
+    return lines.drop_duplicates([*AXES, "part", "method"])
+
+
+def run(path: Path, cells: list[Cell], parts: int, size: int) -> None:
+    """Add what is missing to the file, a part of every cell in turn."""
+    done = set(read([path])[[*AXES, "part"]].itertuples(index=False, name=None))
+    begun = path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not begun:
+            writer.writeheader()
+        for part, cell in itertools.product(range(parts), cells):
+            if (*cell, part) not in done:
+                writer.writerows(list(part_of(cell, part, size)))
+                file.flush()
+
+
+def joined(lines: pd.DataFrame) -> pd.DataFrame:
+    """A row for every cell and method."""
+    lengths: dict[object, Vector] = {}
+    rows = []
+    for names, parts in lines.groupby([*AXES, "method"], sort=False):
+        count = len(parts) * TOGETHER
+        held, length = (
+            np.sum([np.array(text.split(), float) for text in parts[name]], axis=0)
+            / count
+            for name in LISTS
+        )
+        if names[-1] == "default":
+            lengths[names[:-1]] = length
+        usual = lengths[names[:-1]]
+        is_free = usual > 1e-3
+        rows.append(
+            dict(zip([*AXES, "method"], names, strict=True))
+            | {"samples": count, "mean": held.mean(), "lowest": held.min()}
+            | {"length": (length[is_free] / usual[is_free]).mean()}
+            | {name: parts[name].sum() / count for name in SUMS}
+        )
+    found = pd.DataFrame(rows)
+    found["lam"] = found["lam"].map(lambda lam: f"{lam:g}" if lam else "1/n")
+    return found
+
+
+def over_cells(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Means and extremes over cells."""
+    return cells.groupby(by, sort=False).agg(
+        cells=("mean", "size"),
+        samples=("samples", "min"),
+        mean=("mean", "mean"),
+        least_mean=("mean", "min"),
+        most_mean=("mean", "max"),
+        lowest=("lowest", "min"),
+        length=("length", "mean"),
+        joint=("joint", "mean"),
+        most_joint=("joint", "max"),
+        half=("half", "mean"),
+        most_half=("half", "max"),
+        warned=("warned", "mean"),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    every = list(POPULATIONS)
+    default = [Path("build/fresh.csv")]
+    parser.add_argument("files", nargs="*", type=Path, default=default)
+    parser.add_argument("--table", type=Path, help="folder for tables of the files")
+    parser.add_argument("--population", nargs="+", choices=every, default=every)
+    parser.add_argument("--loss", nargs="+", choices=LOSSES, default=list(LOSSES))
+    parser.add_argument("--rows", nargs="+", type=int, default=[300, 1000])
+    parser.add_argument("--lam", nargs="+", type=float, default=[0.0, 1e-2, 1e-1])
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--resamples", type=int, default=RESAMPLES)
+    given = parser.parse_args()
+    axes = given.population, given.loss, given.rows, given.lam
+    if given.table is None:
+        cells = [Cell(*values) for values in itertools.product(*axes)]
+        parts = -(-given.replications // TOGETHER)
+        run(given.files[0], cells, parts, given.resamples)
+    found = joined(read(given.files))
+    means = over_cells(found, ["loss", "method"])
+    if given.table is not None:
+        found.round(4).to_csv(given.table / "coverage_fresh.csv", index=False)
+        means.round(4).to_csv(given.table / "coverage_fresh_means.csv")
+    print(means.round(3).to_string())
+
+
+if __name__ == "__main__":
+    main()
