@@ -148,9 +148,12 @@ def missing_in_module(
     if name.startswith("_"):
         return MissingAttributeError(text)
     known = {folded(each): each for each in own}
-    if not (instead := suggestion(name, ("names", section), ("names",))):
+    instead = suggestion(name, ("names", section))
+    if not instead and section and name[0].isupper() and not nearest(name, own):
+        instead = "import it from scikit-learn"
+    if not (instead := instead or suggestion(name, ("names",))):
         near = known.get(folded(name)) or nearest(name, known.values(), ALIKE)
-        near = near or nearest(folded(name), suggestions("names"), ALIKE)
+        near = near or nearest(folded(name), suggestions("names"), 0.87)
         instead = f"write {near}" if near in own else suggestion(near, ("names",))
         instead = instead or of_a_word(name)
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
