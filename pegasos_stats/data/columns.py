@@ -247,6 +247,23 @@ def missing_values(
     return {names[j]: rows[columns == j] for j in np.unique(columns).tolist()}
 
 
+def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of a frame; where they stand side by side not copied, and in its order.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"y": [1], "a": [2], "b": [3]})
+    >>> columns_of(frame, ["b", "a"]).columns.tolist()
+    ['a', 'b']
+    """
+    if names and frame.columns.is_unique:
+        at = np.sort(frame.columns.get_indexer(pd.Index(names)))
+        first, stop = int(at[0]), int(at[0]) + len(names)
+        if first >= 0 and np.array_equal(at, np.arange(first, stop)):
+            return frame.iloc[:, first:stop]
+    return frame[list(names)]
+
+
 def selected(values: Predictors, kept: Mask) -> Predictors:
     """Return the rows that are kept, C-contiguous; copied only if they have to be."""
     if isinstance(values, np.ndarray):

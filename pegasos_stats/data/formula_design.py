@@ -16,6 +16,7 @@ from pegasos_stats.data.columns import (
     check_finite,
     check_hashable,
     checked_rows,
+    columns_of,
     is_sparse,
     missing_values,
     numeric_values,
@@ -158,8 +159,8 @@ class FormulaDesign:
                 f"No row is complete in the outcome and {listing(variables)}; give "
                 "data with values for all of them."
             )
-        kinds = [dtype.kind for dtype in used.dtypes]
-        numbers = [v for v, k in zip(variables, kinds, strict=True) if k in "fiub"]
+        kinds = {name: dtype.kind for name, dtype in used.dtypes.items()}
+        numbers = [name for name in variables if kinds[name] in "fiub"]
         _check_numbers(used[numbers], data.index[used.index])
         _check_dates(used)
         if every_row:
@@ -283,7 +284,7 @@ class FormulaDesign:
     ) -> ModelMatrix:
         """Keep the rows in which no transformation gave NaN."""
         positions, index = coded.index.to_numpy(), data.index
-        labelled = coded[list(self.names)].set_axis(index[positions], axis=0)
+        labelled = columns_of(coded, self.names).set_axis(index[positions], axis=0)
         values = numeric_values(labelled)
         whole = checked_rows(values, labelled.columns, labelled.index)
         kept = np.zeros(len(index), dtype=bool)
@@ -512,7 +513,7 @@ class FormulaRows:
         strict = set(variables)
         if looking:
             strict = set(variables_of(terms, formula, data, functions, list(looking)))
-        kept, whole = usable.copy(), data[variables].reset_index(drop=True)
+        kept, whole = usable.copy(), columns_of(data, variables).reset_index(drop=True)
         for name in strict & set(lacks):
             kept &= ~lacks[name]
         absent = {v: rows for v, rows in lacks.items() if v in strict}
