@@ -1,6 +1,6 @@
 """Results of a linear model: coefficients, standard errors, tests, intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from pegasos_stats.models.inference.inverse import inverse_of
 from pegasos_stats.models.inference.sandwich import bread_at
 from pegasos_stats.models.inference.wald import TIDY_COLUMNS
 from pegasos_stats.models.linear_inference import LinearInference
+from pegasos_stats.models.notes.level_order import other_reference
 from pegasos_stats.models.notes.note import Note
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.scoring.sql import Dialect, sql_of
@@ -471,7 +472,17 @@ class LinearResults(Results, LinearInference):
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
-        return self._missing() or self._uncertainty.remarks()
+        found = self._missing() or self._uncertainty.remarks()
+        separated = any(note.topic == "separation" for note in found)
+        if not separated or not estimating.has_rows(self.problem):
+            return found
+        if not (cure := other_reference(self.problem, self.design)):
+            return found
+        more = f" Or take another reference level: {cure}."
+        return [
+            replace(n, text=n.text + more) if n.topic == "separation" else n
+            for n in found
+        ]
 
     @property
     def plot(self) -> "LinearPlots":

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from pegasos_stats.advice import InPython, said
@@ -13,6 +14,7 @@ from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.errors import shown
 from pegasos_stats.models.notes.note import Note
+from pegasos_stats.solvers.problem import Problem
 
 
 def level_order(coding: LabelCoding, design: Design) -> list[Note]:
@@ -60,6 +62,28 @@ def other_first(levels: Sequence[object]) -> str:
     texts = [str(level) for level in levels]
     first = min(texts, key=_by_letters)
     return "" if texts != sorted(texts) or first == texts[0] else first
+
+
+def other_reference(problem: Problem, design: Design) -> str:
+    """`relevel` with a level of both outcomes, where the first has one; else ""."""
+    names = list(design.names)
+    for name, levels in _factors(design).items():
+        made = [
+            [names.index(f"{term}[T.{level}]") for level in levels[1:]]
+            for term in (name, f"C({name})")
+            if all(f"{term}[T.{level}]" in names for level in levels[1:])
+        ]
+        if not made or not made[0]:
+            continue
+        X = problem.X[:, made[0]]
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        there = X.min(axis=0) < X
+        if np.unique(problem.y[~there.any(axis=1)]).size != 1:
+            continue
+        for level, rows in zip(levels[1:], there.T, strict=True):
+            if np.unique(problem.y[rows]).size == 2:
+                return f"relevel({name}, ref={level!r})"
+    return ""
 
 
 def _by_letters(text: str) -> tuple[str, str, str]:
