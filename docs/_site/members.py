@@ -49,7 +49,8 @@ PURPOSES = {
 # Public for other rooms of the package, not for those who use it.
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
-    *["estimated", "groups", "has_covariance", "lines", "nearness"],
+    *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
+    "nearness",
     *["notes_on_errors", "refinement"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
