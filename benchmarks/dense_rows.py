@@ -1,21 +1,16 @@
-"""Dense rows of few columns: numpy beside compiled steps, and a first fit.
+"""Dense rows of few columns: numpy beside compiled steps.
 
-    python benchmarks/dense_rows.py [--loss hinge] [--most 20000] [--cold]
+    python benchmarks/dense_rows.py [--loss hinge] [--most 20000]
 
 Prints, for each loss, size, kind of data and lambda, the processor time of a fit to a
 relative gap of 1e-6 by numpy, with the certificate of its result, and how many times
 that of compiled steps it is, in turn and the shortest of many; then the geometric mean
 and the largest ratio of the sizes below and from 2,000 rows on. Compilation is not
 timed. Ends with an error if a gap is above the tolerance, or the two contradict each
-other. With --cold also the processor time of a first fit after the imports, and after
-``import pandas``, in processes of their own with an empty cache of compiled code.
+other.
 """
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
 import time
 import warnings
 from typing import Any
@@ -37,21 +32,6 @@ SIZES += [(20_000, 30), (100_000, 10), (100_000, 30)]
 KINDS = ["independent", "correlated", "discrete", "rare", "separable", "scales"]
 LAMBDAS = {"1/n": None, "1e-3": 1e-3, "1e-1": 1e-1}
 SOLVER = SDCA(tol=TOL, seed=1)
-FIRST = """
-import time, pandas
-began = time.process_time()
-import numpy as np, pegasos_stats as ps
-import formulaic, scipy.sparse, scipy.sparse.linalg
-rng = np.random.default_rng(0)
-d = pandas.DataFrame(rng.normal(size=(1000, 10)), columns=[*"abcdefghij"])
-d["y"] = np.where(d.a + rng.normal(size=1000) > 0, "yes", "no")
-model = ps.MODEL("y ~ .", d, lam=1e-3)
-imported = time.process_time()
-result = model.fit()
-result.relative_gap
-ended = time.process_time()
-print(f"{ended - imported:.3f} {ended - began:.3f}")
-"""
 
 
 def rows(kind: str, n: int, p: int) -> tuple[Any, Any]:
@@ -128,30 +108,12 @@ def table(loss: LossName, most: int, seconds: float) -> None:
     print(f"{loss} below 2,000 rows: at most {1e3 * more:.1f} ms more")
 
 
-def first_fits() -> None:
-    """Print the times of a first fit, with nothing compiled."""
-    for model in ("svm", "logit"):
-        with tempfile.TemporaryDirectory() as empty:
-            ran = subprocess.run(
-                [sys.executable, "-c", FIRST.replace("MODEL", model)],
-                env=os.environ | {"NUMBA_CACHE_DIR": empty},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        fit, both = ran.stdout.split()
-        print(f"{model}: first fit {fit} s, with the imports after pandas' {both} s")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loss", choices=["hinge", "log"], action="append")
     parser.add_argument("--most", type=int, default=100_000, help="rows")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each problem")
-    parser.add_argument("--cold", action="store_true")
     options = parser.parse_args()
-    if options.cold:
-        first_fits()
     for loss in options.loss or ["log", "hinge"]:
         table(loss, options.most, options.seconds)
 

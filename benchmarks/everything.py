@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 SCRIPTS = [
     *("side_by_side", "sdca_time", "wide_time", "log_time", "kernel_optimum"),
-    *("selection_time", "path_time", "r_peers"),
+    *("selection_time", "path_time", "cold_start", "r_peers"),
 ]
 VERSIONS = """
 found <- Filter(function(p) requireNamespace(p, quietly = TRUE), c("e1071", "glmnet"))
